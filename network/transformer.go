@@ -173,7 +173,8 @@ func (n *Transformer) parts(w []float64) (p transformerParts) {
 // transformerParts holds weights of a Transformer, in their order.
 type transformerParts struct {
 	tokens, positions, before, project, out, middle, up, down, after []float64
-	answers                                                          []float64 // empty if they are tied
+	// empty if they are tied
+	answers []float64
 }
 
 // embed sets x, or its change, from the embeddings, and U, or its change.

@@ -135,8 +135,10 @@ type Filter uint8
 
 const (
 	KeepAll Filter = iota // they count, with advantages 0
-	Redraw                // each is replaced by a group whose rewards differ (DAPO; verl filter_groups)
-	Drop                  // they do not count: the mean is that of the other groups, 0 if there are none
+	// each is replaced by a group whose rewards differ (DAPO; verl filter_groups)
+	Redraw
+	// they do not count: the mean is that of the other groups, 0 if there are none
+	Drop
 )
 
 var filterWords = []string{"none", "redraw", "drop"}
@@ -160,10 +162,11 @@ const (
 	DualClip                           // clip, and for A < 0 only up to the cap (verl, TRL)
 	Truncated                          // min(ρ, cap): TIS of verl, slime, OpenRLHF; CISPO of TRL
 	Masked                             // ρ between floor and cap, else 0: IcePop, TRL *_mask
-	CISPO                              // ρ limited to [1 − ε_low, 1 + ε_high]: CISPO of verl, slime, AReaL
-	SAPO                               // 4σ(1−σ)ρ, σ = 1/(1 + e^{−τ(ρ−1)}), τ by the sign of A
-	VESPO                              // ρ^k e^{λ(1−ρ)}, k and λ by the sign of A
-	DPPO                               // ρ while π − π_old ≥ −ε_low (A < 0), ≤ ε_high (A > 0)
+	// ρ limited to [1 − ε_low, 1 + ε_high]: CISPO of verl, slime, AReaL
+	CISPO
+	SAPO  // 4σ(1−σ)ρ, σ = 1/(1 + e^{−τ(ρ−1)}), τ by the sign of A
+	VESPO // ρ^k e^{λ(1−ρ)}, k and λ by the sign of A
+	DPPO  // ρ while π − π_old ≥ −ε_low (A < 0), ≤ ε_high (A > 0)
 )
 
 var importanceModeWords = []string{"none", "ratio", "clip", "dual-clip", "truncated", "masked", "cispo", "sapo", "vespo", "dppo"}
@@ -236,9 +239,10 @@ func (w KLPoint) MarshalText() ([]byte, error) { return []byte(w.String()), nil 
 type KLPlacement uint8
 
 const (
-	InLoss      KLPlacement = iota // a gradient of its own beside that of the reward
-	InAdvantage                    // A_i − β log π_old/π_ref: OpenRLHF for rloo, group_norm and dr_grpo
-	InReward                       // r_i − β log π_old/π_ref before the advantage: verl
+	InLoss KLPlacement = iota // a gradient of its own beside that of the reward
+	// A_i − β log π_old/π_ref: OpenRLHF for rloo, group_norm and dr_grpo
+	InAdvantage
+	InReward // r_i − β log π_old/π_ref before the advantage: verl
 )
 
 var klPlacementWords = []string{"loss", "advantage", "reward"}

@@ -18,16 +18,16 @@ type pairMoments struct {
 }
 
 // pairs returns the pair moments of the force at the logits given to set, at a finite G. Given S
-// successes the force of a group is the sum of S independent contributions of successes and
-// G − S of failures, as in thirdCumulant, so that its cumulants V (pairs), T (a, b, b) and Q (a, a, b, b)
-// are S times those of one contribution and G − S times those of the other. With d the mean of g given
-// S less that of all groups,
+// successes the force of a group is the sum of S independent contributions of successes and G − S
+// of failures, as in thirdCumulant, so that its cumulants V (pairs), T (a, b, b) and Q (a, a, b, b)
+// are S times those of one contribution and G − S times those of the other. With d the mean of g
+// given S less that of all groups,
 //
 //	E[g̃_a g̃_b²]  = E[T_ab + 2 d_b V_ab + d_a V_bb + d_a d_b²]
 //	E[g̃_a² g̃_b²] = E[Q_ab + V_aa V_bb + 2 V_ab² + 2 d_a T_ab + 2 d_b T_ba + d_b² V_aa + d_a² V_bb + 4 d_a d_b V_ab + d_a² d_b²]
 //
-// for g̃ = g − E g. A cumulant of order n of the mean of B groups is B^{1−n} times that of one. The work
-// is that of a few products of A×A matrices for every number of successes.
+// for g̃ = g − E g. A cumulant of order n of the mean of B groups is B^{1−n} times that of one. The
+// work is that of a few products of A×A matrices for every number of successes.
 func (m *model) pairs() *pairMoments {
 	arms := len(m.Arms)
 	all := &pairMoments{group.Square(arms), group.Square(arms), group.Square(arms)}
@@ -71,13 +71,14 @@ func (m *model) pairs() *pairMoments {
 	return all
 }
 
-// givenSuccesses returns a function that gives the mean and the cumulants of the force of one group, times a scale, given its number of
-// successes; the next call overwrites them.
+// givenSuccesses returns a function that gives the mean and the cumulants of the force of one
+// group, times a scale, given its number of successes; the next call overwrites them.
 func givenSuccesses(m *model, scale float64) func(s int) *contribution {
 	alpha, delta := m.counts.Outcomes(m.counts.Chances(m.Old))
 	c := newContribution(len(m.Arms))
 	success, failure := newContribution(len(m.Arms)), newContribution(len(m.Arms)) // of one sample
-	if m.KL.Sampled() {                                                            // which does not scale with the advantage
+	// which does not scale with the advantage
+	if m.KL.Sampled() {
 		return func(s int) *contribution {
 			c.clear()
 			up, down := m.counts.Advantages(s)
@@ -147,7 +148,8 @@ func (c *contribution) add(count, factor float64, one *contribution) {
 	}
 }
 
-// sampleForces sets the forces of one sample of each arm, A×A, with an advantage and by arm its weight.
+// sampleForces sets the forces of one sample of each arm, A×A, with an advantage and by arm its
+// weight.
 func sampleForces(forces [][]float64, m *model, advantage float64, weight []float64) {
 	now, at := m.now.probs, m.anchor().probs
 	for s, row := range forces {
@@ -162,7 +164,8 @@ func sampleForces(forces [][]float64, m *model, advantage float64, weight []floa
 	}
 }
 
-// ofOne sets c to that of one sample of a reward, with an advantage, and by arm its weight and its probability.
+// ofOne sets c to that of one sample of a reward, with an advantage, and by arm its weight and its
+// probability.
 func (c *contribution) ofOne(m *model, advantage float64, weight, probability []float64) {
 	sampleForces(c.forces, m, advantage, weight)
 	c.clear()

@@ -8,7 +8,8 @@ import (
 	"grposim/option"
 )
 
-// The pair moments are those of the list of all groups, sample by sample, of up to three arms and four samples.
+// The pair moments are those of the list of all groups, sample by sample, of up to three arms and
+// four samples.
 func TestAdamPairMomentsByEnumeration(t *testing.T) {
 	for _, size := range []int{2, 3, 4} {
 		for _, means := range [][]float64{{0.9, 0.2}, {0.7, 0.4, 0.1}} {
@@ -108,7 +109,8 @@ func enumeratedMoments(p *Params, theta, old []float64) (moments [3][][]float64)
 	return moments
 }
 
-// Two sets of numbers that another program computed, of two arms: F, E g², Var g, Cov(g, g²) and Var g².
+// Two sets of numbers that another program computed, of two arms: F, E g², Var g, Cov(g, g²) and
+// Var g².
 func TestAdamPairMomentsKnown(t *testing.T) {
 	for _, c := range []struct {
 		scale       option.Scale

@@ -11,21 +11,24 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// This file follows mean and covariance of runs under Adam to second order (docs/theory-neglected.md §6.8).
-// The heavy ball's spread does not serve: Adam divides by the root of a second moment that fluctuates with
-// the force, so that noise acts on the mean at first order in its variance and without any curvature of the force.
+// This file follows mean and covariance of runs under Adam to second order
+// (docs/theory-neglected.md §6.8). The heavy ball's spread does not serve: Adam divides by the root
+// of a second moment that fluctuates with the force, so that noise acts on the mean at first order
+// in its variance and without any curvature of the force.
 
-// adamState is the normal law of the state of runs under Adam before a step: of the logits θ, the averages m of
-// the force and v of its square and, under a lag, the snapshot or the policies of the last steps, each of A entries.
+// adamState is the normal law of the state of runs under Adam before a step: of the logits θ, the
+// averages m of the force and v of its square and, under a lag, the snapshot or the policies of the
+// last steps, each of A entries.
 type adamState struct {
 	*model
 	q      *mat.Dense // basis of the reduced coordinates of logits, A×(A−1)
 	period int        // steps from one snapshot to the next
 	delay  int        // of a constant delay
-	mean   []float64  // θ, m, v, and θ_old of a block or the policies of the last steps t, at t modulo the delay
-	cov    [][]float64
-	local  *adamLocal
-	lost   bool
+	// θ, m, v, and θ_old of a block or the policies of the last steps t, at t modulo the delay
+	mean  []float64
+	cov   [][]float64
+	local *adamLocal
+	lost  bool
 
 	nearBound bool // see shifted
 
@@ -35,16 +38,19 @@ type adamState struct {
 }
 
 // adamLocal is the force f of a step and its square about a mean of the policies, of which they are
-// functions: slopes by arm and reduced coordinate of the policies, ½ Σ ∂² Cov, and the covariance of (g, g²). They
-// are computed at the centre and the covariance around it, and used while both stay near; see localForce.
+// functions: slopes by arm and reduced coordinate of the policies, ½ Σ ∂² Cov, and the covariance
+// of (g, g²). They are computed at the centre and the covariance around it, and used while both
+// stay near; see localForce.
 type adamLocal struct {
-	localForce                           // of the force: slope, bend, centre and around
-	squareSlope           [][]float64    // ∂E g_a²
-	squareBend            []float64      // ½ Σ ∂² E g_a² Cov
-	second, mixed, square [][]float64    // Cov(g_a, g_b), Cov(g_a, g_b²), Cov(g_a², g_b²)
-	excess                []float64      // excess kurtosis of g_a, 1/p where few steps, a share p, exert a force
-	along                 [2][][]float64 // slopes of g_a and of E g_a², by arm and logit of the policies
-	inputs                []int          // the policies that the slopes are of
+	localForce                        // of the force: slope, bend, centre and around
+	squareSlope           [][]float64 // ∂E g_a²
+	squareBend            []float64   // ½ Σ ∂² E g_a² Cov
+	second, mixed, square [][]float64 // Cov(g_a, g_b), Cov(g_a, g_b²), Cov(g_a², g_b²)
+	// excess kurtosis of g_a, 1/p where few steps, a share p, exert a force
+	excess []float64
+	// slopes of g_a and of E g_a², by arm and logit of the policies
+	along  [2][][]float64
+	inputs []int // the policies that the slopes are of
 }
 
 func newAdamState(p Params, init []float64) *adamState {
@@ -117,7 +123,8 @@ func (s *adamState) logits(x []float64) []float64 {
 	return theta.RawVector().Data
 }
 
-// moments returns the mean of the force and of its square at policies in reduced coordinates, one or two.
+// moments returns the mean of the force and of its square at policies in reduced coordinates, one
+// or two.
 func (s *adamState) moments(x []float64) (force, square []float64) {
 	_, n := s.q.Dims()
 	s.set(s.logits(x[:n]), s.logits(x[len(x)-n:]))
@@ -203,7 +210,8 @@ func (s *adamState) step(t int) {
 	s.decay1 *= s.Optimizer.Beta1
 	s.decay2 *= s.Optimizer.Beta2
 	for a := range arms {
-		if !(s.mean[2*arms+a] > 0) { // no sample has exerted a force, or the square's mean has lost its sign
+		// no sample has exerted a force, or the square's mean has lost its sign
+		if !(s.mean[2*arms+a] > 0) {
 			s.mean[2*arms+a] = 0
 		}
 	}
@@ -215,9 +223,11 @@ func (s *adamState) step(t int) {
 	s.move(rate)
 }
 
-// coast adds how far the runs may have moved along the penalty, beside their mean. With n = (1+β2)/(1−β2) (1−β2^t)/(1+β2^t)
-// steps in the memory of v and a share p of steps that exert a force on an arm, no sample has exerted any in a share e^{−np} of the runs. What they divide is the
-// penalty alone, by its own size: they move by η a step, up to the reference. No expansion about a mean knows of them.
+// coast adds how far the runs may have moved along the penalty, beside their mean. With n =
+// (1+β2)/(1−β2) (1−β2^t)/(1+β2^t) steps in the memory of v and a share p of steps that exert a
+// force on an arm, no sample has exerted any in a share e^{−np} of the runs. What they divide is
+// the penalty alone, by its own size: they move by η a step, up to the reference. No expansion
+// about a mean knows of them.
 func (s *adamState) coast(l *adamLocal, rate float64) {
 	if s.pull() == 0 {
 		return
@@ -277,7 +287,8 @@ func (s *adamState) average(l *adamLocal, growth float64, force, square []float6
 			}
 		}
 	}
-	inner := group.Square(2 * arms) // the covariance of the new m and v, of which rows has that with the old state
+	// the covariance of the new m and v, of which rows has that with the old state
+	inner := group.Square(2 * arms)
 	for r, row := range s.rows {
 		for half, slopes := range l.along {
 			for a := range arms {
@@ -330,15 +341,15 @@ func (s *adamState) move(rate float64) {
 	}
 }
 
-// adamMean is the mean of an observable, in the place of its shift, with the change of it on the mean
-// path by idle.
+// adamMean is the mean of an observable, in the place of its shift, with the change of it on the
+// mean path by idle.
 type adamMean struct {
 	shifted
 	idle float64
 }
 
-// underAdam returns the mean of an observable before step t, with the largest variance of a gap and the
-// standard deviation; NaN where the spread is too large to be followed.
+// underAdam returns the mean of an observable before step t, with the largest variance of a gap and
+// the standard deviation; NaN where the spread is too large to be followed.
 func (o *observable) underAdam(s *adamState, t int) adamMean {
 	old := s.drawing(t)
 	mean, cov := s.policies(o.slots(0, old))
@@ -358,7 +369,8 @@ func (o *observable) underAdam(s *adamState, t int) adamMean {
 	return adamMean{by, math.Abs(idle)}
 }
 
-// adamPath returns the means of observables at the steps at of runs from the logits init, to second order.
+// adamPath returns the means of observables at the steps at of runs from the logits init, to second
+// order.
 func adamPath(p Params, init []float64, at []int, of []observable) [][]adamMean {
 	s, all := newAdamState(p, init), make([][]adamMean, len(of))
 	for t, n := 0, 0; n < len(at); t++ {
@@ -376,8 +388,8 @@ func adamPath(p Params, init []float64, at []int, of []observable) [][]adamMean 
 // order before. Where few forces are in the memory of v, the next order is larger than that.
 const ofAdam = 3
 
-// adamNeglect returns the error size of the second-order step, beside what idle runs, higher cumulants
-// and a bound at which a weight drops to 0 add.
+// adamNeglect returns the error size of the second-order step, beside what idle runs, higher
+// cumulants and a bound at which a weight drops to 0 add.
 func (o *observable) adamNeglect(p *Params, field float64, second *adamMean) float64 {
 	size := ofAdam*math.Abs(second.shift-field) + second.idle + o.cumulants(p, second.variance)
 	if second.nearBound {

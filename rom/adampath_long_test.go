@@ -27,8 +27,8 @@ func drawAdamCell(r *rand.Rand) (p Params, start []float64, steps int) {
 	return p.checked(), start, int(min(2/rate, 400))
 }
 
-// simulateAdam returns the mean of a function of the present policy and of that which draws the groups, and its standard error, at the
-// steps at, sample by sample.
+// simulateAdam returns the mean of a function of the present policy and of that which draws the
+// groups, and its standard error, at the steps at, sample by sample.
 func simulateAdam(p Params, start []float64, at []int, runs int, r *rand.Rand, of func(now, past []float64) float64) (mean, deviation []float64) {
 	arms, o := len(p.Arms), p.Optimizer
 	mean, deviation = make([]float64, len(at)), make([]float64, len(at))
@@ -79,8 +79,9 @@ func simulateAdam(p Params, start []float64, at []int, runs int, r *rand.Rand, o
 	return mean, deviation
 }
 
-// On the way E J of simulated runs is as predicted, up to the size of what the prediction leaves out. Of 24 cells at 6 steps one
-// mean is more than 5.5 standard errors further away with a probability of 6e-6.
+// On the way E J of simulated runs is as predicted, up to the size of what the prediction leaves
+// out. Of 24 cells at 6 steps one mean is more than 5.5 standard errors further away with a
+// probability of 6e-6.
 func TestLongAdamPathSimulated(t *testing.T) {
 	r, scoped := rand.New(rand.NewPCG(20261127, 37)), 0
 	for range 24 {
@@ -108,7 +109,8 @@ func TestLongAdamPathSimulated(t *testing.T) {
 	}
 }
 
-// The share of groups with equal rewards along the path, of the policy that draws them: J^G + (1−J)^G. Its mean over 4 steps differs by more than
+// The share of groups with equal rewards along the path, of the policy that draws them: J^G +
+// (1−J)^G. Its mean over 4 steps differs by more than
 // 5.5 standard errors, as if the steps were fully correlated, with a probability of 4e-8.
 func TestLongAdamShareSimulated(t *testing.T) {
 	p := adamCell(option.NoScale, 4, 1, 0.1, 0.01, 0.98, 4)

@@ -14,8 +14,9 @@ type adamRow struct {
 	first, second, variance float64
 }
 
-// adamCells are paths that another program computed, with derivatives at the mean in the place of sums over points that are
-// spread as the law is, which changes E J by up to 5e-5 and Var J by up to 4 %.
+// adamCells are paths that another program computed, with derivatives at the mean in the place of
+// sums over points that are spread as the law is, which changes E J by up to 5e-5 and Var J by up
+// to 4 %.
 var adamCells = []struct {
 	name  string
 	means []float64

@@ -12,29 +12,31 @@ import (
 	"grposim/rom/scope"
 )
 
-// AdamAtRest says what a large learning rate does to Adam at a finite G, where no learning rate is a
-// stability limit: wherever held second moments would make the fixed point unstable, the force grows
-// until they have made the steps short enough (docs/theory-neglected.md §6.8).
+// AdamAtRest says what a large learning rate does to Adam at a finite G, where no learning rate is
+// a stability limit: wherever held second moments would make the fixed point unstable, the force
+// grows until they have made the steps short enough (docs/theory-neglected.md §6.8).
 type AdamAtRest struct {
-	// LogitGapDeviation is the standard deviation of z = θ_1 − θ_0, with more arms of the gap in the stiffest mode, that the stationary law
-	// approaches as the learning rate passes the critical one, 2(1−β1)η/κ*, in logits, > 0.
+	// LogitGapDeviation is the standard deviation of z = θ_1 − θ_0, with more arms of the gap in the
+	// stiffest mode, that the stationary law approaches as the learning rate passes the critical one,
+	// 2(1−β1)η/κ*, in logits, > 0.
 	LogitGapDeviation float64 `json:"large_rate_logit_gap_deviation"`
-	// EscapeLearningRate is the learning rate at which LogitGapDeviation is 1, κ*/(2(1−β1)): about there the runs
-	// leave the well of the fixed point, between 0.8 and 2 times of it. > 0.
+	// EscapeLearningRate is the learning rate at which LogitGapDeviation is 1, κ*/(2(1−β1)): about
+	// there the runs leave the well of the fixed point, between 0.8 and 2 times of it. > 0.
 	EscapeLearningRate float64 `json:"escape_learning_rate"`
 }
 
-// LeastEscape is the share of the escape learning rate below which none of 100 simulated runs escaped in 2,000 steps
-// (docs/theory-neglected.md §6.8).
+// LeastEscape is the share of the escape learning rate below which none of 100 simulated runs
+// escaped in 2,000 steps (docs/theory-neglected.md §6.8).
 const LeastEscape = 0.8
 
-// adamAtRest returns AdamAtRest, given the critical learning rate η* of held second
-// moments; nil without one. Beyond η* it is the second moment v of g_1 that sets the rate of the
-// motion κ = (1−β1)ηλ/√v to its critical value κ* = (1−β1)η*λ/√C, λ the stiffness and C the
-// variance of g_1 at the fixed point; and where the noise is small beside the force v = (λ/2)² Var z. stiffest is λ/√C, with
-// more arms of the stiffest mode of the forces divided by their noise. Runs may leave the well before η* is reached:
-// two arms 0.9 and 0.2, std, G = 64, B = 8, K = 16, β = 0.5, KL at the snapshot, have η_1 = 0.093 and η* = 0.22, and of their runs 98 % stay at η = 0.075,
-// 28 % at 0.1 and 5 % at 0.12.
+// adamAtRest returns AdamAtRest, given the critical learning rate η* of held second moments; nil
+// without one. Beyond η* it is the second moment v of g_1 that sets the rate of the motion κ =
+// (1−β1)ηλ/√v to its critical value κ* = (1−β1)η*λ/√C, λ the stiffness and C the variance of g_1 at
+// the fixed point; and where the noise is small beside the force v = (λ/2)² Var z. stiffest is
+// λ/√C, with more arms of the stiffest mode of the forces divided by their noise. Runs may leave
+// the well before η* is reached: two arms 0.9 and 0.2, std, G = 64, B = 8, K = 16, β = 0.5, KL at
+// the snapshot, have η_1 = 0.093 and η* = 0.22, and of their runs 98 % stay at η = 0.075, 28 % at
+// 0.1 and 5 % at 0.12.
 func adamAtRest(d *Dynamics, o option.Optimizer, stiffest float64) *AdamAtRest {
 	if d.CriticalLearningRate == nil || !(*d.CriticalLearningRate > 0) || !(stiffest > 0) {
 		return nil
@@ -46,8 +48,8 @@ func adamAtRest(d *Dynamics, o option.Optimizer, stiffest float64) *AdamAtRest {
 	return &AdamAtRest{LogitGapDeviation: o.LearningRate / escape, EscapeLearningRate: escape}
 }
 
-// Limits of the search for Adam's second moment at rest: the logarithm of its ratio to the noise beyond which it is
-// not searched, the error of an arm's, and the number of attempts.
+// Limits of the search for Adam's second moment at rest: the logarithm of its ratio to the noise
+// beyond which it is not searched, the error of an arm's, and the number of attempts.
 const (
 	largestMoment  = 60
 	settledMoment  = 1e-8
@@ -56,14 +58,16 @@ const (
 )
 
 // settledMotion returns the linear dynamics under Adam whose second moment v is that of its own
-// stationary law, v_a = T_a(v) = Var g_a + E(Λ_f x + Λ_s x_old)_a² averaged over the phases; nil where none is found, as
-// at a fixed point that is unstable at every learning rate, where a direction is slow, and for states of more than largestSettled coordinates. held is the
-// dynamics with the second moments of the noise.
+// stationary law, v_a = T_a(v) = Var g_a + E(Λ_f x + Λ_s x_old)_a² averaged over the phases; nil
+// where none is found, as at a fixed point that is unstable at every learning rate, where a
+// direction is slow, and for states of more than largestSettled coordinates. held is the dynamics
+// with the second moments of the noise.
 //
-// Along a ray of v the right side falls, and it is +∞ below the v at which the dynamics becomes stable, so
-// that there is one root, and it is stable. With two arms, whose forces are opposite, that is the solution.
-// With more the root is where Broyden's method starts, for the zero of v_a/T_a − 1 in ln v: near the edge of stability T goes as the inverse
-// distance, so that these are smooth there.
+// Along a ray of v the right side falls, and it is +∞ below the v at which the dynamics becomes
+// stable, so that there is one root, and it is stable. With two arms, whose forces are opposite,
+// that is the solution. With more the root is where Broyden's method starts, for the zero of
+// v_a/T_a − 1 in ln v: near the edge of stability T goes as the inverse distance, so that these are
+// smooth there.
 func (l *linearization) settledMotion(o option.Optimizer, held *motion) *motion {
 	arms := len(l.count)
 	if oldest, _ := held.Whole.Lag.Stored(); held.Whole.Lag.Period() > linear.MaxPeriod || held.Whole.Dim()*(oldest+2) > largestSettled {
@@ -110,7 +114,8 @@ func (l *linearization) settledMotion(o option.Optimizer, held *motion) *motion 
 		return sum
 	}
 	low, at := 0.0, along(0)
-	for step := min(at, math.Ln2); at > 0; step *= 2 { // T falls, so that the root is at most at beyond low
+	// T falls, so that the root is at most at beyond low
+	for step := min(at, math.Ln2); at > 0; step *= 2 {
 		if low > largestMoment {
 			return nil
 		}
@@ -140,9 +145,10 @@ func (l *linearization) settledMotion(o option.Optimizer, held *motion) *motion 
 	return found
 }
 
-// atRestUnderAdam replaces the multipliers of the dynamics m, in which second moments are those of the noise at
-// the fixed point, by those of the moments that the stationary law itself makes, and returns that motion, or m where there
-// is none. Thresholds remain those of held second moments: learning rates from which on the moments grow.
+// atRestUnderAdam replaces the multipliers of the dynamics m, in which second moments are those of
+// the noise at the fixed point, by those of the moments that the stationary law itself makes, and
+// returns that motion, or m where there is none. Thresholds remain those of held second moments:
+// learning rates from which on the moments grow.
 func (l *linearization) atRestUnderAdam(prediction *Prediction, m *motion, o option.Optimizer, of Extent) *motion {
 	d := &prediction.LeadingOrder
 	if settled := l.settledMotion(o, m); settled != nil {
@@ -159,13 +165,15 @@ func (l *linearization) atRestUnderAdam(prediction *Prediction, m *motion, o opt
 	return m
 }
 
-// missingUnderAdam returns the sizes of the linear dynamics where Adam's linear variance misses the given share of itself.
+// missingUnderAdam returns the sizes of the linear dynamics where Adam's linear variance misses the
+// given share of itself.
 func (l *linearization) missingUnderAdam(d *Dynamics, o option.Optimizer, missing float64) scope.Sizes {
 	return d.relativeError(missing - l.averageError(o, 1/(1-o.Beta2)))
 }
 
-// boundedUnderAdam adds what a linear law with the given Var J, of which it misses a share, and largest variance of a gap leaves out.
-// It takes higher, the bound of the second order, and returns what counts as that.
+// boundedUnderAdam adds what a linear law with the given Var J, of which it misses a share, and
+// largest variance of a gap leaves out. It takes higher, the bound of the second order, and returns
+// what counts as that.
 func (l *linearization) boundedUnderAdam(prediction *Prediction, o option.Optimizer, law *linear.Law, missing, reward, gap float64, higher scope.Sizes) scope.Sizes {
 	// The shift of E J is proportional to Var J, of which the share missing may be wrong: the
 	// estimate grows by 1/(1 − missing), and from missing = 1 on nothing is known.
@@ -180,7 +188,8 @@ func (l *linearization) boundedUnderAdam(prediction *Prediction, o option.Optimi
 	return higher
 }
 
-// skewShift returns a bound on the shift of J because a skew force is divided by the root of its own square. With h = 1/(√v + ε),
+// skewShift returns a bound on the shift of J because a skew force is divided by the root of its
+// own square. With h = 1/(√v + ε),
 //
 //	E[m h] = h[F − ½c Cov(g, g²)/(√v(√v + ε))],   c = (1−β1)(1−β2)/(1−β1β2),   |Cov(g, g²)| ≤ √(k−1) v^{3/2},
 //

@@ -15,8 +15,9 @@ func frozenAdam(rate float64, interval int) Params {
 	return p
 }
 
-// The self-consistent variance below, at and above the learning rate that is critical for held second moments,
-// against numbers of another program, which agree with its simulations within 2 % up to 1.5 times that rate.
+// The self-consistent variance below, at and above the learning rate that is critical for held
+// second moments, against numbers of another program, which agree with its simulations within 2 %
+// up to 1.5 times that rate.
 func TestAdamSelfConsistentVariance(t *testing.T) {
 	for _, c := range []struct {
 		rate     float64
@@ -46,8 +47,8 @@ func TestAdamSelfConsistentVariance(t *testing.T) {
 	adamNear(t, "escape learning rate at K = 4", p.Adam.EscapeLearningRate, 0.365, 5e-4)
 }
 
-// Of several arms the second moment solves its equation, arm by arm, below and above the critical learning rate, up to a hundred
-// times of it.
+// Of several arms the second moment solves its equation, arm by arm, below and above the critical
+// learning rate, up to a hundred times of it.
 func TestAdamSelfConsistentMomentOfSeveralArms(t *testing.T) {
 	for _, interval := range []int{1, 4, 16} {
 		p := adamCell(option.StdScale, 16, 1, 0.3, 0.01, 0.99, interval)
@@ -82,8 +83,9 @@ func TestAdamSelfConsistentMomentOfSeveralArms(t *testing.T) {
 	}
 }
 
-// A second moment of one force, which β2 = 0.02 leaves, divides rare large forces by more than others: E J is 0.7978(3) in a simulation
-// (26 replicas of 37,080 steps), where the zero of the mean force has 0.8205. With a sampled KL and a second moment that varies no law is derived.
+// A second moment of one force, which β2 = 0.02 leaves, divides rare large forces by more than
+// others: E J is 0.7978(3) in a simulation (26 replicas of 37,080 steps), where the zero of the
+// mean force has 0.8205. With a sampled KL and a second moment that varies no law is derived.
 func TestSkewForceUnderAdam(t *testing.T) {
 	p := Params{
 		Arms:      []option.Arm{{Mean: 0.138}, {Mean: 0.9424}},

@@ -61,7 +61,8 @@ func forceByEnumeration(p Params, policy []float64, arm int) (share, kurtosis fl
 			for a, law := range p.Arms {
 				arms := append(slices.Clone(arms), a)
 				if law.Law == option.Normal {
-					add(probability*policy[a], arms, append(slices.Clone(rewards), float64(2+len(arms)))) // no two are equal
+					// no two are equal
+					add(probability*policy[a], arms, append(slices.Clone(rewards), float64(2+len(arms))))
 					continue
 				}
 				add(probability*policy[a]*law.Mean, arms, append(slices.Clone(rewards), 1))

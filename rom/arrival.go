@@ -18,35 +18,47 @@ type Mechanism string
 
 // The mechanisms of docs/theory-neglected.md §6.12.
 const (
-	K3Kicks        Mechanism = "k3-kicks"        // single samples of a rare arm whose k3 gradient throws the policy across
-	Locking        Mechanism = "locking"         // without a penalty: samples by chance carry the policy to a wrong arm, where it is not drawn back
-	UnclippedReuse Mechanism = "unclipped-reuse" // several steps on one batch with ratios: one sample of a rare arm carries the policy over
-	ClipReversal   Mechanism = "clip-reversal"   // the mean path stalls or turns back where the weights drop samples
-	SpreadAtRest   Mechanism = "spread-at-rest"  // the law of runs at rest, about their fixed point, has a second well within reach
+	// single samples of a rare arm whose k3 gradient throws the policy across
+	K3Kicks Mechanism = "k3-kicks"
+	// without a penalty: samples by chance carry the policy to a wrong arm, where it is not drawn back
+	Locking Mechanism = "locking"
+	// several steps on one batch with ratios: one sample of a rare arm carries the policy over
+	UnclippedReuse Mechanism = "unclipped-reuse"
+	// the mean path stalls or turns back where the weights drop samples
+	ClipReversal Mechanism = "clip-reversal"
+	// the law of runs at rest, about their fixed point, has a second well within reach
+	SpreadAtRest Mechanism = "spread-at-rest"
 )
 
-// ArrivalRow is what one mechanism does to the runs of a cell. The mechanism is at work if Flag; Value and Bound say why.
+// ArrivalRow is what one mechanism does to the runs of a cell. The mechanism is at work if Flag;
+// Value and Bound say why.
 type ArrivalRow struct {
-	Mechanism Mechanism    `json:"mechanism"`
-	Because   scope.Reason `json:"because,omitzero"` // why nothing is known of it here; then Share is out and the other fields are zero
-	Flag      bool         `json:"flag"`             // Value > Bound
-	Quantity  string       `json:"quantity"`         // what Value is, in words with its unit
-	Value     float64      `json:"value"`            // finite; the largest float64 where the path leaves the range in which it is followed
-	Bound     float64      `json:"bound"`            // finite
-	Share     scope.Number `json:"share"`            // of runs that it keeps from arriving, within [0, 1]; out where only the flag is derived
+	Mechanism Mechanism `json:"mechanism"`
+	// why nothing is known of it here; then Share is out and the other fields are zero
+	Because  scope.Reason `json:"because,omitzero"`
+	Flag     bool         `json:"flag"`     // Value > Bound
+	Quantity string       `json:"quantity"` // what Value is, in words with its unit
+	// finite; the largest float64 where the path leaves the range in which it is followed
+	Value float64 `json:"value"`
+	Bound float64 `json:"bound"` // finite
+	// of runs that it keeps from arriving, within [0, 1]; out where only the flag is derived
+	Share scope.Number `json:"share"`
 }
 
 // ArrivalPrediction says whether runs arrive: end in the well of the fixed point that their mean
 // path reaches. The arms in front there have at least half of the probability that they have at the
 // fixed point. Without a fixed point it is the best arms with probability 1.
 type ArrivalPrediction struct {
-	Rows []ArrivalRow `json:"mechanisms"` // of the mechanisms for which the cell has the options; the others cannot be at work
-	// Lost is the share of runs that do not arrive within the given steps, within [0, 1], by all mechanisms together. It is out where
-	// the mean path has not arrived, and where a mechanism is at work, or may be, whose share is not derived.
+	// of the mechanisms for which the cell has the options; the others cannot be at work
+	Rows []ArrivalRow `json:"mechanisms"`
+	// Lost is the share of runs that do not arrive within the given steps, within [0, 1], by all
+	// mechanisms together. It is out where the mean path has not arrived, and where a mechanism is at
+	// work, or may be, whose share is not derived.
 	Lost scope.Number `json:"lost"`
 }
 
-// mechanisms is the table of the mechanisms: which cells have the options for one, what has to be derived, and what it says.
+// mechanisms is the table of the mechanisms: which cells have the options for one, what has to be
+// derived, and what it says.
 var mechanisms = []struct {
 	name   Mechanism
 	acts   func(p *Params) bool
@@ -64,8 +76,8 @@ var mechanisms = []struct {
 	{ClipReversal, func(p *Params) bool { return !p.Importance.Linear() && !linear.NewLag(&p.Lag).OnPolicy() }, meanForceKnown, (*ArrivalRow).decideReversal},
 }
 
-// course is a cell with its start, its length and the arms where it should end, in front: those of the
-// fixed point, without one the best ones.
+// course is a cell with its start, its length and the arms where it should end, in front: those of
+// the fixed point, without one the best ones.
 type course struct {
 	Params
 	init    []float64
@@ -80,7 +92,8 @@ type course struct {
 func newCourse(p Params, init []float64, steps int) (c course) {
 	c = course{Params: p, init: init, steps: steps, held: 1}
 	c.Start = init
-	policy := make([]float64, len(p.Arms)) // without a fixed point the means, whose largest is in front
+	// without a fixed point the means, whose largest is in front
+	policy := make([]float64, len(p.Arms))
 	for a := range policy {
 		policy[a] = p.Arms[a].Mean
 	}
@@ -163,11 +176,13 @@ func (c *course) followMean() bool {
 	return within.In
 }
 
-// unflaggedShare is the share of runs that a mechanism loses at most far below its bound. Of 205 random
-// cells with k3 12 had more, most of them by the law at rest (docs/theory-neglected.md §6.12).
+// unflaggedShare is the share of runs that a mechanism loses at most far below its bound. Of 205
+// random cells with k3 12 had more, most of them by the law at rest (docs/theory-neglected.md
+// §6.12).
 const unflaggedShare = 0.05
 
-// loseAtMost sets the share of a mechanism of which only the flag is derived: 0 up to so much; +Inf: not known.
+// loseAtMost sets the share of a mechanism of which only the flag is derived: 0 up to so much;
+// +Inf: not known.
 func (row *ArrivalRow) loseAtMost(most float64) {
 	if row.Share = (scope.Number{Kind: LeadingOrder}); math.IsInf(most, 1) {
 		row.Share.Because = scope.NotPredicted.Because(fmt.Sprintf("the share of runs that fail to arrive by %s", row.Mechanism))
@@ -185,9 +200,9 @@ func (row *ArrivalRow) loseFew(value, bound float64) {
 	row.loseAtMost(math.Inf(1))
 }
 
-// decideKicks compares the log odds against an arm that runs meet with u₂, from where on a sample of
-// that arm throws the policy across, for the arm with the least distance. The largest norm bounds what
-// one sample can do: below 2u₂ it never throws far enough.
+// decideKicks compares the log odds against an arm that runs meet with u₂, from where on a sample
+// of that arm throws the policy across, for the arm with the least distance. The largest norm
+// bounds what one sample can do: below 2u₂ it never throws far enough.
 func (row *ArrivalRow) decideKicks(c *course) {
 	row.Quantity = "largest log odds against an arm on the way, against u₂"
 	all, ok := logOddsAlong(c.Params, c.init, c.steps)
@@ -210,9 +225,9 @@ func (row *ArrivalRow) decideKicks(c *course) {
 
 // decideSpread sets the share of runs at rest in another well, Φ(−(z* − z_b)/σ). z* is the gap of
 // the fixed point, σ² the variance of the linear law there, whose tails are normal, and z_b the
-// barrier: see course.barrier. A law of one well loses no run, however far it reaches. Where rewards
-// differ so much that the policy locks on the better arm there is no law: then runs may lock on the
-// other one, as without a penalty.
+// barrier: see course.barrier. A law of one well loses no run, however far it reaches. Where
+// rewards differ so much that the policy locks on the better arm there is no law: then runs may
+// lock on the other one, as without a penalty.
 func (row *ArrivalRow) decideSpread(c *course) {
 	row.Quantity = "share of the law at rest in another well"
 	row.Bound = flagged
@@ -222,13 +237,15 @@ func (row *ArrivalRow) decideSpread(c *course) {
 	}
 	at := Predict(p)
 	other := 1 - c.front
-	if row.Because = at.Noise.Because; row.Because.Is(scope.Locked) && c.Arms[c.front].Mean >= c.Arms[other].Mean { // the penalty is nothing beside the rewards
+	// the penalty is nothing beside the rewards
+	if row.Because = at.Noise.Because; row.Because.Is(scope.Locked) && c.Arms[c.front].Mean >= c.Arms[other].Mean {
 		if row.Mechanism, row.Because = Locking, c.notDerived(lockingOfRuns); !row.Because.Out() {
 			row.decideLocking(c)
 		}
 		return
 	}
-	if row.Because.Is(scope.NoiseTooLarge, scope.BoundWithinNoise) { // how far the linear law reaches is asked here
+	// how far the linear law reaches is asked here
+	if row.Because.Is(scope.NoiseTooLarge, scope.BoundWithinNoise) {
 		row.Because = scope.Reason{}
 	}
 	linear, _ := at.Linear()
@@ -237,7 +254,8 @@ func (row *ArrivalRow) decideSpread(c *course) {
 		if barrier, ok := c.barrier(z, *variance); ok {
 			row.Value = fp.Erfc((z-barrier)/math.Sqrt(2**variance)) / 2
 			row.Share.Value = row.Value
-			row.Share.Leave(scope.HigherOrder, row.Value) // runs begin on this side of the barrier, and few of them may have crossed it
+			// runs begin on this side of the barrier, and few of them may have crossed it
+			row.Share.Leave(scope.HigherOrder, row.Value)
 		}
 	}
 }
@@ -248,7 +266,8 @@ func (row *ArrivalRow) decideSpread(c *course) {
 const (
 	farthestBarrier = 6
 	barrierPoints   = 8
-	unreached       = 4 // logits beyond the z at which a run draws one sample of the rare arm, on average
+	// logits beyond the z at which a run draws one sample of the rare arm, on average
+	unreached = 4
 )
 
 // barrier returns the gap z_b of the arm in front over the other one where the law at rest of two
@@ -279,7 +298,8 @@ func (c *course) barrier(z, variance float64) (barrier float64, ok bool) {
 	if adam(&free, 0) {
 		gain = 0
 	}
-	edge := math.Log(float64(c.GroupSize)*float64(c.GroupsPerStep)*float64(c.steps)) + unreached // beyond, nothing is drawn any more
+	// beyond, nothing is drawn any more
+	edge := math.Log(float64(c.GroupSize)*float64(c.GroupsPerStep)*float64(c.steps)) + unreached
 	x := z + min(deviation, edge)
 	_, above := at(x + apart)
 	f, here := at(x)
@@ -299,14 +319,15 @@ func (c *course) barrier(z, variance float64) (barrier float64, ok bool) {
 // flagged is the share of runs from which on a mechanism of a known share is flagged.
 const flagged = 0.01
 
-// decideReuse compares x = 2ηKA/(GB(1−μ)) with 1, A the mean positive advantage of a lone sample of an
-// arm among the one in front, of all arms the largest. With ratios the K steps on a batch obey, two
-// arms and K → ∞ at ηK fixed,
+// decideReuse compares x = 2ηKA/(GB(1−μ)) with 1, A the mean positive advantage of a lone sample of
+// an arm among the one in front, of all arms the largest. With ratios the K steps on a batch obey,
+// two arms and K → ∞ at ηK fixed,
 //
 //	2z′ + 2 sinh z′ = 2z + 2 sinh z + ηK g/(pq)
 //
-// g the force of the batch at its own policy, 2A/(GB) for a lone sample of the rare arm: at the log odds u against it z′ = −u becomes u + ln(x − 1).
-// Among more than two arms ratios also widen the lead of a wrong arm that is nearly as good: of 300 random cells at x < ½ 17 lost 0.1 more than
+// g the force of the batch at its own policy, 2A/(GB) for a lone sample of the rare arm: at the log
+// odds u against it z′ = −u becomes u + ln(x − 1). Among more than two arms ratios also widen the
+// lead of a wrong arm that is nearly as good: of 300 random cells at x < ½ 17 lost 0.1 more than
 // without weights.
 func (row *ArrivalRow) decideReuse(c *course) {
 	row.Quantity = "x = 2ηKA/(GB(1−μ)) of a lone sample"
@@ -323,9 +344,9 @@ func (row *ArrivalRow) decideReuse(c *course) {
 }
 
 // decideReversal compares the mean path with that of ratios without bounds: if the one does not
-// arrive and the other does, the bounds turn it back. Beyond 1 + ε the force comes only from failures of
-// the better arm, each weighted by ρ. Where the probability in front drops on the way at all, noise may
-// do what the mean path does not.
+// arrive and the other does, the bounds turn it back. Beyond 1 + ε the force comes only from
+// failures of the better arm, each weighted by ρ. Where the probability in front drops on the way
+// at all, noise may do what the mean path does not.
 func (row *ArrivalRow) decideReversal(c *course) {
 	row.Quantity = "probability of the other arms at the end of the mean path"
 	row.Value, row.Bound = 1-c.end, 1-c.held/2

@@ -8,9 +8,9 @@ import (
 	"grposim/rom/group"
 )
 
-// ForceCovariance returns Cov[g](θ, θ_old), A×A, of the gradient estimate g of
-// one optimizer step, which averages B groups and is clipped as in MeanForce (docs/theory.md §2). theta and old
-// hold A logits each. At G = ∞ it is 0.
+// ForceCovariance returns Cov[g](θ, θ_old), A×A, of the gradient estimate g of one optimizer step,
+// which averages B groups and is clipped as in MeanForce (docs/theory.md §2). theta and old hold A
+// logits each. At G = ∞ it is 0.
 //
 // A group's force is g = P c^R − β P_K c^K with P = I − π1ᵀ, P_K = I − π_K1ᵀ.
 // The sampled KL gradient uses the same samples as the reward part, so their
@@ -63,8 +63,8 @@ func (m *model) covariance() *mat.SymDense {
 	return total
 }
 
-// countCovariance writes Cov(c^K, c^K) of a group whose samples are those of π_old, whatever their rewards: their counts are
-// multinomial(G, π_old).
+// countCovariance writes Cov(c^K, c^K) of a group whose samples are those of π_old, whatever their
+// rewards: their counts are multinomial(G, π_old).
 func (m *model) countCovariance(penalty [][]float64) {
 	for a, p := range m.past.probs {
 		for b, q := range m.past.probs {

@@ -137,12 +137,12 @@ func (c *curvature) addContracted(force []float64, joint *mat.Dense) {
 	}
 }
 
-// meanState returns the displacement of the mean of the state in each phase, a row each, to first order
-// in the covariance of the noise. The curvature of the mean force turns fluctuations
-// into a constant force d = ½ Σ ∂²E[g] Cov in each phase, which drives the linear map
+// meanState returns the displacement of the mean of the state in each phase, a row each, to first
+// order in the covariance of the noise. The curvature of the mean force turns fluctuations into a
+// constant force d = ½ Σ ∂²E[g] Cov in each phase, which drives the linear map
 // (docs/theory-neglected.md §6: Λ Eδ = ½ Σ ∂²E[g] Cov where x and x_old have the same covariance).
-// forces, one row per phase, are the contribution of the relative modes, which are not
-// part of the state; d is added to them. The result is nil where the monodromy matrix has the eigenvalue 1.
+// forces, one row per phase, are the contribution of the relative modes, which are not part of the
+// state; d is added to them. The result is nil where the monodromy matrix has the eigenvalue 1.
 func (c *curvature) meanState(law *linear.Law, forces *mat.Dense) *mat.Dense {
 	for p, joint := range law.Phases {
 		c.addContracted(forces.RawRowView(p), joint)

@@ -15,9 +15,9 @@ import (
 //
 //	g_t = −Λ_f x_t − Λ_s x_old,
 //
-// from x = start and v = 0 with the optimizer and the lag of p (docs/theory.md §5).
-// Before a delay has passed, x_old is start; of random ages it is the mean over their law. The slices are overwritten by the next
-// step. Adam has no linear dynamics of its own: it panics.
+// from x = start and v = 0 with the optimizer and the lag of p (docs/theory.md §5). Before a delay
+// has passed, x_old is start; of random ages it is the mean over their law. The slices are
+// overwritten by the next step. Adam has no linear dynamics of its own: it panics.
 func Deviations(p Params, theta, start []float64) iter.Seq2[[]float64, []float64] {
 	fresh, stale := StiffnessAt(p, theta)
 	if p.Optimizer.Kind == option.Adam {

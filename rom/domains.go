@@ -11,7 +11,8 @@ import (
 	"grposim/rom/weight"
 )
 
-// question is a part of a prediction, which is not derived for every bandit, estimator, optimizer and lag.
+// question is a part of a prediction, which is not derived for every bandit, estimator, optimizer
+// and lag.
 type question int
 
 const (
@@ -52,7 +53,8 @@ const (
 
 	anyLag       = 1<<iota - 1
 	notLastBlock = anyLag &^ lastBlock
-	severalOld   = olderBlock | randomAges | otherLag // the state is not that of the last policies or the last refresh
+	// the state is not that of the last policies or the last refresh
+	severalOld = olderBlock | randomAges | otherLag
 )
 
 // classOf returns the class of a lag.
@@ -70,9 +72,9 @@ func classOf(l *option.Lag) lagClass {
 	return otherLag
 }
 
-// domains is the table of what the theory does not answer: for a question the lags and the options, and the
-// reason. It is asked before anything is computed; the first row that applies counts. modes is the number of
-// modes of the merged bandit, where the question depends on it.
+// domains is the table of what the theory does not answer: for a question the lags and the options,
+// and the reason. It is asked before anything is computed; the first row that applies counts. modes
+// is the number of modes of the merged bandit, where the question depends on it.
 var domains = []struct {
 	of      question
 	lags    lagClass
@@ -197,17 +199,19 @@ func clipsOnTheWay(p *Params) bool {
 
 func clips(p *Params, _ int) bool { return !p.neverClipped(0) }
 
-// notTwoArms reports whether a share of lost runs, derived for a better and a worse arm, has no meaning.
+// notTwoArms reports whether a share of lost runs, derived for a better and a worse arm, has no
+// meaning.
 func notTwoArms(p *Params, _ int) bool { return len(p.Arms) != 2 || p.Arms[0].Mean == p.Arms[1].Mean }
 
-// noLoneSample reports whether the law of the advantage of a lone sample of an arm in a group is not known, or is not all that moves
-// the policy.
+// noLoneSample reports whether the law of the advantage of a lone sample of an arm in a group is
+// not known, or is not all that moves the policy.
 func noLoneSample(p *Params, _ int) bool {
 	success, _ := group.TwoValued(p.Arms)
 	return success == nil || adam(p, 0) || p.KL.OfReward() || p.Filter != option.KeepAll || p.Advantage.Scale.OfStep() || p.Advantage.BinaryOnly()
 }
 
-// noLockingWalk reports whether the policy of a locked run does not move by independent samples of the present policy.
+// noLockingWalk reports whether the policy of a locked run does not move by independent samples of
+// the present policy.
 func noLockingWalk(p *Params, _ int) bool {
 	return noLoneSample(p, 0) || !linear.NewLag(&p.Lag).OnPolicy() && !(reused(p, 0) && p.Importance.Mode == option.NoImportance)
 }
@@ -235,7 +239,8 @@ func succeedOrFail(p *Params) bool {
 }
 
 // signedWeights reports whether the weights of both signs of the advantage differ however small the
-// displacement, where the numbers of samples by sign are not known: they are for rewards of two values only.
+// displacement, where the numbers of samples by sign are not known: they are for rewards of two
+// values only.
 func signedWeights(p *Params, _ int) bool {
 	success, _ := group.TwoValued(p.Arms)
 	return weight.Signed(&p.Importance) && p.GroupSize != option.Infinite && success == nil
@@ -270,8 +275,9 @@ func (p *Params) notDerivedFor(modes int, all ...question) scope.Reason {
 	return scope.Reason{}
 }
 
-// ageDraws returns the number B_a of independent random ages whose forces one step averages; 0 where
-// ages are not random, and at G = ∞, where the force is the mean over the law: infinitely many.
+// ageDraws returns the number B_a of independent random ages whose forces one step averages; 0
+// where ages are not random, and at G = ∞, where the force is the mean over the law: infinitely
+// many.
 func (p *Params) ageDraws() int {
 	switch {
 	case classOf(&p.Lag) != randomAges || p.GroupSize == option.Infinite:
@@ -289,8 +295,8 @@ func (p *Params) oldBaseline() bool {
 	return p.Advantage.Baseline == option.RunningMean && !linear.NewLag(&p.Lag).OnPolicy() && (up != 1 || down != 1)
 }
 
-// coastsOnSnapshot reports whether a prompt moves, between its visits, away from a snapshot that the
-// next visit uses.
+// coastsOnSnapshot reports whether a prompt moves, between its visits, away from a snapshot that
+// the next visit uses.
 func (p *Params) coastsOnSnapshot() bool {
 	period := len(p.Prompts.First) / p.GroupsPerStep
 	return p.Lag.Interval > 1 && (p.Optimizer.Momentum > 0 || period%p.Lag.Interval != 0)

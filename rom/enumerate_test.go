@@ -332,10 +332,9 @@ func TestTwoConstantsAreExact(t *testing.T) {
 	}
 }
 
-// For rewards of three values mean and covariance are exact without scale, else
-// expansions in 1/G with errors of order G⁻². Doubling G divides both errors by 4, up to the next order, which at
-// G = 24 is about a tenth; with a wrong coefficient that of the mean would be divided
-// by 2.
+// For rewards of three values mean and covariance are exact without scale, else expansions in 1/G
+// with errors of order G⁻². Doubling G divides both errors by 4, up to the next order, which at G =
+// 24 is about a tenth; with a wrong coefficient that of the mean would be divided by 2.
 func TestExpansionErrorFallsAsSquare(t *testing.T) {
 	base := Params{
 		Arms:      []option.Arm{{Law: option.Constant, Mean: 0, Std: 0}, {Law: option.Constant, Mean: 0.4, Std: 0}, {Law: option.Constant, Mean: 1, Std: 0}},

@@ -38,7 +38,8 @@ func numbers(v reflect.Value, name string, visit func(name string, x float64)) {
 // that contradicts its threshold, and a scope that is out without a reason.
 func faults(p Prediction) (all []string) {
 	numbers(reflect.ValueOf(p), "", func(name string, x float64) {
-		limit := strings.Contains(name, ".Searched.") || strings.Contains(name, ".Neglected.") // may be +Inf: none, and not known
+		// may be +Inf: none, and not known
+		limit := strings.Contains(name, ".Searched.") || strings.Contains(name, ".Neglected.")
 		if math.IsNaN(x) || math.IsInf(x, 0) && !limit || limit && x < 0 {
 			all = append(all, fmt.Sprintf("%s is %v", name, x))
 		}

@@ -61,8 +61,8 @@ func TestEquilibriumWith(t *testing.T) {
 	}
 }
 
-// A linearly implicit step solves (D_n/h + Λ)δ = g, by the matrices of StiffnessAt, and moves no common shift of the logits. Where
-// the matrix is singular, there is none.
+// A linearly implicit step solves (D_n/h + Λ)δ = g, by the matrices of StiffnessAt, and moves no
+// common shift of the logits. Where the matrix is singular, there is none.
 func TestImplicitStep(t *testing.T) {
 	p := reference(option.StdScale, 1.2, 8)
 	p.Arms = append(p.Arms, p.Arms[1], option.Arm{Mean: 0.5})

@@ -177,8 +177,8 @@ func (m *model) expected(logits []float64) float64 {
 	return expected(m.Arms, m.now.probs)
 }
 
-// criticalPenalty returns the least KL coefficient with which there is a fixed point, where there is none with
-// the present one, rounded up to two digits.
+// criticalPenalty returns the least KL coefficient with which there is a fixed point, where there
+// is none with the present one, rounded up to two digits.
 func (f *folded) criticalPenalty() float64 {
 	return leastWithout(cmp.Or(f.KL.Coefficient, f.pull()), func(coefficient float64) bool {
 		other := *f
@@ -546,8 +546,9 @@ func (f *folded) newton(m *model, start []float64) (logits []float64, ok bool) {
 	return nil, false
 }
 
-// implicit makes the linearly implicit Euler steps δ of the merged flow dϑ_c/dt = g_c/n_c from one state, of length h:
-// (D_n/h + Λ)δ = g with D_n = diag n_c, and nᵀδ = 0 to fix the common shift of the logits. At h = ∞ it is Newton's step.
+// implicit makes the linearly implicit Euler steps δ of the merged flow dϑ_c/dt = g_c/n_c from one
+// state, of length h: (D_n/h + Λ)δ = g with D_n = diag n_c, and nᵀδ = 0 to fix the common shift of
+// the logits. At h = ∞ it is Newton's step.
 type implicit struct {
 	count     []float64
 	stiffness *mat.Dense // Λ

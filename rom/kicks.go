@@ -10,24 +10,25 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// This file has the kicks of k3 (docs/theory-neglected.md §6.12). Where an arm is so rare that hardly any step draws it, the restoring
-// force of k3 is there in the mean only. At the log odds u against the arm it is delivered by samples that come with the
-// probability e^{−u}, each of which moves u in all, by momentum too, by c e^u less what the reward's part of it is.
+// This file has the kicks of k3 (docs/theory-neglected.md §6.12). Where an arm is so rare that
+// hardly any step draws it, the restoring force of k3 is there in the mean only. At the log odds u
+// against the arm it is delivered by samples that come with the probability e^{−u}, each of which
+// moves u in all, by momentum too, by c e^u less what the reward's part of it is.
 
-// kickScale returns c = 2ηβπ_ref/(GB(1−μ)) for an arm of reference probability reference, in logits; gain is η/(1−μ), the sum of
-// the steps that a force causes.
+// kickScale returns c = 2ηβπ_ref/(GB(1−μ)) for an arm of reference probability reference, in
+// logits; gain is η/(1−μ), the sum of the steps that a force causes.
 func kickScale(p *Params, reference, gain float64) float64 {
 	return 2 * gain * p.KL.Coefficient * reference / (float64(p.GroupSize) * float64(p.GroupsPerStep))
 }
 
-// throwsAcross reports whether a sample at the log odds u against its arm throws the policy farther to the other side than it was,
-// c e^u > 2u.
+// throwsAcross reports whether a sample at the log odds u against its arm throws the policy farther
+// to the other side than it was, c e^u > 2u.
 func throwsAcross(c, u float64) bool {
 	return u > 0 && c*fp.MathExp(u) > 2*u && (u > 1 || c > 2/math.E)
 }
 
-// crossing returns u₂, the log odds from which on throwsAcross holds, the larger solution of c e^u = 2u; 0 for c > 2/e, where it
-// always does, and +Inf for c = 0.
+// crossing returns u₂, the log odds from which on throwsAcross holds, the larger solution of c e^u
+// = 2u; 0 for c > 2/e, where it always does, and +Inf for c = 0.
 func crossing(c float64) float64 {
 	switch {
 	case c > 2/math.E:
@@ -50,8 +51,8 @@ func crossing(c float64) float64 {
 	return above
 }
 
-// frozen reports whether an arm of the given probability is drawn less than once in the steps that a velocity lasts, 1/(1−μ), from
-// there on no force slows the policy down.
+// frozen reports whether an arm of the given probability is drawn less than once in the steps that
+// a velocity lasts, 1/(1−μ), from there on no force slows the policy down.
 func (p *Params) frozen(prob float64) bool {
 	return prob*float64(p.GroupSize)*float64(p.GroupsPerStep) < (1 - p.Optimizer.Momentum)
 }
@@ -61,12 +62,14 @@ type rareness struct {
 	end       float64 // u after the velocity has run out, in logits, the mean over runs
 	deviation float64 // of end over runs
 	frozen    bool
-	gain      float64 // the sum of the steps that a force of that step causes, η/(1−μ) at a constant rate
+	// the sum of the steps that a force of that step causes, η/(1−μ) at a constant rate
+	gain float64
 }
 
-// met returns the log odds that runs meet: 2 standard deviations above the mean where the arm is frozen, since what is left is
-// the law of one step, and 3 where it is not, since then the largest of many steps decides. Both were chosen on 17 families and tried
-// on others (docs/theory-neglected.md §6.12).
+// met returns the log odds that runs meet: 2 standard deviations above the mean where the arm is
+// frozen, since what is left is the law of one step, and 3 where it is not, since then the largest
+// of many steps decides. Both were chosen on 17 families and tried on others
+// (docs/theory-neglected.md §6.12).
 func (r *rareness) met() float64 {
 	if r.frozen {
 		return r.end + 2*r.deviation
@@ -74,7 +77,8 @@ func (r *rareness) met() float64 {
 	return r.end + 3*r.deviation
 }
 
-// coasting returns the sum of the steps that a velocity at step t causes without any force, per unit of the velocity.
+// coasting returns the sum of the steps that a velocity at step t causes without any force, per
+// unit of the velocity.
 func coasting(o *option.Optimizer, t int) (sum float64) {
 	_, carry := linear.StepGains(o.Kind, o.Momentum)
 	for left := 1.0; carry > 0 && left > 1e-12; left *= o.Momentum {
@@ -90,9 +94,9 @@ func gainAt(o *option.Optimizer, t int) float64 {
 	return rateAt(o, t)*force + coasting(o, t+1)
 }
 
-// logOddsAlong follows the mean and the spread of runs from the logits init, on-policy and without a
-// largest norm, until every arm is frozen or the steps are over. It returns where each arm is rarest; ok
-// is false where the path leaves the range in which it can be followed.
+// logOddsAlong follows the mean and the spread of runs from the logits init, on-policy and without
+// a largest norm, until every arm is frozen or the steps are over. It returns where each arm is
+// rarest; ok is false where the path leaves the range in which it can be followed.
 func logOddsAlong(p Params, init []float64, steps int) (all []rareness, ok bool) {
 	p.Optimizer.MaxNorm, p.cut = 0, 0
 	o, arms := &p.Optimizer, len(p.Arms)

@@ -76,8 +76,9 @@ func (d *Dynamics) Threshold(of Quantity) (threshold *float64, searched float64)
 	return nil, 0
 }
 
-// roundedRadius is the distance of a multiplier's modulus from 1 within which it is 1 but for rounding, so that rounding
-// alone would decide between stable and unstable: it errs by about 1e-16 for each operation of a period.
+// roundedRadius is the distance of a multiplier's modulus from 1 within which it is 1 but for
+// rounding, so that rounding alone would decide between stable and unstable: it errs by about 1e-16
+// for each operation of a period.
 const roundedRadius = 1e-12
 
 // IsUnstable reports whether a multiplier lies outside the unit circle, by more than rounding.
@@ -95,8 +96,9 @@ func (d *Dynamics) marginal() (count int) {
 	return count + d.Neutral
 }
 
-// Unstable returns why dynamics with a multiplier outside the unit circle have no stationary law, with the
-// learning rate and the refresh interval below which they have one, as far as they are known.
+// Unstable returns why dynamics with a multiplier outside the unit circle have no stationary law,
+// with the learning rate and the refresh interval below which they have one, as far as they are
+// known.
 func (d *Dynamics) Unstable() scope.Reason {
 	stable, or := "", "; stable with "
 	if rate := d.CriticalLearningRate; rate != nil && *rate > 0 {

@@ -32,7 +32,8 @@ func (a ArrivalPrediction) row(of Mechanism) *ArrivalRow {
 	return nil
 }
 
-// The shares of 200 to 500 simulated runs that end on the worse arm, from another program, say where the flag has to stand.
+// The shares of 200 to 500 simulated runs that end on the worse arm, from another program, say
+// where the flag has to stand.
 func TestArrivalOfKicks(t *testing.T) {
 	rate := func(x float64) func(*Params) { return func(p *Params) { p.Optimizer.LearningRate = x } }
 	for _, c := range []struct {
@@ -84,7 +85,8 @@ func locked(best, other float64, g, b int, scale option.Scale, rate float64) Par
 	}
 }
 
-// The value of the flag is within a factor of three of the shares of 4,000 runs of 3,000 steps that package sim gave.
+// The value of the flag is within a factor of three of the shares of 4,000 runs of 3,000 steps that
+// package sim gave.
 func TestArrivalOfLocking(t *testing.T) {
 	for _, c := range []struct {
 		p    Params
@@ -127,8 +129,8 @@ func TestArrivalOfReuse(t *testing.T) {
 	}
 }
 
-// A rare better arm of noisy rewards is pushed back by a clip, not without weights or with the negative side capped at 1.5: simulated, 0.86
-// and 0.02 of the runs are lost.
+// A rare better arm of noisy rewards is pushed back by a clip, not without weights or with the
+// negative side capped at 1.5: simulated, 0.86 and 0.02 of the runs are lost.
 func TestArrivalOfReversal(t *testing.T) {
 	p := locked(0.6, 0.4, 8, 1, option.StdScale, 0.4)
 	p.Advantage.Std, p.Optimizer.Momentum, p.Lag = option.SampleStd, 0.9, option.Lag{Kind: option.Delay, Interval: 16}

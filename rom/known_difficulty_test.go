@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// betaNodes returns the nodes and the weights of Gauss and Jacobi for the mean over p ~ Beta(a, b), from the recurrence of the
-// polynomials (Golub and Welsch).
+// betaNodes returns the nodes and the weights of Gauss and Jacobi for the mean over p ~ Beta(a, b),
+// from the recurrence of the polynomials (Golub and Welsch).
 func betaNodes(a, b float64, count int) (nodes, weights []float64) {
 	alpha, beta := b-1, a-1
 	jacobi := mat.NewSymDense(count, nil)
@@ -41,9 +41,11 @@ func betaNodes(a, b float64, count int) (nodes, weights []float64) {
 	return e.Values(nil), weights
 }
 
-// Prompts of 0/1 arms with a policy each that start at p ~ Beta(a, b), G = 8, β = 0, η = 0.1 without scale and 0.05 with the std scale, after n visits:
-// the mean field is that of the map z′ = z + ηE[2g_1], and mean reward and share of equal groups are within what is neglected and 5 standard errors
-// of 40,000 prompts, each run once, of another program (docs/theory-trainers.md §11.7).
+// Prompts of 0/1 arms with a policy each that start at p ~ Beta(a, b), G = 8, β = 0, η = 0.1
+// without scale and 0.05 with the std scale, after n visits: the mean field is that of the map z′ =
+// z + ηE[2g_1], and mean reward and share of equal groups are within what is neglected and 5
+// standard errors of 40,000 prompts, each run once, of another program (docs/theory-trainers.md
+// §11.7).
 func TestPromptsOfBeta(t *testing.T) {
 	for _, c := range []struct {
 		a, b                       float64
@@ -91,10 +93,11 @@ func TestPromptsOfBeta(t *testing.T) {
 	}
 }
 
-// The std scale speeds hard prompts. Of 0/1 arms at β = 0 the time to 95 % of the way is ∫dz/F(z) in units of 1/η_eff, at G = ∞ without
-// scale that of z + sinh z, as 1/p_0 where p_0 is small, and with the std scale that of 2 sinh(z/2), as 1/√p_0. At finite G a group of a hard
-// prompt has one success at most, and the std scale multiplies its force by G/√(G−1) alone: 3.024 for G = 8, beside 2.121 at
-// p = ½ (docs/theory-trainers.md §11.7).
+// The std scale speeds hard prompts. Of 0/1 arms at β = 0 the time to 95 % of the way is ∫dz/F(z)
+// in units of 1/η_eff, at G = ∞ without scale that of z + sinh z, as 1/p_0 where p_0 is small, and
+// with the std scale that of 2 sinh(z/2), as 1/√p_0. At finite G a group of a hard prompt has one
+// success at most, and the std scale multiplies its force by G/√(G−1) alone: 3.024 for G = 8,
+// beside 2.121 at p = ½ (docs/theory-trainers.md §11.7).
 func TestDifficultyBiasOfTheScale(t *testing.T) {
 	starts := []float64{0.01, 0.05, 0.2, 0.5}
 	for _, c := range []struct {
@@ -157,7 +160,8 @@ func TestDifficultyBiasOfTheScale(t *testing.T) {
 	near(t, "std against none, p = ½", half, 2.121, 2e-4)
 }
 
-// deviationOfGroup returns E √(S(G−S))/G, the mean standard deviation of the rewards of a group with S ~ Binomial(G, p) successes.
+// deviationOfGroup returns E √(S(G−S))/G, the mean standard deviation of the rewards of a group
+// with S ~ Binomial(G, p) successes.
 func deviationOfGroup(p float64, size int) (mean float64) {
 	ways := 1.0
 	for s := range size + 1 {

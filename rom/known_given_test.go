@@ -18,8 +18,8 @@ func given(baseline option.Baseline, value, rate, beta float64, size int) rom.Pa
 	return p
 }
 
-// The numbers of docs/theory-trainers.md §11.4: with a constant baseline b the drift does not depend on
-// b, the noise does.
+// The numbers of docs/theory-trainers.md §11.4: with a constant baseline b the drift does not
+// depend on b, the noise does.
 func TestKnownConstantBaseline(t *testing.T) {
 	at := []float64{0.4, -0.4}
 	j := oracleReward(given(option.ConstantBaseline, 0, 0, 0, 2), at)
@@ -161,7 +161,8 @@ func TestGivenBaselineAgainstExactChains(t *testing.T) {
 }
 
 // The mean field with a running mean under a delay and without weights, by the recursion of
-// docs/theory-trainers.md §11.4; and one that hardly moves is a constant, in the mean reward of runs too.
+// docs/theory-trainers.md §11.4; and one that hardly moves is a constant, in the mean reward of
+// runs too.
 func TestRunningMeanOnAPath(t *testing.T) {
 	p := given(option.RunningMean, 1, 0.2, 0.5, 4)
 	p.Lag, p.Optimizer.LearningRate = delay(3), 0.7

@@ -7,8 +7,8 @@ import (
 	"grposim/rom"
 )
 
-// The white-noise oscillator has Var z = N/(2γk), N = η² Var[2g_1]
-// (docs/theory.md §4), and D/(GCK) is N/(γk); on-policy γ = 1 − μ. Numbers of §5: none, β = 0.5, G = 16.
+// The white-noise oscillator has Var z = N/(2γk), N = η² Var[2g_1] (docs/theory.md §4), and D/(GCK)
+// is N/(γk); on-policy γ = 1 − μ. Numbers of §5: none, β = 0.5, G = 16.
 func TestLeadingVariance(t *testing.T) {
 	const rate, mu, lambda, noise = 0.02, 0.5, 0.1670956266, 1.195284019e-2
 	p := bandit(option.NoScale, 0.5, 16)

@@ -21,7 +21,8 @@ func pathCell(best, other float64, scale option.Scale, mode option.ImportanceMod
 	}
 }
 
-// The multipliers at given gaps and the overshoots of docs/theory-neglected.md §6.11, from another program.
+// The multipliers at given gaps and the overshoots of docs/theory-neglected.md §6.11, from another
+// program.
 func TestMarginAlong(t *testing.T) {
 	within := func(name string, got, want, tolerance float64) {
 		t.Helper()
@@ -29,12 +30,14 @@ func TestMarginAlong(t *testing.T) {
 			t.Errorf("%s: got %.7g, want %.7g", name, got, want)
 		}
 	}
-	// A fixed point with a real multiplier, 0.969251, and an overshoot that comes from complex ones on the way.
+	// A fixed point with a real multiplier, 0.969251, and an overshoot that comes from complex ones on
+	// the way.
 	m := MarginAlong(pathCell(0.63, 0.42, option.StdScale, option.Ratio, 0.1, 0.75, 1), []float64{0, 0}, 400)
 	within("overshoot", *m.Overshoot, 0.6220, 5e-5)
 	within("real part at the start", m.Oscillating.Multiplier[0], 0.931619, 1e-6)
 	within("imaginary part", m.Oscillating.Multiplier[1], 0.179127, 1e-6)
-	within("real part where it is stiffest", m.Stiffest.Multiplier[0], 0.9148, 1e-3) // 0.914800 at a gap of 1
+	// 0.914800 at a gap of 1
+	within("real part where it is stiffest", m.Stiffest.Multiplier[0], 0.9148, 1e-3)
 	if m.Stiffest.Step == 0 || !m.Stiffest.Oscillates {
 		t.Errorf("stiffest %+v, want a point past the start", m.Stiffest)
 	}
@@ -58,7 +61,8 @@ func TestMarginAlong(t *testing.T) {
 	}
 }
 
-// Without an oscillating mode between start and fixed point no mean path overshoots it (two arms, random cells).
+// Without an oscillating mode between start and fixed point no mean path overshoots it (two arms,
+// random cells).
 func TestNoOvershootWithoutTurning(t *testing.T) {
 	r := rand.New(rand.NewPCG(38, 4))
 	turning, quiet := 0, 0

@@ -97,7 +97,8 @@ func dynamicsAgree(t *testing.T, name string, got, want rom.Dynamics, factor, re
 		return
 	}
 	for i, z := range want.Multipliers {
-		if size := math.Hypot(z[0], z[1]); size > 0.05 { // smaller ones may be multiple zeros of a defective matrix
+		// smaller ones may be multiple zeros of a defective matrix
+		if size := math.Hypot(z[0], z[1]); size > 0.05 {
 			closeTo(t, name+" multiplier", math.Hypot(got.Multipliers[i][0], got.Multipliers[i][1]), size, 1e-6)
 		}
 	}

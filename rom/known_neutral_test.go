@@ -13,8 +13,9 @@ import (
 	"grposim/rom/scope"
 )
 
-// Two equally good arms beside a bad one that β cannot hold: λ = βπ = 0.01 between the good ones, and
-// nothing moves the bad one. Its stiffness of 5.5e-38 is no ground for "unstable", nor for an interval of 7e36 steps.
+// Two equally good arms beside a bad one that β cannot hold: λ = βπ = 0.01 between the good ones,
+// and nothing moves the bad one. Its stiffness of 5.5e-38 is no ground for "unstable", nor for an
+// interval of 7e36 steps.
 func TestNeutralArm(t *testing.T) {
 	p := rom.Params{
 		Arms:      []option.Arm{{Mean: 0.9}, {Mean: 0.9}, {Mean: 0.2}},
@@ -37,9 +38,9 @@ func TestNeutralArm(t *testing.T) {
 	}
 }
 
-// An arm that the reference hardly knows is never drawn. It adds a neutral direction, and changes none of the
-// numbers of the others: of modes with a recursion each, and of modes that mix, which a block with
-// the std scale and the KL at the snapshot of three arms has.
+// An arm that the reference hardly knows is never drawn. It adds a neutral direction, and changes
+// none of the numbers of the others: of modes with a recursion each, and of modes that mix, which a
+// block with the std scale and the KL at the snapshot of three arms has.
 func TestNeutralArmChangesNothing(t *testing.T) {
 	arms := []option.Arm{{Mean: 0.9}, {Mean: 0.2}, {Mean: 0.5}}
 	reference := []float64{0, 0.4, -0.3}
@@ -88,14 +89,15 @@ func TestNeutralArmChangesNothing(t *testing.T) {
 	}
 }
 
-// normal gives the arms rewards of different normal laws, whose modes mix where only part of the force is stale.
+// normal gives the arms rewards of different normal laws, whose modes mix where only part of the
+// force is stale.
 func normal(p *rom.Params) {
 	p.Arms = []option.Arm{{Law: option.Normal, Mean: 0.9, Std: 0.3}, {Law: option.Normal, Mean: 0.2, Std: 0.8}, {Law: option.Normal, Mean: 0.5, Std: 0.1}}
 	p.Advantage.Scale = option.NoScale
 }
 
-// Where the rewards differ by far more than β the policy locks on the better arm. The coefficient that the reason names
-// is the least, to two digits, at which there is a dynamics.
+// Where the rewards differ by far more than β the policy locks on the better arm. The coefficient
+// that the reason names is the least, to two digits, at which there is a dynamics.
 func TestLockedPolicy(t *testing.T) {
 	number := regexp.MustCompile(`there is one from a (KL|entropy) coefficient of (\S+) on$`)
 	for name, c := range map[string]struct {

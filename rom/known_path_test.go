@@ -7,9 +7,10 @@ import (
 	"grposim/option"
 )
 
-// The mean path along ten bandits, against programs written from docs/theory.md §1 alone: the Gaussian
-// closure, which takes every average anew in every step, and a simulation that draws sample by
-// sample (20,000 to 100,000 runs; the standard error in the last place given). Held forces err by a hundredth of a shift.
+// The mean path along ten bandits, against programs written from docs/theory.md §1 alone: the
+// Gaussian closure, which takes every average anew in every step, and a simulation that draws
+// sample by sample (20,000 to 100,000 runs; the standard error in the last place given). Held
+// forces err by a hundredth of a shift.
 func TestMeanPathsOfTheReference(t *testing.T) {
 	of := func(size int, scale option.Scale, rate float64, means ...float64) Params {
 		p, _ := plainRun(size, rate, means...)

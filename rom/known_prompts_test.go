@@ -110,15 +110,16 @@ func TestEqualSharedPromptsAreOne(t *testing.T) {
 		p.Prompts = Prompts{First: []float64{0.9, 0.9}, Second: []float64{0.2, 0.2}, Parameters: option.Shared, Order: option.Independent}
 		two := Predict(p)
 		for name, x := range map[string][3]float64{ // the two, and the relative error of differences
-			"J*":                   {one.FixedPoint.Reward, two.FixedPoint.Reward, 1e-12},
-			"stiffness":            {one.Stiffness.Stale, two.Stiffness.Stale, 1e-9},
-			"gradient variance":    {one.GradientVariance, two.GradientVariance, 1e-12},
-			"critical rate":        {*one.Exact.CriticalLearningRate, *two.Exact.CriticalLearningRate, 1e-9},
-			"linear variance":      {*one.Exact.StationaryVariance.ExpectedReward, *two.Exact.StationaryVariance.ExpectedReward, 1e-9},
-			"kurtosis":             {oneKurtosis, kurtosis(), 1e-12},
-			"shift":                {*one.Moments.RewardShift, *two.Moments.RewardShift, 1e-6},
-			"zero-variance share":  {*one.Moments.ZeroVariance, *two.Moments.ZeroVariance, 1e-3},
-			"variance, next order": {*one.Moments.RewardVariance, *two.Moments.RewardVariance, 1e-3}, // the third cumulant is not known of prompts
+			"J*":                  {one.FixedPoint.Reward, two.FixedPoint.Reward, 1e-12},
+			"stiffness":           {one.Stiffness.Stale, two.Stiffness.Stale, 1e-9},
+			"gradient variance":   {one.GradientVariance, two.GradientVariance, 1e-12},
+			"critical rate":       {*one.Exact.CriticalLearningRate, *two.Exact.CriticalLearningRate, 1e-9},
+			"linear variance":     {*one.Exact.StationaryVariance.ExpectedReward, *two.Exact.StationaryVariance.ExpectedReward, 1e-9},
+			"kurtosis":            {oneKurtosis, kurtosis(), 1e-12},
+			"shift":               {*one.Moments.RewardShift, *two.Moments.RewardShift, 1e-6},
+			"zero-variance share": {*one.Moments.ZeroVariance, *two.Moments.ZeroVariance, 1e-3},
+			// the third cumulant is not known of prompts
+			"variance, next order": {*one.Moments.RewardVariance, *two.Moments.RewardVariance, 1e-3},
 		} {
 			if math.Abs(x[1]-x[0]) > x[2]*math.Abs(x[0]) {
 				t.Errorf("scale %v, filter %v, %s: %v of two equal prompts, %v of one", scale, p.Filter, name, x[1], x[0])
@@ -242,7 +243,8 @@ func TestVisitsAreAHeavyBall(t *testing.T) {
 		}
 		power := math.Pow(mu, float64(period))
 		sum := (1 - power) / (1 - mu)
-		critical := ball.Threshold(linear.CriticalRate).At * rate / visit.Optimizer.LearningRate / 2 * lambda // η_c λ/B
+		// η_c λ/B
+		critical := ball.Threshold(linear.CriticalRate).At * rate / visit.Optimizer.LearningRate / 2 * lambda
 		if want := 2 * (1 + power) / sum; math.Abs(critical-want) > 1e-9*want {
 			t.Errorf("M = %d: threshold ηλ/B = %v, want %v", period, critical, want)
 		}

@@ -71,8 +71,9 @@ func TestRefreshedSolvesTheBlock(t *testing.T) {
 	}
 }
 
-// RefreshSteps counts the steps of the block itself, z ← z + 2ηβp(1−p)(z′ − z), within a few per cent where these are small, and
-// finds blocks that no run is long enough for: those whose next policy has p = 1 − 1e-7 or less.
+// RefreshSteps counts the steps of the block itself, z ← z + 2ηβp(1−p)(z′ − z), within a few per
+// cent where these are small, and finds blocks that no run is long enough for: those whose next
+// policy has p = 1 − 1e-7 or less.
 func TestRefreshSteps(t *testing.T) {
 	r := rand.New(rand.NewPCG(63, 64))
 	for range 40 {

@@ -38,8 +38,8 @@ func TestKnownRedraw(t *testing.T) {
 	}
 }
 
-// The numbers of docs/theory-trainers.md §11.3 with a sampled KL gradient, to the printed digits: two
-// Bernoulli arms, and 0/1 arms, which have a fixed point below the critical coefficient too.
+// The numbers of docs/theory-trainers.md §11.3 with a sampled KL gradient, to the printed digits:
+// two Bernoulli arms, and 0/1 arms, which have a fixed point below the critical coefficient too.
 func TestKnownRedrawnPenalty(t *testing.T) {
 	for _, c := range []struct {
 		estimate                 option.KLGradient

@@ -123,8 +123,8 @@ func slowAdvantages(p rom.Params, s int) (up, down float64) {
 	return (1 - mean) / std, -mean / std
 }
 
-// Adam's correction of the bias of its first moment lets the first steps go as far as the
-// force. The average of Var J over some steps of a run that starts at the fixed point is that of the
+// Adam's correction of the bias of its first moment lets the first steps go as far as the force.
+// The average of Var J over some steps of a run that starts at the fixed point is that of the
 // responses to the noise of each step, stepped one by one.
 func TestStartOfAdamByStepping(t *testing.T) {
 	for _, beta1 := range []float64{0, 0.9, 0.97} {

@@ -50,8 +50,9 @@ func fourPrompts(order option.PromptOrder, momentum float64) Params {
 	return p
 }
 
-// The share of equal groups of an epoch in order is that of the prompts that the step visits, of the policies that the mean
-// field, followed step by step, has there; logit gaps move in the way that a prompt has gone between its visits.
+// The share of equal groups of an epoch in order is that of the prompts that the step visits, of
+// the policies that the mean field, followed step by step, has there; logit gaps move in the way
+// that a prompt has gone between its visits.
 func TestQuantitiesOfVisitsStepByStep(t *testing.T) {
 	for _, mu := range []float64{0, 0.7} {
 		p := fourPrompts(option.InOrder, mu)
@@ -91,8 +92,9 @@ func TestQuantitiesOfVisitsStepByStep(t *testing.T) {
 	}
 }
 
-// In the middle of a shuffled epoch half of the prompts have been visited and the others are drawn: over the six halves of four prompts J of the
-// mean field has the predicted standard deviation, and so has the share of equal groups with the binomial noise of its two groups.
+// In the middle of a shuffled epoch half of the prompts have been visited and the others are drawn:
+// over the six halves of four prompts J of the mean field has the predicted standard deviation, and
+// so has the share of equal groups with the binomial noise of its two groups.
 func TestDeviationOfShuffledEpochs(t *testing.T) {
 	p := fourPrompts(option.Shuffled, 0)
 	p.Factors = Factors{Stiffness: 1, Noise: 1e-12, Lag: 1, Mass: 1}
@@ -129,7 +131,8 @@ func TestDeviationOfShuffledEpochs(t *testing.T) {
 	near(t, "deviation of the share", paths[1].Deviation[0], math.Sqrt(squared-equal*equal+noise), 1e-6)
 }
 
-// Clipped samples and pass@k of prompts that share a policy are those of all groups of all prompts, counted sample by sample.
+// Clipped samples and pass@k of prompts that share a policy are those of all groups of all prompts,
+// counted sample by sample.
 func TestQuantitiesOfSharedPrompts(t *testing.T) {
 	p := promptParams(option.Shared, option.StdScale)
 	p.Importance = option.Importance{Mode: option.Clip, ClipLow: 0.2, ClipHigh: 0.2}

@@ -390,9 +390,9 @@ func TestCriticalValuesOfTheSteppedRecursion(t *testing.T) {
 	}
 }
 
-// The rules by formula: the paper's ηλK < 1 − μ, and the sufficient one of
-// docs/theory-trainers.md §11.1, η(λ/2 + |λ_s|A) < 1 − μ, A = τ for a delay and for a block of K > 1
-// the norm of the triangular matrix of K−1 rows of ones.
+// The rules by formula: the paper's ηλK < 1 − μ, and the sufficient one of docs/theory-trainers.md
+// §11.1, η(λ/2 + |λ_s|A) < 1 − μ, A = τ for a delay and for a block of K > 1 the norm of the
+// triangular matrix of K−1 rows of ones.
 func TestRules(t *testing.T) {
 	for _, p := range cells(t, 35) {
 		if p.Lag.Interval == 0 || p.Optimizer.Kind != option.HeavyBall || len(p.Arms) > 2 {

@@ -132,7 +132,8 @@ func TestVarianceScalesWithTheNoise(t *testing.T) {
 	p.Factors.Stiffness = 2
 	q := p
 	q.Factors = rom.Unit
-	q.Optimizer.LearningRate *= 2 // doubling the force equals doubling the rate with a quarter of the noise
+	// doubling the force equals doubling the rate with a quarter of the noise
+	q.Optimizer.LearningRate *= 2
 	closeTo(t, "stiffness × 2", gapPredicted(t, p), gapPredicted(t, q)/4, 1e-10*v)
 }
 

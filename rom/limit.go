@@ -9,8 +9,8 @@ import (
 )
 
 // This file has the force of two arms whose gradient is scaled to a largest norm c
-// (docs/theory-trainers.md §11.6). The components of a gradient add to 0, so that its norm is √2|g_1|
-// and the force of a step is g_1 cut to [−c/√2, c/√2].
+// (docs/theory-trainers.md §11.6). The components of a gradient add to 0, so that its norm is
+// √2|g_1| and the force of a step is g_1 cut to [−c/√2, c/√2].
 
 // maxLimited is the largest group whose cut force is summed over the numbers of successes and
 // failures of the first arm, which takes about a millisecond there.
@@ -81,9 +81,9 @@ func (m *model) holdCuts() (back func()) {
 	return func() { m.cuts = old }
 }
 
-// cutMoments returns the mean and the variance of the cut g_1 of one
-// group, exactly: sums over the numbers of successes, of those of the first arm and of the
-// failures of the first arm, which given the first are independent and binomial (docs/theory.md §2).
+// cutMoments returns the mean and the variance of the cut g_1 of one group, exactly: sums over the
+// numbers of successes, of those of the first arm and of the failures of the first arm, which given
+// the first are independent and binomial (docs/theory.md §2).
 func (m *model) cutMoments() (mean, variance float64) {
 	j, rest := m.counts.Chances(m.Old)
 	alpha, delta := m.counts.Outcomes(j, rest)
@@ -122,11 +122,12 @@ func (m *model) cutMoments() (mean, variance float64) {
 	return mean, max(sums[1]-mean*mean, 0)
 }
 
-// saturatedGap is the logit gap beyond which fixed points of a cut force are not searched for: the rare
-// arm has a probability of 1e-26, so that rounding decides the dynamics.
+// saturatedGap is the logit gap beyond which fixed points of a cut force are not searched for: the
+// rare arm has a probability of 1e-26, so that rounding decides the dynamics.
 const saturatedGap = 60
 
-// cutZeros returns the logits of the fixed points of a cut force that a scan of the logit gap finds.
+// cutZeros returns the logits of the fixed points of a cut force that a scan of the logit gap
+// finds.
 func cutZeros(m *model) (all [][]float64) {
 	logits := func(gap float64) []float64 { return []float64{gap / 2, -gap / 2} }
 	force := func(gap float64) float64 {

@@ -8,11 +8,12 @@ import (
 	"grposim/rom/group"
 )
 
-// This file has the locking of runs without a penalty (docs/theory-neglected.md §6.12): by chance they
-// go to a wrong arm, from where they return by ever rarer samples of the best one.
+// This file has the locking of runs without a penalty (docs/theory-neglected.md §6.12): by chance
+// they go to a wrong arm, from where they return by ever rarer samples of the best one.
 
-// decideLocking flags the share of runs on a wrong arm at the end. Of more than two arms it is the sum
-// over the wrong ones, of each as if there were no others. With reused samples K steps are one of Kη.
+// decideLocking flags the share of runs on a wrong arm at the end. Of more than two arms it is the
+// sum over the wrong ones, of each as if there were no others. With reused samples K steps are one
+// of Kη.
 func (row *ArrivalRow) decideLocking(c *course) {
 	row.Quantity = "share of runs on a wrong arm"
 	row.Bound = flagged
@@ -38,8 +39,9 @@ func (row *ArrivalRow) decideLocking(c *course) {
 	}
 }
 
-// leftMiddle is aT e^z, a = 2η E A/(1−μ) of a lone sample of the best arm, of a start at z ≤ 0, where the mean path from the middle has come to z = 2.5,
-// z + sinh z = aT/2. Runs that are not so far have not arrived, and are not locked either.
+// leftMiddle is aT e^z, a = 2η E A/(1−μ) of a lone sample of the best arm, of a start at z ≤ 0,
+// where the mean path from the middle has come to z = 2.5, z + sinh z = aT/2. Runs that are not so
+// far have not arrived, and are not locked either.
 const leftMiddle = 17
 
 // lockingStep is the distance in logits of the points at which locked takes force and noise.
@@ -70,8 +72,8 @@ func (c *course) locked(b int, z, edge, gain float64) float64 {
 	return above / (below + above)
 }
 
-// loneSample returns the mean advantage of a lone sample of arm a among G−1 of arm b, of rewards of two
-// values, and that of those with a positive one; 0 where none is.
+// loneSample returns the mean advantage of a lone sample of arm a among G−1 of arm b, of rewards of
+// two values, and that of those with a positive one; 0 where none is.
 func loneSample(p *Params, a, b int) (mean, positive float64) {
 	counts := group.NewCounts(p.Arms, &p.Estimator, group.NewSamples(len(p.Arms)))
 	own, others := counts.Success[a], counts.Success[b]

@@ -15,22 +15,27 @@ import (
 // Growth says what local multipliers beyond the unit circle do to a path.
 type Growth string
 
-// The kinds of growth. A real multiplier above 1 on a plateau is the take-off of a policy that learns faster the farther it
-// has come. It is no instability: a path with no other ones does not overshoot.
+// The kinds of growth. A real multiplier above 1 on a plateau is the take-off of a policy that
+// learns faster the farther it has come. It is no instability: a path with no other ones does not
+// overshoot.
 const (
 	NoGrowth    Growth = "none"        // no multiplier is beyond the unit circle
 	TakeOff     Growth = "take-off"    // real positive ones are
 	Instability Growth = "instability" // complex or negative ones are: deviations grow and alternate
 )
 
-// LocalPoint is the linear dynamics about one point of a mean path, with the policy there as its own snapshot.
+// LocalPoint is the linear dynamics about one point of a mean path, with the policy there as its
+// own snapshot.
 type LocalPoint struct {
-	Step       int        `json:"step"`            // optimizer step, ≥ 0
-	Reward     float64    `json:"expected_reward"` // J there, in units of reward
-	Stiffness  float64    `json:"stiffness"`       // λ of the stiffest mode, in units of force per logit; < 0 drives away
-	Multiplier [2]float64 `json:"multiplier"`      // [real, imaginary part] of the largest, of a refresh period (block) or a step
-	Modulus    float64    `json:"modulus"`         // its modulus, ≥ 0
-	Oscillates bool       `json:"oscillates"`      // a mode's dominant multiplier, of a period or of a step inside a block, is complex or negative
+	Step   int     `json:"step"`            // optimizer step, ≥ 0
+	Reward float64 `json:"expected_reward"` // J there, in units of reward
+	// λ of the stiffest mode, in units of force per logit; < 0 drives away
+	Stiffness float64 `json:"stiffness"`
+	// [real, imaginary part] of the largest, of a refresh period (block) or a step
+	Multiplier [2]float64 `json:"multiplier"`
+	Modulus    float64    `json:"modulus"` // its modulus, ≥ 0
+	// a mode's dominant multiplier, of a period or of a step inside a block, is complex or negative
+	Oscillates bool `json:"oscillates"`
 }
 
 // PathMargin is how far a mean path is from an instability on its way.
@@ -40,26 +45,30 @@ type PathMargin struct {
 	Stiffest LocalPoint `json:"stiffest"` // where the stiffest mode is stiffest
 	Largest  LocalPoint `json:"largest"`  // where the largest multiplier is largest
 	Growth   Growth     `json:"growth"`
-	// Oscillating is the point of the largest modulus among those with Oscillates. nil: there is none, and the mean
-	// path does not overshoot.
+	// Oscillating is the point of the largest modulus among those with Oscillates. nil: there is none,
+	// and the mean path does not overshoot.
 	Oscillating *LocalPoint `json:"oscillating"`
-	// Overshoot is by how much the mean path passes its fixed point, ≥ 0, as a share of the way to it: the largest
-	// (θ−θ_0)·(θ*−θ_0)/|θ*−θ_0|² less 1, with two arms (max z − z*)/(z* − z_0). nil: there is no fixed point, or the run starts there.
+	// Overshoot is by how much the mean path passes its fixed point, ≥ 0, as a share of the way to it:
+	// the largest (θ−θ_0)·(θ*−θ_0)/|θ*−θ_0|² less 1, with two arms (max z − z*)/(z* − z_0). nil: there
+	// is no fixed point, or the run starts there.
 	Overshoot *float64 `json:"overshoot"`
-	// Drawdown is the largest fall of J below its maximum so far, as a share of the largest J less the first, within [0, 1] unless J
-	// falls below its start; 0 where J never rises.
+	// Drawdown is the largest fall of J below its maximum so far, as a share of the largest J less the
+	// first, within [0, 1] unless J falls below its start; 0 where J never rises.
 	Drawdown float64 `json:"drawdown"`
 }
 
 // marginPoints is the least number of points that are kept of a path that moves in so many steps.
 const marginPoints = 32
 
-// MarginAlong computes the local multipliers of the linear dynamics along the mean path from the logits init, one per arm, over the given number
-// of steps (see MeanField), at some dozens of points which are the closer in time the faster the path moves. They are those of docs/theory.md §5
-// with Λ_f and Λ_s at θ = θ_old = θ(t) and the learning rate of step t. It needs no fixed point, so that it holds without a KL penalty too.
+// MarginAlong computes the local multipliers of the linear dynamics along the mean path from the
+// logits init, one per arm, over the given number of steps (see MeanField), at some dozens of
+// points which are the closer in time the faster the path moves. They are those of docs/theory.md
+// §5 with Λ_f and Λ_s at θ = θ_old = θ(t) and the learning rate of step t. It needs no fixed point,
+// so that it holds without a KL penalty too.
 //
-// With two arms the mean path overshoots its fixed point only if the dominant multiplier is complex or negative somewhere on the way
-// (docs/theory-neglected.md §6.11): Oscillating says where. With more arms the dominant multipliers of all modes count.
+// With two arms the mean path overshoots its fixed point only if the dominant multiplier is complex
+// or negative somewhere on the way (docs/theory-neglected.md §6.11): Oscillating says where. With
+// more arms the dominant multipliers of all modes count.
 func MarginAlong(p Params, init []float64, steps int) PathMargin {
 	p = unlimited(p.checked(), init, steps)
 	if because := p.notDerived(rewardsInDigits, meanForceKnown, weightsAtRest, localDynamics); because.Out() {
@@ -175,8 +184,9 @@ type pathPoint struct {
 	theta []float64
 }
 
-// movingPath keeps points of a path that are at least apart logits away from the one before. When there are
-// 2·marginPoints the distance is doubled, and points that are nearer are dropped: a slow tail drops none of a fast start.
+// movingPath keeps points of a path that are at least apart logits away from the one before. When
+// there are 2·marginPoints the distance is doubled, and points that are nearer are dropped: a slow
+// tail drops none of a fast start.
 type movingPath struct {
 	apart float64
 	at    []pathPoint
@@ -203,7 +213,8 @@ func (m *movingPath) add(t int, theta []float64) {
 	}
 }
 
-// local returns the linear dynamics about a point of a path of all arms; ok is false where it is not finite or not known.
+// local returns the linear dynamics about a point of a path of all arms; ok is false where it is
+// not finite or not known.
 func (f *folded) local(point pathPoint) (local LocalPoint, ok bool) {
 	logits := make([]float64, len(f.count))
 	for a, c := range f.class {

@@ -17,11 +17,11 @@ import (
 // steps from the logits init, one per arm, with zero velocity. It calls visit at
 // t = 0 … steps with the logits, which are valid during the call only.
 //
-// Its kind is Exact where the mean force is: the exact law of the simulator at
-// G = ∞, and at finite G the limit of many groups per step. Else it is an Expansion, as
-// it is where the exact force would take more than a few seconds. The scope is out if a
-// logit, a velocity or a reward's mean or deviation is not finite or larger than largestSquared; the run ends there,
-// without visiting that state.
+// Its kind is Exact where the mean force is: the exact law of the simulator at G = ∞, and at finite
+// G the limit of many groups per step. Else it is an Expansion, as it is where the exact force
+// would take more than a few seconds. The scope is out if a logit, a velocity or a reward's mean or
+// deviation is not finite or larger than largestSquared; the run ends there, without visiting that
+// state.
 //
 // Adam divides by the root of its second moment, to which the noise of finite
 // groups contributes: E[g²] = (E g)² + Var g, averaged over groups. That is
@@ -184,15 +184,15 @@ func (s *Settled) Unsettled(p Params, at *Prediction, init []float64, from, to i
 	return left, within
 }
 
-// A run that has not arrived is followed for so many times its length, and at most for so many steps more, to
-// find when it would have.
+// A run that has not arrived is followed for so many times its length, and at most for so many
+// steps more, to find when it would have.
 const (
 	farther  = 10
 	muchMore = 1_000_000
 )
 
-// arrival says in words when the mean field from the logits init, which has not arrived in the given steps,
-// comes near a fixed point and stays there to the end of what is followed.
+// arrival says in words when the mean field from the logits init, which has not arrived in the
+// given steps, comes near a fixed point and stays there to the end of what is followed.
 func arrival(p Params, init []float64, point *FixedPoint, least float64, steps int) string {
 	since, end := -1, min(farther*steps, steps+muchMore)
 	probs := make([]float64, len(init))
@@ -212,13 +212,15 @@ func arrival(p Params, init []float64, point *FixedPoint, least float64, steps i
 	return fmt.Sprintf("it is near it from step %d on", since)
 }
 
-// counted is the share of the standard deviation of J that an arm has to be able to add to J for its logit to count: one that adds less changes Var J by a
-// hundredth where its probability varies by itself.
+// counted is the share of the standard deviation of J that an arm has to be able to add to J for
+// its logit to count: one that adds less changes Var J by a hundredth where its probability varies
+// by itself.
 const counted = 0.1
 
-// leastThatCounts returns the amount that an arm has to be able to add to J for its logit to count in the distance from the fixed point, and the probability from which
-// on it can: an arm that is rarer in both policies moves J by less than counted standard deviations, of which Unsettled takes account. Both are 0 where J has no noise,
-// or that is not known.
+// leastThatCounts returns the amount that an arm has to be able to add to J for its logit to count
+// in the distance from the fixed point, and the probability from which on it can: an arm that is
+// rarer in both policies moves J by less than counted standard deviations, of which Unsettled takes
+// account. Both are 0 where J has no noise, or that is not known.
 func leastThatCounts(arms []option.Arm, at *Prediction) (amount, probability float64) {
 	lowest, highest := arms[0].Mean, arms[0].Mean
 	for _, arm := range arms {
@@ -232,8 +234,9 @@ func leastThatCounts(arms []option.Arm, at *Prediction) (amount, probability flo
 	return amount, amount / span
 }
 
-// distance returns the largest difference between the logits of a policy of the given probabilities and those of the fixed point, but for a common
-// shift, among the arms of which either has a probability of at least least.
+// distance returns the largest difference between the logits of a policy of the given probabilities
+// and those of the fixed point, but for a common shift, among the arms of which either has a
+// probability of at least least.
 func (f *FixedPoint) distance(theta, probs []float64, least float64) (largest float64) {
 	shift, n := 0.0, 0.0
 	for a, x := range f.Logits {
@@ -268,8 +271,9 @@ func (prediction *Prediction) variance() *float64 {
 	return prediction.LeadingOrder.StationaryVariance.ExpectedReward
 }
 
-// largestSquared is the size beyond which the square of a logit, of a velocity or of a reward, summed over
-// a run, can leave the range of floating point, as the variance of a simulated run then does.
+// largestSquared is the size beyond which the square of a logit, of a velocity or of a reward,
+// summed over a run, can leave the range of floating point, as the variance of a simulated run then
+// does.
 const largestSquared = 1e150
 
 // isSquarable reports whether no entry of x is NaN or larger than largestSquared.
@@ -298,9 +302,11 @@ func rateAt(o *option.Optimizer, t int) float64 {
 // snapshots stores past logits of a run for the behaviour policy: of the last refreshes
 // (block), or of the last steps and the present one, never more than the run has.
 type snapshots struct {
-	period int         // steps from one stored policy to the next
-	oldest int         // age, in periods, of the oldest policy that is used
-	shares []float64   // of random ages: probabilities by age, the last with those beyond the run; nil: the oldest is used
+	period int // steps from one stored policy to the next
+	oldest int // age, in periods, of the oldest policy that is used
+	// of random ages: probabilities by age, the last with those beyond the run; nil: the oldest is
+	// used
+	shares []float64
 	ring   [][]float64 // the logits of period n are at n modulo its length
 }
 

@@ -17,13 +17,15 @@ import (
 // goroutine may use it.
 type model struct {
 	penalties
-	law    group.Law     // of the rewards of a group
-	counts *group.Counts // the law where rewards take two values, of many prompts that of the mean prompt; else nil
+	law group.Law // of the rewards of a group
+	// the law where rewards take two values, of many prompts that of the mean prompt; else nil
+	counts *group.Counts
 
 	size float64 // G; +Inf where infinite
 
-	running *float64    // b of a step of a mean field, with RunningMean; nil: it is J
-	cuts    *groupForce // decides which groups the largest norm cuts, see holdCuts; nil: their own force
+	running *float64 // b of a step of a mean field, with RunningMean; nil: it is J
+	// decides which groups the largest norm cuts, see holdCuts; nil: their own force
+	cuts *groupForce
 
 	// Scratch space.
 	x     []float64      // one entry per arm
@@ -76,8 +78,8 @@ func newModel(p *Params) *model {
 	return m
 }
 
-// kind returns the kind of this bandit's force: Exact where the law of a group or of a cut force is, else
-// Expansion.
+// kind returns the kind of this bandit's force: Exact where the law of a group or of a cut force
+// is, else Expansion.
 func (m *model) kind() Kind {
 	if m.limited() || m.law.Exact() {
 		return Exact
@@ -121,8 +123,8 @@ func (m *model) weigh() {
 // boundReach is the number of standard deviations of ln ρ within which a bound counts.
 const boundReach = 3
 
-// boundWithin reports whether a bound at which a weight drops to 0 is within boundReach of the ratio
-// of an arm at the state that is set. cov is the covariance of both policies in the basis q.
+// boundWithin reports whether a bound at which a weight drops to 0 is within boundReach of the
+// ratio of an arm at the state that is set. cov is the covariance of both policies in the basis q.
 func (m *model) boundWithin(q *mat.Dense, cov [][]float64) bool {
 	arms, n := q.Dims()
 	if !weight.Jumps(&m.Importance) || len(cov) < 2*n {

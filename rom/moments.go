@@ -69,8 +69,8 @@ func (l *linearization) adamError(o option.Optimizer, law *linear.Law, radius fl
 	return l.averageError(o, 1/(1-o.Beta2)) + signal*(following+signal)
 }
 
-// relativeError returns the given share of the relaxation rate and of the damping ratio. Where gains
-// and forces change by that share, neither changes by more.
+// relativeError returns the given share of the relaxation rate and of the damping ratio. Where
+// gains and forces change by that share, neither changes by more.
 func (d *Dynamics) relativeError(relative float64) (n scope.Sizes) {
 	of := func(x *float64) float64 {
 		if x == nil || *x == 0 {
@@ -97,8 +97,9 @@ func (l *linearization) averageErrors(o option.Optimizer, steps float64) []float
 	return errors
 }
 
-// rewardError returns the relative error of Var J by that of a law about averages of a number of steps (averageErrors). An arm makes the error of its gain
-// in the share of the deviation of J that its own logit makes, at most 1.
+// rewardError returns the relative error of Var J by that of a law about averages of a number of
+// steps (averageErrors). An arm makes the error of its gain in the share of the deviation of J that
+// its own logit makes, at most 1.
 func (l *linearization) rewardError(o option.Optimizer, steps float64, sigma *mat.Dense) (largest float64) {
 	gradient := l.rewardGradient()
 	deviation := math.Sqrt(linear.Form(gradient, sigma, gradient))
@@ -121,7 +122,8 @@ func (l *linearization) armKurtoses() []float64 {
 	for a, p := range all {
 		others[a], only[a] = 0, p
 		some := -math.Expm1(m.size*math.Log1p(-p)) - fp.Pow(p, m.size)
-		share := (some - (equal - m.law.EqualRewards(others) - m.law.EqualRewards(only))) / (1 - equal) // of the groups whose rewards differ
+		// of the groups whose rewards differ
+		share := (some - (equal - m.law.EqualRewards(others) - m.law.EqualRewards(only))) / (1 - equal)
 		others[a], only[a] = p, 0
 		kurtoses[a] = math.Inf(1)
 		if share > 0 {
@@ -131,9 +133,9 @@ func (l *linearization) armKurtoses() []float64 {
 	return kurtoses
 }
 
-// kurtosis returns 3 + 3(uneven−1)/B, a bound on the kurtosis of the force of B groups; uneven is E v²/(E v)² of
-// unevenness, which is 1/p where a share p of the groups exerts a force and all of these one of equal
-// size.
+// kurtosis returns 3 + 3(uneven−1)/B, a bound on the kurtosis of the force of B groups; uneven is E
+// v²/(E v)² of unevenness, which is 1/p where a share p of the groups exerts a force and all of
+// these one of equal size.
 func (l *linearization) kurtosis(uneven float64) float64 {
 	return 3 * (1 + (uneven-1)/float64(l.GroupsPerStep))
 }
@@ -157,16 +159,17 @@ func (l *linearization) rewardKurtosis() float64 {
 	return kurtosis * (1 + fourth/(square*square)/(3*l.model.size*float64(l.GroupsPerStep)))
 }
 
-// unevenness returns that of a group at the fixed point, see group.Law. It sets the model's policy to that of the fixed point.
+// unevenness returns that of a group at the fixed point, see group.Law. It sets the model's policy
+// to that of the fixed point.
 func (l *linearization) unevenness() float64 {
 	softmax(l.model.now.probs, l.logits)
 	return l.model.law.Unevenness(l.model.now.probs)
 }
 
 // Informed returns the share of the steps, from 0 to 1, of which as many with a force of one size
-// decide as much about a run at finite G with the policy of the logits theta, one an arm: 1/(1 + (u−1)/B),
-// u = E v²/(E v)² of a group, v its mean square advantage given its rewards. It is 1, a bound, for
-// prompts with a policy each, and 0 where no group exerts a force.
+// decide as much about a run at finite G with the policy of the logits theta, one an arm: 1/(1 +
+// (u−1)/B), u = E v²/(E v)² of a group, v its mean square advantage given its rewards. It is 1, a
+// bound, for prompts with a policy each, and 0 where no group exerts a force.
 func Informed(p Params, theta []float64) float64 {
 	p = p.checked()
 	if p.tabular() {
@@ -181,8 +184,8 @@ func Informed(p Params, theta []float64) float64 {
 	return 0
 }
 
-// moments adds the moments of second order in the noise to prediction, and sets higher to the sizes of
-// the next order. sigma is the covariance of the reduced coordinates averaged over the phases,
+// moments adds the moments of second order in the noise to prediction, and sets higher to the sizes
+// of the next order. sigma is the covariance of the reduced coordinates averaged over the phases,
 // laws and variances belong to the relative modes.
 func (l *linearization) moments(prediction *Prediction, higher *scope.Sizes, m *motion, law *linear.Law, laws []linear.Law, sigma *mat.Dense, variances []float64) (size float64) {
 	n, phases := m.Whole.Dim(), law.Lag.Period()

@@ -15,27 +15,31 @@ import (
 	"grposim/rom/weight"
 )
 
-// Observed names a number of which Paths predicts the course: a function of the policy π of a step, of the policy π_old
-// that draws its groups, or of both (docs/theory-neglected.md §6.4).
+// Observed names a number of which Paths predicts the course: a function of the policy π of a step,
+// of the policy π_old that draws its groups, or of both (docs/theory-neglected.md §6.4).
 type Observed string
 
 // The quantities, of which PassAt makes others.
 const (
-	Reward           Observed = "expected_reward"        // J = Σ π_a m_a
-	Entropy          Observed = "entropy"                // −Σ π log π, nats
-	Collision        Observed = "collision"              // Σ π²
-	KLReference      Observed = "kl_reference"           // KL(π‖π_ref), nats
-	LogitGap         Observed = "logit_gap"              // θ_0 − θ_1, two arms
-	ZeroVariance     Observed = "zero_variance_fraction" // Σ_v P(r = v)^G under π_old, the share of groups with equal rewards
-	ClipFraction     Observed = "clip_fraction"          // share of the samples with A ≠ 0 whose weight is set to 0
-	GradientNorm     Observed = "gradient_norm"          // ‖g‖₂ of the gradient of a step at G = ∞
-	EffectiveSamples Observed = "effective_sample_size"  // 1/Σ π²/π_old, the effective share of the samples that have ratios for weights
+	Reward      Observed = "expected_reward" // J = Σ π_a m_a
+	Entropy     Observed = "entropy"         // −Σ π log π, nats
+	Collision   Observed = "collision"       // Σ π²
+	KLReference Observed = "kl_reference"    // KL(π‖π_ref), nats
+	LogitGap    Observed = "logit_gap"       // θ_0 − θ_1, two arms
+	// Σ_v P(r = v)^G under π_old, the share of groups with equal rewards
+	ZeroVariance Observed = "zero_variance_fraction"
+	// share of the samples with A ≠ 0 whose weight is set to 0
+	ClipFraction Observed = "clip_fraction"
+	GradientNorm Observed = "gradient_norm" // ‖g‖₂ of the gradient of a step at G = ∞
+	// 1/Σ π²/π_old, the effective share of the samples that have ratios for weights
+	EffectiveSamples Observed = "effective_sample_size"
 )
 
 // passAt begins the names of PassAt.
 const passAt = "pass_at_"
 
-// PassAt returns 1 − (1−J)^k, the probability that one of k ≥ 1 samples succeeds, for rewards 0 and 1; of many prompts the mean.
+// PassAt returns 1 − (1−J)^k, the probability that one of k ≥ 1 samples succeeds, for rewards 0 and
+// 1; of many prompts the mean.
 func PassAt(k int) Observed { return Observed(passAt + strconv.Itoa(k)) }
 
 // dependence says of which policies an observable is a function.
@@ -47,7 +51,8 @@ const (
 	ofBoth
 )
 
-// observable is a function of the policies of a step whose mean over runs is predicted along the path.
+// observable is a function of the policies of a step whose mean over runs is predicted along the
+// path.
 type observable struct {
 	of      func(m *model, now, old []float64) float64
 	depends dependence
@@ -55,7 +60,8 @@ type observable struct {
 	fourth  func(p *Params) float64 // bound of its fourth derivative by a gap of two logits
 
 	isReward bool // J
-	// samples returns the variance of what a step records at given policies, of an observable of the samples; nil: 0.
+	// samples returns the variance of what a step records at given policies, of an observable of the
+	// samples; nil: 0.
 	samples func(m *model, now, old []float64) float64
 }
 
@@ -81,8 +87,9 @@ func rewardSpan(p *Params) float64 {
 	return high - low
 }
 
-// observables is the table of quantities. The fourth derivatives are those of two arms: of the entropy at most 3/8, of the
-// share of equal groups and of pass@k at large G or k that of exp(−e^{−z}).
+// observables is the table of quantities. The fourth derivatives are those of two arms: of the
+// entropy at most 3/8, of the share of equal groups and of pass@k at large G or k that of
+// exp(−e^{−z}).
 var observables = map[Observed]observable{
 	Reward: rewardOf,
 	Entropy: {
@@ -223,7 +230,8 @@ func (o *observable) slots(now, old int) []int {
 	return []int{now, old}
 }
 
-// arguments returns the policies of the observable of those that a law displaces, the displaced ones where it depends on them, else those of the mean field.
+// arguments returns the policies of the observable of those that a law displaces, the displaced
+// ones where it depends on them, else those of the mean field.
 func (o *observable) arguments(now, old, stillNow, stillOld []float64) (n, d []float64) {
 	switch o.depends {
 	case ofPolicy:
@@ -234,8 +242,8 @@ func (o *observable) arguments(now, old, stillNow, stillOld []float64) (n, d []f
 	return now, old
 }
 
-// over returns the mean of the observable over the normal law of the policies that it depends on, in
-// place of a shift. at returns the policies at a displacement.
+// over returns the mean of the observable over the normal law of the policies that it depends on,
+// in place of a shift. at returns the policies at a displacement.
 func (o *observable) over(m *model, at func(x []float64) (now, old []float64), mean []float64, cov [][]float64) (all shifted) {
 	here, variance := 0.0, 0.0
 	value := func(x []float64) float64 { now, old := at(x); return o.of(m, now, old) }
@@ -260,7 +268,8 @@ func (o *observable) over(m *model, at func(x []float64) (now, old []float64), m
 // leastReach is the distance in logits at which derivatives of observables are taken.
 const leastReach = 1e-3
 
-// eachSuccess returns the probabilities by arm of the larger of two rewards, of many prompts those of each.
+// eachSuccess returns the probabilities by arm of the larger of two rewards, of many prompts those
+// of each.
 func eachSuccess(m *model) (all [][]float64) {
 	if len(m.Prompts.First) == 0 {
 		return [][]float64{m.counts.Success}
@@ -271,14 +280,16 @@ func eachSuccess(m *model) (all [][]float64) {
 	return all
 }
 
-// clippedShare returns the share of the samples with A ≠ 0 whose weight is 0 at the state that is set.
-// Rewards take two values and the baseline is about the group's mean. With Z the probability of equal
-// rewards, a share J(1 − J^{G−1})/(1 − Z) of these samples has A > 0. π_old draws the arms. A step
-// without groups whose rewards differ counts as 0. Of many prompts all are sums over them.
+// clippedShare returns the share of the samples with A ≠ 0 whose weight is 0 at the state that is
+// set. Rewards take two values and the baseline is about the group's mean. With Z the probability
+// of equal rewards, a share J(1 − J^{G−1})/(1 − Z) of these samples has A > 0. π_old draws the
+// arms. A step without groups whose rewards differ counts as 0. Of many prompts all are sums over
+// them.
 func clippedShare(m *model) (dropped float64) {
 	all := eachSuccess(m)
 	ups, downs, above, below := make([]float64, len(all)), make([]float64, len(all)), 0.0, 0.0
-	for x, success := range all { // up and down: the share of the samples with A > 0 over J, and with A < 0 over 1 − J
+	// up and down: the share of the samples with A > 0 over J, and with A < 0 over 1 − J
+	for x, success := range all {
 		j, rest := 0.0, 0.0
 		for a, old := range m.past.probs {
 			j += old * success[a]

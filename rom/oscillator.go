@@ -12,8 +12,9 @@ import (
 // bandit, or a relative displacement of equal arms.
 type mode struct {
 	total, fresh, stale float64 // λ = λ_f + λ_s
-	noise               float64 // variance of one step's force along the mode, whose direction has largest entry 1
-	multiplicity        int     // number of equal modes, ≥ 1
+	// variance of one step's force along the mode, whose direction has largest entry 1
+	noise        float64
+	multiplicity int // number of equal modes, ≥ 1
 }
 
 // oscillator returns the constants of the reduced-order model of one mode

@@ -32,7 +32,8 @@ func (p Params) checked() Params {
 	if p.GroupSize == 0 {
 		p.GroupSize = option.Infinite
 	}
-	if p.GroupSize == option.Infinite { // no group has equal rewards, and all scales are those of one reward
+	// no group has equal rewards, and all scales are those of one reward
+	if p.GroupSize == option.Infinite {
 		p.Filter = option.KeepAll
 		group.AtInfinity(&p.Advantage)
 	}

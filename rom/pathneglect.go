@@ -19,22 +19,23 @@ func (o *observable) neglectedShift(p *Params, by *shifted) float64 {
 	return min(size, span) + min(o.cumulants(p, by.variance), span)
 }
 
-// cumulants returns a bound on f⁗V²/8 of an observable, V the variance of a gap of two logits, a quarter of which is added: both
-// closures know the fourth cumulant of a normal law only.
+// cumulants returns a bound on f⁗V²/8 of an observable, V the variance of a gap of two logits, a
+// quarter of which is added: both closures know the fourth cumulant of a normal law only.
 func (o *observable) cumulants(p *Params, variance float64) float64 {
 	return o.fourth(p) * variance * variance / 4
 }
 
-// Some runs leave a plateau before the mean field, and what it cannot know of them it cannot know of itself when it leaves.
-// Where the variance of a gap of two logits has exceeded narrow, the largest size up to lookAhead times the step counts. After
-// the last step asked for the run is followed while that variance grows.
+// Some runs leave a plateau before the mean field, and what it cannot know of them it cannot know
+// of itself when it leaves. Where the variance of a gap of two logits has exceeded narrow, the
+// largest size up to lookAhead times the step counts. After the last step asked for the run is
+// followed while that variance grows.
 const (
 	narrow    = 0.05
 	lookAhead = 3
 )
 
-// sampled returns the steps at which sizes are computed: at, and others that are at most 1.25 times the one before, up to
-// lookAhead times the last, if the policies of as many steps can be kept.
+// sampled returns the steps at which sizes are computed: at, and others that are at most 1.25 times
+// the one before, up to lookAhead times the last, if the policies of as many steps can be kept.
 func sampled(p *Params, at []int) []int {
 	end := lookAhead * at[len(at)-1]
 	if noSpread(p, end).Out() {
@@ -48,8 +49,9 @@ func sampled(p *Params, at []int) []int {
 	return slices.Compact(steps)
 }
 
-// ahead returns the largest size that counts at each of the steps at, of sizes at the given steps, with the variances of a
-// gap of two logits there. Where runs are lost and a size is NaN, +Inf counts, and before it the span of the number.
+// ahead returns the largest size that counts at each of the steps at, of sizes at the given steps,
+// with the variances of a gap of two logits there. Where runs are lost and a size is NaN, +Inf
+// counts, and before it the span of the number.
 func ahead(steps, at []int, span float64, of func(n int) (size, variance float64)) (largest []float64) {
 	next, sum, wide, lost := 0, 0.0, false, math.MaxInt
 	take := func(until int) {

@@ -22,16 +22,19 @@ type Path struct {
 	Mean  []float64 // over runs; NaN where the spread of runs has no finite prediction
 	Field []float64 // the quantity on the mean field; nil for prompts with a policy each
 
-	// Deviation is the standard deviation over runs of what a run records. With the axes i of the covariance of
-	// the logits, of variances V_i, the slopes f_i′ and the second derivatives f_i″ of the quantity along them, and
-	// the variance that the samples of a step have at given policies, if the quantity is one of the samples,
+	// Deviation is the standard deviation over runs of what a run records. With the axes i of the
+	// covariance of the logits, of variances V_i, the slopes f_i′ and the second derivatives f_i″ of
+	// the quantity along them, and the variance that the samples of a step have at given policies, if
+	// the quantity is one of the samples,
 	//
 	//	Σ_i (f_i′² V_i + ½ f_i″² V_i²) + variance of the samples
 	//
-	// It errs by a share of the order of V, the variance of a gap of two logits. It is 0 for a quantity of the policy at
-	// G = ∞, NaN where Mean is or where it is not derived. Of prompts with a policy each, which are independent, the variance of a mean over C of them is the sum of theirs
-	// over C², in shuffled epochs with that by the order of the prompts; between the visits of a prompt with momentum its deviation is interpolated linearly. Drawn with replacement prompts are not independent,
-	// and it is nil: not derived.
+	// It errs by a share of the order of V, the variance of a gap of two logits. It is 0 for a
+	// quantity of the policy at G = ∞, NaN where Mean is or where it is not derived. Of prompts with a
+	// policy each, which are independent, the variance of a mean over C of them is the sum of theirs
+	// over C², in shuffled epochs with that by the order of the prompts; between the visits of a
+	// prompt with momentum its deviation is interpolated linearly. Drawn with replacement prompts are
+	// not independent, and it is nil: not derived.
 	Deviation []float64
 
 	// Neglected is the predicted size of what Mean leaves out, ≥ 0 and in units of
@@ -48,23 +51,26 @@ type Path struct {
 	Kind  Kind
 	Scope Scope
 
-	// Strata are the parts of J of prompts with a policy each by how hard they are at the start, the hardest first; nil: of no
-	// such prompts, or they all start alike.
+	// Strata are the parts of J of prompts with a policy each by how hard they are at the start, the
+	// hardest first; nil: of no such prompts, or they all start alike.
 	Strata []Stratum
 }
 
 // Paths computes the means of quantities over runs from the logits init, one per arm, with zero
-// velocity, at the optimizer steps at, which are ≥ 0 and ascending. The order is that given, and the
-// time that of one. The Scope of a quantity is out where the bandit has none or it is not derived.
+// velocity, at the optimizer steps at, which are ≥ 0 and ascending. The order is that given, and
+// the time that of one. The Scope of a quantity is out where the bandit has none or it is not
+// derived.
 //
-// A mean is the quantity on the mean field of MeanField plus its shift by the noise of finite groups,
-// to second order (docs/theory-neglected.md §6). At G = ∞ there is no shift. Under Adam at a finite G
-// it is that on a mean path of its own, see adamState, and neglects what adamNeglect says.
+// A mean is the quantity on the mean field of MeanField plus its shift by the noise of finite
+// groups, to second order (docs/theory-neglected.md §6). At G = ∞ there is no shift. Under Adam at
+// a finite G it is that on a mean path of its own, see adamState, and neglects what adamNeglect
+// says.
 //
-// What it neglects is the sum of three sizes. That of the noise is neglectedShift, the largest up to
-// the step or beyond it (see ahead). The second is the error of a force that is expanded in 1/G (see
-// expansionError). The third is the distance on the mean field of a second run whose logits are
-// displaced by rounding in every step: instability makes errors grow there as in the simulated one.
+// What it neglects is the sum of three sizes. That of the noise is neglectedShift, the largest up
+// to the step or beyond it (see ahead). The second is the error of a force that is expanded in 1/G
+// (see expansionError). The third is the distance on the mean field of a second run whose logits
+// are displaced by rounding in every step: instability makes errors grow there as in the simulated
+// one.
 func Paths(p Params, init []float64, at []int, of ...Observed) []Path {
 	return paths(p, init, at, true, of...)
 }
@@ -99,13 +105,14 @@ func paths(p Params, init []float64, at []int, neglected bool, of ...Observed) (
 	return all
 }
 
-// maxSharePath is the largest number of steps over which MeanZeroVariance averages, each of which takes about a microsecond.
+// maxSharePath is the largest number of steps over which MeanZeroVariance averages, each of which
+// takes about a microsecond.
 const maxSharePath = 100_000
 
-// MeanZeroVariance computes the mean over the optimizer steps from ≤ t < to of the share of groups whose rewards
-// are all equal, E[Σ_v P(r = v)^G] of the policy that draws them, for runs from the logits init with zero velocity. It needs
-// no fixed point. It is computed as in Paths. The scope is out at G = ∞, where there are no groups, and where
-// the KL is a part of the reward.
+// MeanZeroVariance computes the mean over the optimizer steps from ≤ t < to of the share of groups
+// whose rewards are all equal, E[Σ_v P(r = v)^G] of the policy that draws them, for runs from the
+// logits init with zero velocity. It needs no fixed point. It is computed as in Paths. The scope is
+// out at G = ∞, where there are no groups, and where the KL is a part of the reward.
 func MeanZeroVariance(p Params, init []float64, from, to int) (share scope.Number) {
 	p = p.checked()
 	want(0 <= from && from < to, "to", to, "more than from")
@@ -191,7 +198,8 @@ func pathsOf(p Params, init []float64, at []int, neglected bool, of ...observabl
 	return all
 }
 
-// neglect adds the sizes of what paths leave out, of run at steps, of which at are at the given places.
+// neglect adds the sizes of what paths leave out, of run at steps, of which at are at the given
+// places.
 func neglect(p *Params, init []float64, at []int, all []Path, of []observable, run *followed, steps, places []int, second [][]adamMean) {
 	var rounded [2]followed
 	for side, displaced := range [2]float64{rounding, -rounding} {
@@ -249,11 +257,12 @@ const rounding = 0x1p-48
 // followed is a mean field at the steps asked for, as far as it is finite.
 type followed struct {
 	logits, drawing [][]float64 // of the policy, and of that which draws the groups
-	field           [][]float64 // by observable and step, on the mean field; NaN where that is not finite
-	noisy           [][]shifted // by observable and step; nil: without noise
-	visited         int         // number of the steps that the run came to
-	kind            Kind
-	scope           Scope
+	// by observable and step, on the mean field; NaN where that is not finite
+	field   [][]float64
+	noisy   [][]shifted // by observable and step; nil: without noise
+	visited int         // number of the steps that the run came to
+	kind    Kind
+	scope   Scope
 }
 
 // shifted is the change of an observable's mean by the noise at one step, see spread.shift.
@@ -267,10 +276,10 @@ type shifted struct {
 // lostShift is that of a spread that is too large to be followed.
 var lostShift = shifted{shift: math.NaN(), variance: math.NaN(), deviation: math.NaN()}
 
-// followOn follows a mean field at the steps at from the logits init, and about it the noise, if that
-// is not nil. Every step displaces the logits by up to displaced times max(1, |θ_a|), each arm by
-// another share of it, so that no symmetry hides the displacement. Beyond the step last it goes on
-// only while the noise is wide and grows.
+// followOn follows a mean field at the steps at from the logits init, and about it the noise, if
+// that is not nil. Every step displaces the logits by up to displaced times max(1, |θ_a|), each arm
+// by another share of it, so that no symmetry hides the displacement. Beyond the step last it goes
+// on only while the noise is wide and grows.
 func followOn(p Params, init []float64, at []int, last int, displaced float64, of []observable, noise *spread) (f followed) {
 	f.logits, f.drawing = make([][]float64, len(at)), make([][]float64, len(at))
 	steps, variance, spreading := at[len(at)-1], 0.0, false
@@ -371,10 +380,10 @@ type spread struct {
 	change, rows [][]float64
 }
 
-// localForce is the mean over a law of the policies of the force about the mean field:
-// offset + bend + slope·(mean displacement), with bend = ½ Σ ∂²E[g] Cov, and the mean
-// covariance of the noise. It is computed at the centre (logits in reduced coordinates, and the running mean of a baseline)
-// and the covariance around it, and is used while both stay within holdCentre and
+// localForce is the mean over a law of the policies of the force about the mean field: offset +
+// bend + slope·(mean displacement), with bend = ½ Σ ∂²E[g] Cov, and the mean covariance of the
+// noise. It is computed at the centre (logits in reduced coordinates, and the running mean of a
+// baseline) and the covariance around it, and is used while both stay within holdCentre and
 // holdSpread of these, with bend in proportion to the trace of the covariance.
 type localForce struct {
 	centre, offset, bend []float64
@@ -382,9 +391,10 @@ type localForce struct {
 	noise                *mat.Dense // of a step
 }
 
-// Limits of the use of a localForce: the displacement of its centre in logits, the relative and the absolute
-// change of the trace of a covariance, of which one suffices, and the change of its shape in units of the standard deviations. The shift is smooth on
-// the scale of one logit and the bend grows with the trace, so they leave it a relative error of about a hundredth.
+// Limits of the use of a localForce: the displacement of its centre in logits, the relative and the
+// absolute change of the trace of a covariance, of which one suffices, and the change of its shape
+// in units of the standard deviations. The shift is smooth on the scale of one logit and the bend
+// grows with the trace, so they leave it a relative error of about a hundredth.
 const (
 	holdCentre = 0.01
 	holdSpread = 0.02
@@ -392,8 +402,9 @@ const (
 	holdShape  = 0.005
 )
 
-// unaveraged is the share of the variance of the policies over which the covariance of the noise is not averaged, along the axes with
-// the smallest variances: by this share of a correction that is itself of the order of the variance the noise is off.
+// unaveraged is the share of the variance of the policies over which the covariance of the noise is
+// not averaged, along the axes with the smallest variances: by this share of a correction that is
+// itself of the order of the variance the noise is off.
 const unaveraged = 0.01
 
 // maxPathVariance is the variance of a logit beyond which a normal law of deviations
@@ -467,8 +478,8 @@ func (s *spread) refresh() {
 	}
 }
 
-// advance takes the law from step t to t+1 by v′ = μv + g and θ′ = θ + η(carry·v + gain·g), linear in the velocity and the policies
-// that the force depends on.
+// advance takes the law from step t to t+1 by v′ = μv + g and θ′ = θ + η(carry·v + gain·g), linear
+// in the velocity and the policies that the force depends on.
 func (s *spread) advance(t int, local *localForce, growth float64) {
 	n := s.n
 	mu, rate := s.Optimizer.Momentum, rateAt(&s.Optimizer, t)
@@ -618,7 +629,8 @@ func (s *spread) force(t int, theta, old []float64) (local *localForce, growth f
 	return l, 1
 }
 
-// averaged is a mean of matrices over a law of which they are taken at the middle, with the weight that the others leave.
+// averaged is a mean of matrices over a law of which they are taken at the middle, with the weight
+// that the others leave.
 type averaged struct {
 	sum, middle *mat.SymDense
 	rest        float64
@@ -696,9 +708,10 @@ func (s *spread) oldSlot(t int) int {
 	return inputs[len(inputs)-1]
 }
 
-// shift returns by how much the mean of an observable before step t differs from that of the mean field, which has its
-// policy at theta and draws by old, the largest variance of a gap of two logits, and the standard deviation of the observable; NaN if the
-// spread is too large to be followed.
+// shift returns by how much the mean of an observable before step t differs from that of the mean
+// field, which has its policy at theta and draws by old, the largest variance of a gap of two
+// logits, and the standard deviation of the observable; NaN if the spread is too large to be
+// followed.
 func (s *spread) shift(o *observable, t int, theta, old []float64) shifted {
 	slots := o.slots(s.slot(t), s.oldSlot(t))
 	mean, cov, ok := s.of(slots)
@@ -716,10 +729,10 @@ func (s *spread) shift(o *observable, t int, theta, old []float64) shifted {
 }
 
 // points calls centre and pair with the displacements of a rule that is exact for polynomials of
-// degree 3 under the normal law with this mean and covariance, and of degree 5 along the axes of the
-// covariance: the mean itself, then pairs mean ± r e_i along each axis e_i with variance σ_i². The
-// pair's second difference (f₊ + f₋ − 2f)/r² has weight ½σ_i² in the mean of f. r is √3σ_i, and at
-// least least.
+// degree 3 under the normal law with this mean and covariance, and of degree 5 along the axes of
+// the covariance: the mean itself, then pairs mean ± r e_i along each axis e_i with variance σ_i².
+// The pair's second difference (f₊ + f₋ − 2f)/r² has weight ½σ_i² in the mean of f. r is √3σ_i, and
+// at least least.
 func points(mean []float64, cov [][]float64, least float64, centre func(x []float64), pair func(up, down, axis []float64, r, variance float64)) {
 	centre(mean)
 	d := len(mean)

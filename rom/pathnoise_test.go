@@ -98,11 +98,12 @@ func TestMeanRewardAgainstTheExactLaw(t *testing.T) {
 		return p
 	}
 	for _, c := range []struct {
-		name          string
-		p             Params
-		start         float64
-		least, factor float64 // error of the mean field at least, and how much smaller that of the prediction is
-		useless       bool    // the prediction must say that it neglects more than 0.1
+		name  string
+		p     Params
+		start float64
+		// error of the mean field at least, and how much smaller that of the prediction is
+		least, factor float64
+		useless       bool // the prediction must say that it neglects more than 0.1
 	}{
 		{"no scale", cell(option.NoScale, option.ExactKL, 0.5, 4, 0.3, 0.9), 0, 0.0008, 5, false},
 		{"strong noise", cell(option.NoScale, option.ExactKL, 0.5, 4, 1, 0.9), 0, 0.003, 5, false},
@@ -143,7 +144,8 @@ func TestMeanRewardAgainstTheExactLaw(t *testing.T) {
 		if worst > 0.15 && !c.useless {
 			t.Errorf("%s: the deviation of J is wrong by %.3g", c.name, worst)
 		}
-		for _, step := range []int{40, 80, 120} { // the size does not depend on the other steps that are asked for
+		// the size does not depend on the other steps that are asked for
+		for _, step := range []int{40, 80, 120} {
 			if alone := MeanReward(c.p, init, []int{step}); math.Abs(got[step]-exact[step]) > 2*alone.Neglected[0]+8*h*h {
 				t.Errorf("%s, step %d alone: neglected %.2g, the error is %.2g", c.name, step, alone.Neglected[0], got[step]-exact[step])
 			}

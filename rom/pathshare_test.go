@@ -16,7 +16,8 @@ func plainRun(size int, rate float64, means ...float64) (p Params, init []float6
 	return p, make([]float64, len(means))
 }
 
-// shareAt returns the predicted share of groups of equal rewards at a step, which has to be in scope.
+// shareAt returns the predicted share of groups of equal rewards at a step, which has to be in
+// scope.
 func shareAt(t *testing.T, p Params, init []float64, step int) (share, neglected float64) {
 	t.Helper()
 	of := MeanZeroVariance(p, init, step, step+1)
@@ -26,9 +27,9 @@ func shareAt(t *testing.T, p Params, init []float64, step int) (share, neglected
 	return of.Value, of.Size()
 }
 
-// Without a penalty there is no fixed point, and the share of groups of equal rewards along the path is predicted all the
-// same. The numbers are those of 20,000 or more runs of simulations written from theory.md §1 alone, which draw sample by
-// sample, with their standard errors.
+// Without a penalty there is no fixed point, and the share of groups of equal rewards along the
+// path is predicted all the same. The numbers are those of 20,000 or more runs of simulations
+// written from theory.md §1 alone, which draw sample by sample, with their standard errors.
 func TestShareAlongThePath(t *testing.T) {
 	first, init := plainRun(4, 0.3, 0.2, 0.9)
 	third, three := plainRun(4, 0.1, 0.1, 0.5, 0.9)
@@ -50,7 +51,8 @@ func TestShareAlongThePath(t *testing.T) {
 	}
 }
 
-// The groups are drawn by the snapshot: within a block the share stays, and with a delay it is that of the policy then.
+// The groups are drawn by the snapshot: within a block the share stays, and with a delay it is that
+// of the policy then.
 func TestShareIsOfTheSnapshot(t *testing.T) {
 	p, init := plainRun(8, 0.1, 0.2, 0.9)
 	p.Lag.Interval = 4

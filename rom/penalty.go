@@ -35,7 +35,8 @@ type penalties struct {
 	*group.Samples           // π_old, weights and κ of the state
 	now, past      policy    // π and π_old
 	reference      []float64 // log π_ref
-	target         []float64 // log of the policy towards which all penalties together pull, see balanced
+	// log of the policy towards which all penalties together pull, see balanced
+	target []float64
 }
 
 // anchor is the policy at which the KL penalty in the loss is evaluated, and whose
@@ -277,8 +278,8 @@ func KnownForce(p Params) Scope {
 	return Scope{Because: p.clipped(0)}
 }
 
-// clipped returns the reason of forces that the largest norm may clip, with the least norm that clips none where one
-// is known; force as in neverClipped.
+// clipped returns the reason of forces that the largest norm may clip, with the least norm that
+// clips none where one is known; force as in neverClipped.
 func (p *Params) clipped(force float64) scope.Reason {
 	least, where := force, ""
 	if p.GroupSize != option.Infinite {

@@ -14,10 +14,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// roundedStiffness is the stiffness of the stiffest mode in units of β below which the
-// dynamics is out of scope. The stiffness is at most of order β times the probability of
-// all arms but one, which is computed with an absolute error of 1e-16: below this limit its relative
-// error exceeds 1e-10, far more than the share linear.Negligible below which a part of the force counts as
+// roundedStiffness is the stiffness of the stiffest mode in units of β below which the dynamics is
+// out of scope. The stiffness is at most of order β times the probability of all arms but one,
+// which is computed with an absolute error of 1e-16: below this limit its relative error exceeds
+// 1e-10, far more than the share linear.Negligible below which a part of the force counts as
 // absent.
 const roundedStiffness = 1e-6
 
@@ -28,12 +28,12 @@ const roundedTerm = 1e-15
 // Predict returns everything the theory predicts about p near the fixed point that
 // the on-policy mean field reaches from Params.Start.
 //
-// Exact holds the linear dynamics of the full map, LeadingOrder the
-// reduced-order model of the stiffest mode. There are two exceptions: a force
-// known as an expansion in 1/G only, and Adam, which near a fixed point is a heavy ball
-// with μ = β1 and the rate (1−β1)η/√v_a of each logit (docs/theory-neglected.md §6.8). Then
-// Exact is out of scope and LeadingOrder holds the linear dynamics. Under Adam its thresholds are those with v_a = Var g_a held,
-// which are no limits of stability; multipliers and variances have the v_a = E g_a² of the stationary law.
+// Exact holds the linear dynamics of the full map, LeadingOrder the reduced-order model of the
+// stiffest mode. There are two exceptions: a force known as an expansion in 1/G only, and Adam,
+// which near a fixed point is a heavy ball with μ = β1 and the rate (1−β1)η/√v_a of each logit
+// (docs/theory-neglected.md §6.8). Then Exact is out of scope and LeadingOrder holds the linear
+// dynamics. Under Adam its thresholds are those with v_a = Var g_a held, which are no limits of
+// stability; multipliers and variances have the v_a = E g_a² of the stationary law.
 //
 // With Params.Measured the linear dynamics and the rules use the measured
 // matrices, arm by arm; fixed point, noise and the curvature of the force remain
@@ -57,15 +57,16 @@ type Equilibrium struct {
 
 	paper func() (float64, Scope) // PaperStiffness, computed at the first call
 
-	prompts []promptGroup // of prompts with a policy each: what the fields above are not for; nil: none
+	// of prompts with a policy each: what the fields above are not for; nil: none
+	prompts []promptGroup
 
 	// Thresholds found so far.
 	thresholds map[searchKey]linear.Threshold
 	crossings  map[searchKey][]linear.Crossing
 }
 
-// searchKey holds what a threshold depends on, besides the equilibrium: the event, and optimizer and
-// lag without the parameter that is searched for.
+// searchKey holds what a threshold depends on, besides the equilibrium: the event, and optimizer
+// and lag without the parameter that is searched for.
 type searchKey struct {
 	event     linear.Event
 	optimizer option.Optimizer
@@ -154,12 +155,14 @@ type Extent uint
 // The parts of the linear dynamics and the stationary law. A number of a part that is left
 // out is nil, its limit in Searched 0, and the scope of the stationary law out.
 const (
-	Multipliers      Extent = 1 << iota // and what they give: spectral radius, relaxation rate, damping ratio
-	Margin                              // StabilityMargin; without a delay and where it is unknown Multipliers
-	Onset                               // OscillationLearningRate
-	CriticalRate                        // CriticalLearningRate
-	CriticalInterval                    // CriticalRefreshInterval
-	StationaryLaw                       // variances and moments
+	// and what they give: spectral radius, relaxation rate, damping ratio
+	Multipliers Extent = 1 << iota
+	// StabilityMargin; without a delay and where it is unknown Multipliers
+	Margin
+	Onset            // OscillationLearningRate
+	CriticalRate     // CriticalLearningRate
+	CriticalInterval // CriticalRefreshInterval
+	StationaryLaw    // variances and moments
 
 	Everything      = Multipliers | Onset | CriticalRate | CriticalInterval | StationaryLaw
 	DynamicsAlone   = Multipliers | Onset // without what takes most of the time
@@ -254,8 +257,8 @@ func (e *Equilibrium) locate() (because scope.Reason) {
 	return scope.Reason{}
 }
 
-// lockedRest is the probability of all arms but one below which a policy counts as locked on that arm. The
-// stiffness is of order β times that probability, so that a rounded one is far below it.
+// lockedRest is the probability of all arms but one below which a policy counts as locked on that
+// arm. The stiffness is of order β times that probability, so that a rounded one is far below it.
 const lockedRest = 1e-3
 
 // locked says why there is no dynamics at a fixed point whose stiffness is rounding: the policy is
@@ -277,7 +280,8 @@ func (e *Equilibrium) locked() scope.Reason {
 	if rest > lockedRest {
 		return scope.RoundedStiffness.Because(fmt.Sprintf("the stiffness at the fixed point is less than a millionth of the %s coefficient", name))
 	}
-	if m := newModel(&e.merged.Params); len(m.Arms) > 2 && !m.factored() { // a search of fixed points takes up to seconds
+	// a search of fixed points takes up to seconds
+	if m := newModel(&e.merged.Params); len(m.Arms) > 2 && !m.factored() {
 		return scope.Locked.Because(name, coefficient, arm, rest, "")
 	}
 	least := p.leastResolved(coefficient)
@@ -295,9 +299,9 @@ func balance(p *Params) (name string, coefficient float64) {
 	return "KL", p.KL.Coefficient
 }
 
-// leastResolved returns the least coefficient of the KL penalty, or of the entropy bonus where the penalty has no pull,
-// above the given one, of which the stiffness is rounding, from which on it is not: rounded up to two digits, and
-// +Inf where none is found up to 2⁴⁰ times the given one.
+// leastResolved returns the least coefficient of the KL penalty, or of the entropy bonus where the
+// penalty has no pull, above the given one, of which the stiffness is rounding, from which on it is
+// not: rounded up to two digits, and +Inf where none is found up to 2⁴⁰ times the given one.
 func (p *Params) leastResolved(from float64) float64 {
 	rounded := func(coefficient float64) bool {
 		q := *p
@@ -317,8 +321,8 @@ func (p *Params) leastResolved(from float64) float64 {
 	return leastWithout(from, rounded)
 }
 
-// leastWithout returns the least number of two digits above from > 0 from which on something is no longer true that is
-// true at from, and +Inf where none is found up to 10¹² times from.
+// leastWithout returns the least number of two digits above from > 0 from which on something is no
+// longer true that is true at from, and +Inf where none is found up to 10¹² times from.
 func leastWithout(from float64, still func(x float64) bool) float64 {
 	const decade, stride = 90, 40 // numbers of two digits from 10 to 99; a factor of about 3
 	power := math.Floor(math.Log10(from)) - 1
@@ -488,8 +492,8 @@ func (e *Equilibrium) dynamicsOf(p Params) (at *linearization, m *motion, becaus
 	return at, m, scope.Reason{}
 }
 
-// underAdam returns the linearization of all arms, since Adam scales every logit by its own noise, so that equal arms are not merged; or the reason why there is
-// none.
+// underAdam returns the linearization of all arms, since Adam scales every logit by its own noise,
+// so that equal arms are not merged; or the reason why there is none.
 func (e *Equilibrium) underAdam(p Params) (at *linearization, because scope.Reason) {
 	if len(p.Arms) > linear.MaxClasses {
 		return nil, scope.TooLarge.Because("Adam with more than 64 arms")
@@ -670,7 +674,8 @@ func (l *linearization) stationary(prediction *Prediction, p Params, m *motion) 
 	noise := &prediction.Noise
 	if p.GroupSize == option.Infinite {
 		noise.Because = scope.NoNoise.Because()
-		if d.SpectralRadius != nil && *d.SpectralRadius < 1 && p.Optimizer.Kind != option.Adam { // which makes steps of rounding errors
+		// which makes steps of rounding errors
+		if d.SpectralRadius != nil && *d.SpectralRadius < 1 && p.Optimizer.Kind != option.Adam {
 			d.StationaryVariance.ExpectedReward = new(float64)
 		}
 		return

@@ -151,9 +151,9 @@ func TestPredictionsShareTheStateAtRest(t *testing.T) {
 
 func FuzzPredict(f *testing.F) { f.Fuzz(rapid.MakeFuzz(checkPrediction)) }
 
-// Adam's thresholds are learning rates of Adam, not of the heavy ball that it equals near the fixed point while
-// its second moments are held: at the critical one the radius of that crosses 1, at the onset its multipliers
-// become complex. The state at rest is stable on either side.
+// Adam's thresholds are learning rates of Adam, not of the heavy ball that it equals near the fixed
+// point while its second moments are held: at the critical one the radius of that crosses 1, at the
+// onset its multipliers become complex. The state at rest is stable on either side.
 func TestAdamThresholds(t *testing.T) {
 	p := reference(option.NoScale, 0.5, 64).checked()
 	p.Lag = option.Lag{Kind: option.Block, Interval: 4}

@@ -9,7 +9,8 @@ import (
 	"grposim/rom/scope"
 )
 
-// Stratum is the mean path of J of some of the prompts with a policy each, those that are about as hard at the start.
+// Stratum is the mean path of J of some of the prompts with a policy each, those that are about as
+// hard at the start.
 type Stratum struct {
 	Path
 	Prompts   []int   // indices in Params.Prompts, by J at the start, at least one
@@ -17,13 +18,15 @@ type Stratum struct {
 	Best      float64 // mean over these prompts of the reward of their better arm
 }
 
-// equallyHard is the distance of two J, relative to them, up to which prompts start alike: rounding decides what is closer.
+// equallyHard is the distance of two J, relative to them, up to which prompts start alike: rounding
+// decides what is closer.
 const equallyHard = 1e-12
 
-// strata returns the prompts in four strata by J at the start, the hardest first. With F the share of the prompts that start at a
-// lower J and half the share of those that start alike, a prompt is in the stratum of number ⌊4F⌋: strata are quarters of the
-// prompts as far as prompts that start alike, which stay together, and their number allow. Empty strata are
-// left out; nil: all prompts start alike.
+// strata returns the prompts in four strata by J at the start, the hardest first. With F the share
+// of the prompts that start at a lower J and half the share of those that start alike, a prompt is
+// in the stratum of number ⌊4F⌋: strata are quarters of the prompts as far as prompts that start
+// alike, which stay together, and their number allow. Empty strata are left out; nil: all prompts
+// start alike.
 func strata(p *Params, init []float64) (all []Stratum) {
 	count := len(p.Prompts.First)
 	order, start := make([]int, count), make([]float64, count)
@@ -65,8 +68,8 @@ type partOfPrompts struct {
 	changes, squares []float64 // of epochs, by step: Σ d and Σ d², see close
 }
 
-// newPaths returns the paths of observables at so many steps, with means of 0, and the parts whose paths are to be summed: by
-// observable all prompts, and of J the strata of the path.
+// newPaths returns the paths of observables at so many steps, with means of 0, and the parts whose
+// paths are to be summed: by observable all prompts, and of J the strata of the path.
 func newPaths(p *Params, of []observable, init []float64, steps int, neglected bool) (all []Path, parts [][]*partOfPrompts) {
 	empty := func() Path {
 		path := Path{Kind: Exact, Scope: Scope{In: true}, Mean: make([]float64, steps)}
@@ -116,8 +119,9 @@ type epochs struct {
 	at       []int
 }
 
-// visited returns how often prompt x has been visited for certain before step t, and the share of its way to the next visit that it
-// has gone: in an epoch in order s_j/s_M, j steps after a visit; in a shuffled epoch the probability that it has been visited in this one.
+// visited returns how often prompt x has been visited for certain before step t, and the share of
+// its way to the next visit that it has gone: in an epoch in order s_j/s_M, j steps after a visit;
+// in a shuffled epoch the probability that it has been visited in this one.
 func (e *epochs) visited(x, t int) (before int, way float64) {
 	if e.order == option.Shuffled {
 		return t / e.period, float64(t%e.period) / float64(e.period)
@@ -146,7 +150,8 @@ func (e *epochs) add(part *partOfPrompts, o *observable, of *Path, one *Params, 
 	last, first, second := len(of.Mean)-1, one.Arms[0].Mean, one.Arms[1].Mean
 	for i, t := range e.at {
 		before, way := e.visited(x, t)
-		after, weight, spread := min(before+1, last), 1.0, 1.0 // spread: the weight of the variance beside that of the square of the mean
+		// spread: the weight of the variance beside that of the square of the mean
+		after, weight, spread := min(before+1, last), 1.0, 1.0
 		if o.depends == ofDrawing {
 			before, after, way = t/e.period, t/e.period, 0
 			weight = e.drawn(x, t) * float64(e.period)
@@ -181,9 +186,10 @@ func (e *epochs) add(part *partOfPrompts, o *observable, of *Path, one *Params, 
 	}
 }
 
-// close turns the variances of a part into standard deviations. In a shuffled epoch it adds the variance by the order of the
-// prompts, of which those visited so far, a share f, or those of the step, a share f = 1/M, are drawn without replacement: of Σ b_x d_x over the
-// part, b_x = 1 for those,
+// close turns the variances of a part into standard deviations. In a shuffled epoch it adds the
+// variance by the order of the prompts, of which those visited so far, a share f, or those of the
+// step, a share f = 1/M, are drawn without replacement: of Σ b_x d_x over the part, b_x = 1 for
+// those,
 //
 //	f(1−f)[C Σd² − (Σd)²]/(C−1)
 //
@@ -203,11 +209,13 @@ func (e *epochs) close(part *partOfPrompts, o *observable) {
 	}
 }
 
-// followEpochs computes the paths of parts of prompts with a policy each that are drawn by epochs: the mean over the prompts of
-// the paths of single bandits over their visits, each as far as it is at that step. In an epoch in order with momentum the
-// mean is interpolated linearly between visits, in the way f of the logits from one to the next, of J with the error
-// f(1−f)(ΔJ)²|J″|/(2J′²), of other quantities but the logit gap with f(1−f) of the change. In a shuffled epoch, without momentum, the
-// share of the epoch that has passed is that of the prompts that have been visited, so that the interpolation is exact.
+// followEpochs computes the paths of parts of prompts with a policy each that are drawn by epochs:
+// the mean over the prompts of the paths of single bandits over their visits, each as far as it is
+// at that step. In an epoch in order with momentum the mean is interpolated linearly between
+// visits, in the way f of the logits from one to the next, of J with the error
+// f(1−f)(ΔJ)²|J″|/(2J′²), of other quantities but the logit gap with f(1−f) of the change. In a
+// shuffled epoch, without momentum, the share of the epoch that has passed is that of the prompts
+// that have been visited, so that the interpolation is exact.
 func followEpochs(of []observable, p Params, init []float64, at []int, parts [][]*partOfPrompts) scope.Reason {
 	visit, period, because := p.visits()
 	if because.Out() || len(at) == 0 {

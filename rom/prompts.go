@@ -16,9 +16,11 @@ import (
 // The arms of Params then are those of the mean prompt. The zero value stands for none.
 type Prompts struct {
 	First, Second []float64 // mean rewards of the two arms by prompt, within [0, 1]
-	Starts        []float64 // logit gap of π_ref of each prompt, where it starts, finite; option.Tabular only; nil: Params.Reference and the start of all
-	Parameters    option.Parameters
-	Order         option.PromptOrder
+	// logit gap of π_ref of each prompt, where it starts, finite; option.Tabular only; nil:
+	// Params.Reference and the start of all
+	Starts     []float64
+	Parameters option.Parameters
+	Order      option.PromptOrder
 }
 
 // check panics unless the prompts fit p.
@@ -156,8 +158,9 @@ func newTabularEquilibrium(p Params) *Equilibrium {
 	return e
 }
 
-// ReachedBy returns the mean of J over some of the prompts with a policy each, at the fixed points that they reach; ok is false if a
-// prompt reaches none. prompts are indices in Params.Prompts, at least one.
+// ReachedBy returns the mean of J over some of the prompts with a policy each, at the fixed points
+// that they reach; ok is false if a prompt reaches none. prompts are indices in Params.Prompts, at
+// least one.
 func (e *Equilibrium) ReachedBy(prompts []int) (reward float64, ok bool) {
 	if e.prompts == nil || e.prediction.FixedPoint == nil {
 		return 0, false

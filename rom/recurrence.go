@@ -43,14 +43,16 @@ func Refreshed(p Params, old []float64) ([]float64, Scope) {
 	return logits, Scope{In: true}
 }
 
-// RefreshSteps returns how many steps at the full learning rate a block takes from the snapshot with logits old, of two
-// arms, to come within a distance in logits of the gap z′ of Refreshed, which is in scope. Inside the block a step at the gap z multiplies
-// z′ − z by 1 − κ, κ = 2ηβp(1−p) with α added to β, so that they are
+// RefreshSteps returns how many steps at the full learning rate a block takes from the snapshot
+// with logits old, of two arms, to come within a distance in logits of the gap z′ of Refreshed,
+// which is in scope. Inside the block a step at the gap z multiplies z′ − z by 1 − κ, κ = 2ηβp(1−p)
+// with α added to β, so that they are
 //
 //	∫ d ln|z′ − z| / −ln|1 − κ|
 //
-// or, with momentum, in the flow ∫ d ln|z′ − z| (1−μ)/κ. Where p tends to 1 that is beyond any run. It is 0 where z starts within the
-// distance and for Adam, whose steps do not shrink with the force, and +Inf where a step overshoots by as much as it was away or more.
+// or, with momentum, in the flow ∫ d ln|z′ − z| (1−μ)/κ. Where p tends to 1 that is beyond any run.
+// It is 0 where z starts within the distance and for Adam, whose steps do not shrink with the
+// force, and +Inf where a step overshoots by as much as it was away or more.
 func RefreshSteps(p Params, old []float64, within float64) (steps float64) {
 	const points = 400
 	p = p.checked()

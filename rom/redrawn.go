@@ -16,11 +16,11 @@ const (
 	redrawnLinear = 60
 )
 
-// redrawnCurve returns log π of the only policy at which the force of redrawn groups with a
-// sampled KL gradient can vanish if its expected reward is J, of log-odds s within the range of
-// the m_a, and the log-odds of its own expected reward, which are s at a fixed point
-// (docs/theory-trainers.md §11.3). With k_a = m_a(1−J^{G−1}) + (1−m_a)(1−(1−J)^{G−1}) the force vanishes
-// if, of all arms,
+// redrawnCurve returns log π of the only policy at which the force of redrawn groups with a sampled
+// KL gradient can vanish if its expected reward is J, of log-odds s within the range of the m_a,
+// and the log-odds of its own expected reward, which are s at a fixed point
+// (docs/theory-trainers.md §11.3). With k_a = m_a(1−J^{G−1}) + (1−m_a)(1−(1−J)^{G−1}) the force
+// vanishes if, of all arms,
 //
 //	φ_G (m_a − J) − βκ_a k_a − αP log π_a/n_a = C,
 //

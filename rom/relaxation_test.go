@@ -117,9 +117,9 @@ func TestRelaxationIsTheSlowestModes(t *testing.T) {
 	}
 }
 
-// Adam's linear dynamics relaxes at 4.737e-4 a step at G = 8 and 8.335e-4 at
-// G = 32 (docs/theory-neglected.md §6), less the thousandth by which the spread of the runs and the skewness of the force
-// slow it, and as √G·√(1 + O(1/G)) beyond.
+// Adam's linear dynamics relaxes at 4.737e-4 a step at G = 8 and 8.335e-4 at G = 32
+// (docs/theory-neglected.md §6), less the thousandth by which the spread of the runs and the
+// skewness of the force slow it, and as √G·√(1 + O(1/G)) beyond.
 func TestRelaxationOfAdam(t *testing.T) {
 	p := reference(option.NoScale, 0.5, 8)
 	p.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: 2e-4, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-12}
@@ -137,9 +137,9 @@ func TestRelaxationOfAdam(t *testing.T) {
 	near(t, "√G", rate(4096)/rate(1024), 2, 2.0/1024+rate(4096)*10)
 }
 
-// Where the second order is not derived, as under a delay, what Adam's rate neglects is at least 3(1−β2) of it, 3 the least bound on the
-// kurtosis of a force, and grows as the share of the groups that exert one falls (docs/theory-neglected.md §6). The
-// damping ratio neglects the same share.
+// Where the second order is not derived, as under a delay, what Adam's rate neglects is at least
+// 3(1−β2) of it, 3 the least bound on the kurtosis of a force, and grows as the share of the groups
+// that exert one falls (docs/theory-neglected.md §6). The damping ratio neglects the same share.
 func TestAdamNeglectsItsSecondMoment(t *testing.T) {
 	p := reference(option.NoScale, 0.5, 32)
 	p.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: 2e-4, Beta1: 0.9, Beta2: 0.98}

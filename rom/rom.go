@@ -17,8 +17,8 @@
 //  5. The Kind of a prediction says how good it is, from Exact to PaperRule. Prediction.ForceKind is that of the force that all of
 //     them use.
 //
-// What runs do from their start needs no fixed point: Paths gives means and
-// spreads over runs, Arrival which runs do not arrive, MarginAlong how near the way comes to an instability.
+// What runs do from their start needs no fixed point: Paths gives means and spreads over runs,
+// Arrival which runs do not arrive, MarginAlong how near the way comes to an instability.
 //
 // Single quantities have functions of their own: MeanForce, ForceCovariance,
 // FixedPoints, StiffnessAt and Modes, MeanField, ClosedForm and Refreshed. Closed forms of
@@ -77,8 +77,8 @@ type Params struct {
 
 	cut float64 // bound of |g_1| by the largest norm, by checked; 0: see cutForce
 
-	met float64 // norm that the gradients of the runs in question do not exceed, see unlimited; 0: not known
-
+	// norm that the gradients of the runs in question do not exceed, see unlimited; 0: not known
+	met float64
 }
 
 // Kind is the origin of a prediction.
@@ -121,8 +121,9 @@ type Mode struct {
 // ModeStiffness is the stiffness of the stiffest mode and the total of the
 // slowest, in units of force per logit. Negative values do not restore.
 type ModeStiffness struct {
-	Total   float64 `json:"total"`   // λ of the stiffest mode
-	Fresh   float64 `json:"fresh"`   // λ_f of the stiffest mode; of shared weights the largest eigenvalue of Λ_f
+	Total float64 `json:"total"` // λ of the stiffest mode
+	// λ_f of the stiffest mode; of shared weights the largest eigenvalue of Λ_f
+	Fresh   float64 `json:"fresh"`
 	Stale   float64 `json:"stale"`   // λ_s of the stiffest mode; of shared weights λ − λ_f
 	Slowest float64 `json:"slowest"` // the smallest λ of all modes
 }
@@ -142,7 +143,8 @@ type Oscillator struct {
 // Variance is a stationary variance, averaged over the phases of a refresh
 // period.
 type Variance struct {
-	LogitGap       *float64 `json:"logit_gap"`       // Var z, in squared logits; nil unless there are two arms
+	// Var z, in squared logits; nil unless there are two arms
+	LogitGap       *float64 `json:"logit_gap"`
 	ExpectedReward *float64 `json:"expected_reward"` // Var J, in squared units of reward
 }
 
@@ -165,23 +167,24 @@ type Dynamics struct {
 	Scope Scope `json:"scope"`
 	// SpectralRadius is the largest modulus of a multiplier, ≥ 0; below 1 is stable.
 	SpectralRadius *float64 `json:"spectral_radius"`
-	// Neutral is the number of the A−1 directions of the logits in which the fixed point is
-	// neither stable nor unstable: their stiffness is rounding beside that of the stiffest mode. Every other
+	// Neutral is the number of the A−1 directions of the logits in which the fixed point is neither
+	// stable nor unstable: their stiffness is rounding beside that of the stiffest mode. Every other
 	// number is that of the other directions.
 	Neutral int `json:"neutral_directions,omitempty"`
 	// Multipliers are [real part, imaginary part] of the eigenvalues of the
 	// monodromy matrix: of one refresh period (block) or one step (delay). The
 	// largest modulus comes first; at most 64 are listed.
 	Multipliers [][2]float64 `json:"multipliers"`
-	// CriticalLearningRate is the smallest learning rate at which the fixed point
-	// is not stable, ≥ 0, everything else as it is; under Adam at a finite G it would not be with the second moments
-	// of smaller rates, which is where the spread of runs begins to exceed that of these. With random ages it is that of the mean
-	// over ages, which at G = ∞ is the run itself.
+	// CriticalLearningRate is the smallest learning rate at which the fixed point is not stable, ≥ 0,
+	// everything else as it is; under Adam at a finite G it would not be with the second moments of
+	// smaller rates, which is where the spread of runs begins to exceed that of these. With random
+	// ages it is that of the mean over ages, which at G = ∞ is the run itself.
 	CriticalLearningRate *float64 `json:"critical_learning_rate"`
-	// MeanSquareLearningRate is the smallest learning rate at which random ages let the
-	// variance grow without bound, below CriticalLearningRate; nil where ages make no noise,
-	// for modes that mix, under Adam, whose second moments grow with the spread, and where there is none. Between the two single runs may decay or
-	// grow, by the Lyapunov exponent of products of random matrices, which is not computed.
+	// MeanSquareLearningRate is the smallest learning rate at which random ages let the variance grow
+	// without bound, below CriticalLearningRate; nil where ages make no noise, for modes that mix,
+	// under Adam, whose second moments grow with the spread, and where there is none. Between the two
+	// single runs may decay or grow, by the Lyapunov exponent of products of random matrices, which is
+	// not computed.
 	MeanSquareLearningRate *float64 `json:"mean_square_learning_rate,omitempty"`
 	// CriticalRefreshInterval is the smallest interval K ≥ 1 (block) or delay
 	// τ ≥ 0 at which the fixed point is not stable, everything else as it is. Where
@@ -256,40 +259,49 @@ type Rule struct {
 // (docs/theory-neglected.md §6); nil where the theory has none. Neglected says how much
 // they leave out.
 type Moments struct {
-	LogitGapShift  *float64 // E z − z*, in logits; two arms
-	RewardShift    *float64 // E J − J*, in units of reward
-	RewardVariance *float64 // Var J, in squared units of reward; that of the linear law for more than six classes of arms and long delays, of the best law for Adam
-	ZeroVariance   *float64 // E[Σ_v P(r = v)^G] within [0, 1], the share of groups whose rewards are all equal
+	LogitGapShift *float64 // E z − z*, in logits; two arms
+	RewardShift   *float64 // E J − J*, in units of reward
+	// Var J, in squared units of reward; that of the linear law for more than six classes of arms and
+	// long delays, of the best law for Adam
+	RewardVariance *float64
+	// E[Σ_v P(r = v)^G] within [0, 1], the share of groups whose rewards are all equal
+	ZeroVariance *float64
 
 	ZeroVarianceShift *float64 // the part of ZeroVariance that is due to the fluctuation of the policy
 
-	Because scope.Reason `json:"-"` // why one of them is missing where the noise is in scope; of LogitGapShift the number of arms may be why
+	// why one of them is missing where the noise is in scope; of LogitGapShift the number of arms may
+	// be why
+	Because scope.Reason `json:"-"`
 }
 
 // Prediction is everything the theory predicts about a cell near its fixed point.
 type Prediction struct {
-	FixedPoint *FixedPoint   `json:"fixed_point"` // nil: none exists or none was found, see Exact.Scope
+	// nil: none exists or none was found, see Exact.Scope
+	FixedPoint *FixedPoint   `json:"fixed_point"`
 	Stiffness  ModeStiffness `json:"stiffness"`
 	// GradientVariance is the variance of Covector·g of one step in the stiffest
 	// mode, with two arms Var(2g_1); in squared units of force, ≥ 0.
 	GradientVariance float64    `json:"gradient_variance"`
 	Oscillator       Oscillator `json:"rom"`
-	Exact            Dynamics   `json:"exact"`             // the linear dynamics, exactly
-	LeadingOrder     Dynamics   `json:"leading_order"`     // the reduced-order model; see ForceKind
-	PaperRule        Rule       `json:"paper_rule"`        // the formulas of arXiv:2606.30789 at PaperStiffness
-	RuleAtStiffness  Rule       `json:"rule_at_stiffness"` // the same formulas at λ of the stiffest mode
-	SufficientRule   Rule       `json:"sufficient_rule"`
-	RuleAtLargestAge Rule       `json:"-"` // RuleAtStiffness with the largest age of the snapshot for K_ref
+	Exact            Dynamics   `json:"exact"`         // the linear dynamics, exactly
+	LeadingOrder     Dynamics   `json:"leading_order"` // the reduced-order model; see ForceKind
+	// the formulas of arXiv:2606.30789 at PaperStiffness
+	PaperRule Rule `json:"paper_rule"`
+	// the same formulas at λ of the stiffest mode
+	RuleAtStiffness Rule `json:"rule_at_stiffness"`
+	SufficientRule  Rule `json:"sufficient_rule"`
+	// RuleAtStiffness with the largest age of the snapshot for K_ref
+	RuleAtLargestAge Rule `json:"-"`
 
-	// ForceKind is the kind of the mean force and its covariance: Exact where rewards
-	// take two values (Bernoulli arms, or constants of two values), for G = ∞ and without
-	// scale, else Expansion. Where it is Expansion, the field Exact is out of scope and the field LeadingOrder holds
-	// the full linear dynamics of that force.
+	// ForceKind is the kind of the mean force and its covariance: Exact where rewards take two values
+	// (Bernoulli arms, or constants of two values), for G = ∞ and without scale, else Expansion. Where
+	// it is Expansion, the field Exact is out of scope and the field LeadingOrder holds the full
+	// linear dynamics of that force.
 	ForceKind Kind    `json:"-"`
 	Moments   Moments `json:"-"`
-	// Noise is the scope of every prediction of a stationary state. It is out at
-	// G = ∞, where the fixed point is unstable, for a learning rate that decays, under Adam where
-	// runs escape, and where a law is not derived. In scope, Neglected says how good the predictions are.
+	// Noise is the scope of every prediction of a stationary state. It is out at G = ∞, where the
+	// fixed point is unstable, for a learning rate that decays, under Adam where runs escape, and
+	// where a law is not derived. In scope, Neglected says how good the predictions are.
 	Noise Scope `json:"-"`
 	// Neglected lists what the stationary predictions leave out.
 	Neglected scope.Neglected `json:"neglected"`

@@ -46,7 +46,8 @@ func ruleAt(stiffness float64, s *linear.Mode, noise, age float64) Rule {
 	return rule
 }
 
-// sufficientRule returns the bound of docs/theory-trainers.md §11.1 below which every mode is stable,
+// sufficientRule returns the bound of docs/theory-trainers.md §11.1 below which every mode is
+// stable,
 //
 //	η(λ/2 + |λ_s| A) < 1 − μ,
 //

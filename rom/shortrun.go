@@ -12,16 +12,20 @@ import (
 // Settled holds the shares of stationary variances that the steps from ≤ t < to of a run
 // have on average. The run starts at rest at the fixed point, where all variances are 0.
 type Settled struct {
-	Reward  float64 // share of the stationary linear Var J; 1 where there is no stationary law, above 1 with Adam only
-	Largest float64 // the largest share of Var J, of the variance of a logit and of a relative mode; ≥ Reward
-	Unknown float64 // with Adam the relative error of Var J by the steps of the second moment that are missing at step from, and by those of the first at an earlier one
+	// share of the stationary linear Var J; 1 where there is no stationary law, above 1 with Adam only
+	Reward float64
+	// the largest share of Var J, of the variance of a logit and of a relative mode; ≥ Reward
+	Largest float64
+	// with Adam the relative error of Var J by the steps of the second moment that are missing at step
+	// from, and by those of the first at an earlier one
+	Unknown float64
 
 	Kurtosis float64 // bound on that of one step's force along ∇J; 0: not known
 }
 
-// Settled returns the shares of the stationary variances that a run has. A covariance that
-// starts at 0 lacks M^r Σ M^rᵀ, Σ the stationary one, after r refresh periods (docs/theory-neglected.md §6).
-// With random ages this takes their noise as that of the stationary law from the start on.
+// Settled returns the shares of the stationary variances that a run has. A covariance that starts
+// at 0 lacks M^r Σ M^rᵀ, Σ the stationary one, after r refresh periods (docs/theory-neglected.md
+// §6). With random ages this takes their noise as that of the stationary law from the start on.
 func (e *Equilibrium) Settled(o option.Optimizer, l option.Lag, from, to int) Settled {
 	l.Complete()
 	must(o.Check)
@@ -76,8 +80,9 @@ func (e *Equilibrium) Settled(o option.Optimizer, l option.Lag, from, to int) Se
 	return settled
 }
 
-// missingMoment returns the number of steps of which an average varies as much as Adam's second moment at step t does beyond a settled one: with its bias
-// corrected it varies as an average of n steps,
+// missingMoment returns the number of steps of which an average varies as much as Adam's second
+// moment at step t does beyond a settled one: with its bias corrected it varies as an average of n
+// steps,
 //
 //	1/n = (1−β2)/(1+β2) (1 + β2^t)/(1 − β2^t),
 //

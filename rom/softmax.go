@@ -58,8 +58,8 @@ func ExpectedReward(p Params, theta []float64) float64 {
 	return expected(p.Arms, policyAt(theta))
 }
 
-// BestReward returns the largest expected reward of any policy: the mean of the best arm or, of prompts with a policy
-// each, the mean over the prompts of that.
+// BestReward returns the largest expected reward of any policy: the mean of the best arm or, of
+// prompts with a policy each, the mean over the prompts of that.
 func BestReward(p Params) float64 {
 	must((&option.Bandit{Arms: p.Arms}).Check)
 	best := func(arms []option.Arm) float64 {

@@ -11,16 +11,18 @@ import (
 )
 
 // zeroVariance adds to prediction the mean of EqualRewards over the stationary law of the snapshot,
-// and what it neglects. shift and sigma are mean and covariance of x_old, spread its variances in the
-// relative modes. relative is the size of the next order beside each effect of this one, and unshifted
-// that of the mean in standard deviations.
+// and what it neglects. shift and sigma are mean and covariance of x_old, spread its variances in
+// the relative modes. relative is the size of the next order beside each effect of this one, and
+// unshifted that of the mean in standard deviations.
 //
 // P_v^G is far from linear, but depends on x_old mostly through d·x_old with d = ∇ log P_v. Along
 // that direction x_old is taken as normal. Across it the mean is taken to second order in the
 // deviation.
 func (l *linearization) zeroVariance(prediction *Prediction, higher *scope.Sizes, shift []float64, sigma *mat.Dense, spread []float64, relative, unshifted float64) {
 	m, n := l.model, len(shift)
-	if m.KL.OfReward() { // where rewards, KL included, are equal at the fixed point, rounding decides whether they count as equal
+	// where rewards, KL included, are equal at the fixed point, rounding decides whether they count as
+	// equal
+	if m.KL.OfReward() {
 		m.set(l.logits, l.logits)
 		if m.equalled() {
 			prediction.Moments.Because = scope.NoNumber.Because("share of groups with equal rewards")

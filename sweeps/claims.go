@@ -21,16 +21,18 @@ type finding struct {
 	fit              measure.Estimate // of a slope, with its errors; zero for other quantities
 	replicas         int              // independent values behind the interval; 0 where there are none
 	predicted        scope.Number
-	unrested         scope.Number       // of a claim about rest with a hypothesis: what the way there leaves in measured
-	side             Side               // how the measurement can contradict the prediction
-	expect           config.Expectation // "": the check's
-	about            *config.About      // nil: the check's
-	fault            string             // in words, of a control that is not the check's; ""
-	diverged         divergence         // of the replicas behind the measurement
-	instead          string             // what was found, for a verdict that does not agree; ""
-	unresolved       string             // why an inconclusive finding has no number; "": not known
-	tested           bool               // a hypothesis is about this quantity, else about the first
-	bandits          *Tally             // in how many of the set's bandits the claim holds; nil: they are not counted
+	// of a claim about rest with a hypothesis: what the way there leaves in measured
+	unrested   scope.Number
+	side       Side               // how the measurement can contradict the prediction
+	expect     config.Expectation // "": the check's
+	about      *config.About      // nil: the check's
+	fault      string             // in words, of a control that is not the check's; ""
+	diverged   divergence         // of the replicas behind the measurement
+	instead    string             // what was found, for a verdict that does not agree; ""
+	unresolved string             // why an inconclusive finding has no number; "": not known
+	tested     bool               // a hypothesis is about this quantity, else about the first
+	// in how many of the set's bandits the claim holds; nil: they are not counted
+	bandits *Tally
 }
 
 // divergence says which replicas of a cell left the range of floating point. Its zero
@@ -68,8 +70,10 @@ func (f finding) exactly(x float64) finding {
 // that is read from configurations and documented, with what the claim needs. Five shapes
 // implement it: scalar (and scalars, of several), path, event, slope and summary.
 type claim interface {
-	quantities(check *config.Check, cells []*Cell) []string // names of the quantities judged in a set of cells
-	find(j *judgement, set CellSet) []finding               // measured against predicted: one per quantity, in their order
+	// names of the quantities judged in a set of cells
+	quantities(check *config.Check, cells []*Cell) []string
+	// measured against predicted: one per quantity, in their order
+	find(j *judgement, set CellSet) []finding
 	picture() picture
 	// noiseless adds to an outcome the estimates that a cell would give without noise
 	// if the theory were right. It adds none where a prediction can be found without

@@ -64,8 +64,11 @@ type expectedEnd struct {
 
 // Sizes of a distance.
 const (
-	farOfSpread = 4.   // standard deviations of J over runs that have arrived: e^{−5} of an exponential law lies beyond on one side
-	farOfRange  = 0.25 // share of the range of rewards beyond which runs on different arms may count as one
+	// standard deviations of J over runs that have arrived: e^{−5} of an exponential law lies beyond
+	// on one side
+	farOfSpread = 4.
+	// share of the range of rewards beyond which runs on different arms may count as one
+	farOfRange = 0.25
 )
 
 // end returns where theory says that the runs of a cell end.

@@ -262,7 +262,9 @@ type curve struct {
 	steps  []int                   // all recorded or fitted steps, ascending
 	values []float64               // the mean at steps; nil: given by form
 	form   func(t float64) float64 // the mean at step t; nil: given by values
-	unit   float64                 // of deviations: of J the rise J* − J_0, without a fixed point that to the best arm; of others the range of the curve over the recorded steps
+	// of deviations: of J the rise J* − J_0, without a fixed point that to the best arm; of others the
+	// range of the curve over the recorded steps
+	unit float64
 
 	// deviation is the standard deviation over runs at each step, NaN or nil where it is not known.
 	deviation []float64

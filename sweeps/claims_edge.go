@@ -57,7 +57,8 @@ func drawOverThreshold(j *judgement, d *figureSource) Figure {
 	for _, set := range thinned(d.sets) {
 		c := set.Cells[0]
 		steps, shares := j.overThreshold(c)
-		line := FigureSeries{Name: "simulated", Group: withoutVariant(set.Label, c.Variant), Mark: Predicted} // a line
+		// a line
+		line := FigureSeries{Name: "simulated", Group: withoutVariant(set.Label, c.Variant), Mark: Predicted}
 		for i, t := range steps {
 			if t > 0 {
 				line.Points = append(line.Points, BarePoint(float64(t), shares[i]))

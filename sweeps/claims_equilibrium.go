@@ -55,7 +55,8 @@ func (m *model) fluctuation(c *Cell) scope.Number {
 	at := m.atRest(&s)
 	variance := at.RunVariance(m.kind)
 	if !variance.Out() && !s.Deep() {
-		way := -m.predictSettings(&s).FixedPoint.Reward // from the start, about which the square of J is measured
+		// from the start, about which the square of J is measured
+		way := -m.predictSettings(&s).FixedPoint.Reward
 		for a, p := range grpo.NewPolicy(c.start).Probs {
 			way += p * c.Settings.Bandit.Arms[a].Mean
 		}
@@ -126,7 +127,8 @@ func stiffnessNumbers(m *model, cells []*Cell) (all []scalar) {
 		}
 		return ""
 	}
-	predict := sync.OnceValue(func() *rom.Prediction { return m.prediction(cells[0]) }) // one with a fault is not kept
+	// one with a fault is not kept
+	predict := sync.OnceValue(func() *rom.Prediction { return m.prediction(cells[0]) })
 	for _, name := range names {
 		all = append(all, scalar{quantity: name, estimate: name, unresolved: uninformed, predict: func(m *model, c *Cell) scope.Number {
 			p, s, params := predict(), m.settings(c), m.params(c)

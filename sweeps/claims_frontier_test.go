@@ -156,8 +156,10 @@ func TestJudgeFrontierGap(t *testing.T) {
 			intervals  [3]float64
 			gap, ratio Ruling
 		}{
-			{[3]float64{36, 80, 16}, Agree, Disagree},  // the frontier comes nearer to ζ = 1 in proportion, not in distance
-			{[3]float64{40, 80, 20}, Agree, Agree},     // a hyperbola: ζ = 1 is flatter than one at small K_ref
+			// the frontier comes nearer to ζ = 1 in proportion, not in distance
+			{[3]float64{36, 80, 16}, Agree, Disagree},
+			// a hyperbola: ζ = 1 is flatter than one at small K_ref
+			{[3]float64{40, 80, 20}, Agree, Agree},
 			{[3]float64{40, 2, 8}, Disagree, Disagree}, // the wrong sign at the smallest rate
 			{[3]float64{2, 80, 20}, Disagree, Disagree},
 			{[3]float64{40, 80, 1}, Inconclusive, Inconclusive},
@@ -189,7 +191,8 @@ func TestJudgeFrontierConstant(t *testing.T) {
 		{"control: {set: {optimizer.learning_rate: 0.05}}", [3]float64{40, 80, 20}, 0, Agree},
 		{"control: {set: {optimizer.learning_rate: 0.05}}", [3]float64{40, 80, 40}, math.Pow(2, 2./3) - 1, Disagree},
 		{"expect: fails", [3]float64{40, 80, 40}, math.Pow(2, 2./3) - 1, Agree},
-		{"expect: fails", [3]float64{40, 80, math.Inf(1)}, math.NaN(), Agree}, // it is far beyond the others
+		// it is far beyond the others
+		{"expect: fails", [3]float64{40, 80, math.Inf(1)}, math.NaN(), Agree},
 	} {
 		v, _ := judgeOverRate(t, "frontier-constant", "absolute_margin: 0.25, "+c.check, c.intervals)
 		if v.Verdict != c.want || math.Abs(float64(v.Measured)-c.measured) > 1e-9 {

@@ -20,9 +20,10 @@ var lawsPicture = picture{family: func(*config.Check) string { return "laws" }, 
 
 // What the claims compare with.
 const (
-	paperBar    = 0.91 // the least R² of the critically damped law on training reward, as the paper reports it
-	leastGain   = 0.5  // the Gain of a forecast whose error is twice that of persistence
-	halfOfPairs = 0.5  // share of pairs from which on a plateau counts as forecast
+	// the least R² of the critically damped law on training reward, as the paper reports it
+	paperBar    = 0.91
+	leastGain   = 0.5 // the Gain of a forecast whose error is twice that of persistence
+	halfOfPairs = 0.5 // share of pairs from which on a plateau counts as forecast
 )
 
 // law returns the law that a check fits, fault included.

@@ -27,8 +27,9 @@ type slope struct {
 	title, label string // of the picture of the number and of its y axis
 	estimate     string // name of the estimate of the number
 	predict      func(m *model, s *config.Settings) scope.Number
-	inRun        func(m *model, c *Cell) scope.Number // the same in the run of a cell, which may not have settled
-	rest         func(*scope.Sizes) float64           // see scalar.rest
+	// the same in the run of a cell, which may not have settled
+	inRun func(m *model, c *Cell) scope.Number
+	rest  func(*scope.Sizes) float64 // see scalar.rest
 }
 
 func (n slope) quantities(*config.Check, []*Cell) []string { return []string{n.quantity} }

@@ -85,9 +85,11 @@ func (n scalars) picture() picture                        { return n.view }
 type path struct {
 	quantity func(check *config.Check) string
 	compare  func(j *judgement, c *Cell) finding
-	records  sim.Quantity                                // what ideal is of; "": the check's quantity
-	ideal    func(m *model, c *Cell) func(t int) float64 // the run without noise, nil where the theory has none; nil: a bound alone is judged, or the theory follows no run
-	view     picture
+	records  sim.Quantity // what ideal is of; "": the check's quantity
+	// the run without noise, nil where the theory has none; nil: a bound alone is judged, or the
+	// theory follows no run
+	ideal func(m *model, c *Cell) func(t int) float64
+	view  picture
 }
 
 func (p path) quantities(check *config.Check, _ []*Cell) []string {
@@ -113,7 +115,8 @@ type event struct {
 	predict  locator
 	side     Side
 	over     *overPicture
-	shown    func(j *judgement, c *Cell) finding // drawn in the place of the claim's own comparison; nil: that
+	// drawn in the place of the claim's own comparison; nil: that
+	shown func(j *judgement, c *Cell) finding
 }
 
 // compare compares the located bracket with the prediction in one cell.

@@ -70,7 +70,8 @@ func compareTime(j *judgement, c *Cell) finding {
 	if math.IsInf(f.lo, 1) {
 		f.lo, f.side = last, Unreached
 	}
-	f.measured = min(f.measured, last) // of a mean that does not reach it, as of an event that a search did not find
+	// of a mean that does not reach it, as of an event that a search did not find
+	f.measured = min(f.measured, last)
 	return f
 }
 

@@ -154,7 +154,8 @@ func TestTrajectoryOfEveryQuantity(t *testing.T) {
 		"coefficient: 0}}", "coefficient: 0.1}}\npolicy: {reference: [0.5, 0], init: [0, 0]}\nlag: {kind: delay, interval: 4}").Replace(underway)
 	var names []sim.Quantity
 	for _, q := range sim.Quantities(2) {
-		if q == sim.ZeroVarianceFraction || q == sim.ClipFraction || q == sim.GradientNorm || q == sim.ImportanceRatioMax { // of the samples of a step, or not derived
+		// of the samples of a step, or not derived
+		if q == sim.ZeroVarianceFraction || q == sim.ClipFraction || q == sim.GradientNorm || q == sim.ImportanceRatioMax {
 			continue
 		}
 		names = append(names, q)

@@ -19,12 +19,16 @@ var Classes = []Class{Monotone, Overshooting, Oscillatory, Sustained, Locked, Di
 const (
 	Monotone     Class = "monotone"     // never turns back
 	Overshooting Class = "overshooting" // turns back, but passes its final level at most once
-	Oscillatory  Class = "oscillatory"  // passes its final level at least twice, with decreasing amplitude
-	Sustained    Class = "sustained"    // oscillates to the end of the run without decreasing amplitude
-	Locked       Class = "locked"       // ends with nearly all probability on one arm, left none in the last half
-	Diverged     Class = "diverged"     // left the range of floating point
-	AtRest       Class = "at rest"      // changes by no more than its error, which is small
-	Unresolved   Class = "unresolved"   // its error is unknown, or too large to tell these shapes apart
+	// passes its final level at least twice, with decreasing amplitude
+	Oscillatory Class = "oscillatory"
+	// oscillates to the end of the run without decreasing amplitude
+	Sustained Class = "sustained"
+	// ends with nearly all probability on one arm, left none in the last half
+	Locked   Class = "locked"
+	Diverged Class = "diverged" // left the range of floating point
+	AtRest   Class = "at rest"  // changes by no more than its error, which is small
+	// its error is unknown, or too large to tell these shapes apart
+	Unresolved Class = "unresolved"
 )
 
 // meanings explains the classes in the caption of a map.
@@ -46,10 +50,11 @@ const (
 	// which an oscillation counts as decaying. (About 200 recorded steps, evenly spaced
 	// in log t, leave at least a dozen in either part. Sampled there, a steady sine of
 	// random phase misses 15 % of its range in 2 % of cases.)
-	decaying   = 0.85
-	still      = 1e-10 // largest range at rest as a share of |J|: a rounded fixed point moves by less
-	smallError = 0.02  // largest range plus error at rest, as a share of the range of the arms' rewards
-	blurred    = 0.1   // share of the range beyond which an error can hide smaller swings
+	decaying = 0.85
+	still    = 1e-10 // largest range at rest as a share of |J|: a rounded fixed point moves by less
+	// largest range plus error at rest, as a share of the range of the arms' rewards
+	smallError = 0.02
+	blurred    = 0.1 // share of the range beyond which an error can hide smaller swings
 )
 
 // class returns the class of a cell by its recorded mean reward J; "" if nothing is recorded. A

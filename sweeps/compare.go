@@ -68,10 +68,11 @@ type ComparedQuantity struct {
 type Change string
 
 const (
-	Higher        Change = "higher"              // the interval lies above 0
-	Lower         Change = "lower"               // the interval lies below 0
-	NoneFound     Change = "no-difference-found" // the interval contains 0, which does not mean that there is no difference
-	NotComparable Change = "not-comparable"      // a value is missing, or its error is not known
+	Higher Change = "higher" // the interval lies above 0
+	Lower  Change = "lower"  // the interval lies below 0
+	// the interval contains 0, which does not mean that there is no difference
+	NoneFound     Change = "no-difference-found"
+	NotComparable Change = "not-comparable" // a value is missing, or its error is not known
 )
 
 // locatedEvent is the quantity that stands for the three estimates of a search.

@@ -20,12 +20,14 @@ type Mistake func(*config.Check, *config.Settings) config.Fault
 
 // Shift is the change that a fault of the theory makes to one comparison of a check.
 type Shift struct {
-	Check      *config.Check // the check
-	Label      string        // name of the cells, for people
-	Quantity   string        // the quantity compared
-	Relative   float64       // the change as a multiple of the right prediction; NaN where that is 0, or out of scope
-	Margins    float64       // the change as a multiple of the check's margin; ±Inf where that is 0, NaN out of scope
-	OutOfScope string        // why the wrong theory predicts nothing here; "": it does
+	Check    *config.Check // the check
+	Label    string        // name of the cells, for people
+	Quantity string        // the quantity compared
+	// the change as a multiple of the right prediction; NaN where that is 0, or out of scope
+	Relative float64
+	// the change as a multiple of the check's margin; ±Inf where that is 0, NaN out of scope
+	Margins    float64
+	OutOfScope string // why the wrong theory predicts nothing here; "": it does
 }
 
 // Shifts returns the changes that each mistake makes to the comparisons of a plan's checks: in the

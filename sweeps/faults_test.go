@@ -34,9 +34,12 @@ checks:
 `
 	stiffer := rom.Factors{Stiffness: 1.25, Noise: 1, Lag: 1, Mass: 1}
 	logistic := func(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
-	gap := 0.9375 * 0.7                                                                        // z* = c_GΔ/β, times β
-	reward := func(beta float64) float64 { return 0.2 + 0.7*logistic(gap/beta) }               // to first order
-	decay := func(lambda float64, t int) float64 { return math.Pow(1-0.1*lambda, float64(t)) } // on-policy, μ = 0
+	// z* = c_GΔ/β, times β
+	gap := 0.9375 * 0.7
+	// to first order
+	reward := func(beta float64) float64 { return 0.2 + 0.7*logistic(gap/beta) }
+	// on-policy, μ = 0
+	decay := func(lambda float64, t int) float64 { return math.Pow(1-0.1*lambda, float64(t)) }
 	worst := 0.0
 	for t := range 301 {
 		worst = max(worst, decay(0.1670956266, t)-decay(1.25*0.1670956266, t))
@@ -47,7 +50,8 @@ checks:
 		relative, margins float64
 		within            float64 // relative
 	}{
-		{"variance ∝ noise", resting, "{claim: stationary-fluctuation, margin: 0.02}", scaled(rom.Factors{Stiffness: 1, Noise: 1.1, Lag: 1, Mass: 1}), 0.1, 5, 1e-3}, // up to the second order
+		// up to the second order
+		{"variance ∝ noise", resting, "{claim: stationary-fluctuation, margin: 0.02}", scaled(rom.Factors{Stiffness: 1, Noise: 1.1, Lag: 1, Mass: 1}), 0.1, 5, 1e-3},
 		{"stiffness itself", resting, "{claim: stiffness, displacement: 0.1, draws: 10, margin: 0.05}", scaled(stiffer), 0.25, 5, 1e-9},
 		{
 			"fixed point by β", resting, "{claim: fixed-point, margin: 0.001}",

@@ -29,7 +29,8 @@ type Figure struct {
 	// Categories holds the labels of the positions 0, 1, … of the x axis; nil where x is a number.
 	Categories []string
 
-	Colour string // the quantity that Values of its markers hold, with its unit; "": colours show the series
+	// the quantity that Values of its markers hold, with its unit; "": colours show the series
+	Colour string
 
 	Series []FigureSeries // those of one kind of mark are drawn in this order
 }
@@ -62,7 +63,9 @@ const (
 	Boundary              // lines of a map, separated by points that are not finite
 	Region                // closed areas of a map, separated by points that are not finite
 	Share                 // a segment of a column over a category, from Lo to Hi
-	Claimed               // the file's own claim: a line, and from Lo to Hi the values it allows; ±Inf: to the end of the axis
+	// the file's own claim: a line, and from Lo to Hi the values it allows; ±Inf: to the end of the
+	// axis
+	Claimed
 )
 
 // FigureSeries is one set of marks of the same kind.
@@ -202,9 +205,10 @@ type picture struct {
 type shown int
 
 const (
-	predictions              shown = iota // what was measured and predicted: a hypothesis has a picture of its own
-	predictionsAndHypotheses              // a hypothesis too
-	hypothesisAlone                       // what was measured, and a hypothesis about it
+	// what was measured and predicted: a hypothesis has a picture of its own
+	predictions              shown = iota
+	predictionsAndHypotheses       // a hypothesis too
+	hypothesisAlone                // what was measured, and a hypothesis about it
 )
 
 // span is the range of variants that one figure shows.

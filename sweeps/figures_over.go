@@ -13,14 +13,17 @@ import (
 // overPicture describes a figure that shows one number per cell over a swept parameter,
 // with a line per theory.
 type overPicture struct {
-	title    string
-	caption  string
-	label    string       // of the y axis; %s stands for the located parameter
-	ratio    string       // of the y axis if values are divided by the second theory's; "": they are not
-	theories []theoryLine // the first is drawn as the prediction, the others for comparison; nil: what is measured alone
+	title   string
+	caption string
+	label   string // of the y axis; %s stands for the located parameter
+	// of the y axis if values are divided by the second theory's; "": they are not
+	ratio string
+	// the first is drawn as the prediction, the others for comparison; nil: what is measured alone
+	theories []theoryLine
 	deep     []theoryLine // in their place where the policy is a network; nil: the same
 	variants bool         // whether the cells are of several variants, which their groups name
-	over     string       // the parameter on the x axis, over which the cells form lines; "": the one that abscissa finds
+	// the parameter on the x axis, over which the cells form lines; "": the one that abscissa finds
+	over string
 }
 
 // comparison compares the number of a cell that a figure shows with a prediction.
@@ -42,7 +45,8 @@ func drawOver(picture *overPicture, compare comparison) func(*judgement, *figure
 func figureOver(j *judgement, sets []CellSet, picture overPicture, compare comparison) Figure {
 	var cells []*Cell
 	for _, set := range sets {
-		for _, c := range set.Cells { // those of a set across cells are judged singly too, or drawn like them
+		// those of a set across cells are judged singly too, or drawn like them
+		for _, c := range set.Cells {
 			if !slices.Contains(cells, c) {
 				cells = append(cells, c)
 			}

@@ -34,7 +34,8 @@ func (p *Plan) PathFigures(way func(c *Cell) *theory.Way) (all []Figure) {
 	}
 	for _, column := range QuantityColumns {
 		q := sim.Quantity(column.Name)
-		if q == sim.TrueReward || q == sim.Collision { // J where it is predicted, and what the entropy shows
+		// J where it is predicted, and what the entropy shows
+		if q == sim.TrueReward || q == sim.Collision {
 			continue
 		}
 		f := coursesOf(q, "Predicted "+strings.ReplaceAll(column.Name, "_", " ")+" of "+p.Spec.Name+", ± one standard deviation over runs", sets)

@@ -49,7 +49,8 @@ variants:
 	}
 	costs := named["learning-curves-samples-grid"]
 	if p := costs.Series[1].Points[last-1]; costs.XLabel != "samples drawn" || p.X != 80 || p.Y != float64(reward.Mean[last]) {
-		t.Errorf("over samples the mean ends at %+v, want 20 groups of 4", p) // without step 0, on a logarithmic axis
+		// without step 0, on a logarithmic axis
+		t.Errorf("over samples the mean ends at %+v, want 20 groups of 4", p)
 	}
 	moved := named["entropy"]
 	entropy := recorded.Series(sim.Entropy)
@@ -64,7 +65,8 @@ variants:
 		t.Fatalf("%+v", over)
 	}
 	p := over.Series[0].Points[0]
-	if half := 2.756386 * float64(reward.StdErr[last]); p.X != 0.1 || p.Y != float64(reward.Mean[last]) || math.Abs(p.Hi-p.Y-half) > 1e-6*half { // Student's 99 % quantile for 29
+	// Student's 99 % quantile for 29
+	if half := 2.756386 * float64(reward.StdErr[last]); p.X != 0.1 || p.Y != float64(reward.Mean[last]) || math.Abs(p.Hi-p.Y-half) > 1e-6*half {
 		t.Errorf("%+v, want %g ± %g", p, float64(reward.Mean[last]), half)
 	}
 	if side := named["final-reward-words"]; len(side.Categories) != 2 {

@@ -87,7 +87,8 @@ func NewForecast(ctx context.Context, spec *config.Spec, workers int) (*Forecast
 	}
 	if tried > 0 {
 		f.Seconds = time.Since(began).Seconds() * f.ReplicaSteps / work / float64(workers)
-		f.Bytes = 2 * bytes / tried * float64(f.Cells) // trajectories are in the journal and in the tables
+		// trajectories are in the journal and in the tables
+		f.Bytes = 2 * bytes / tried * float64(f.Cells)
 	}
 	return f, nil
 }

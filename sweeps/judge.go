@@ -28,10 +28,11 @@ type judgement struct {
 type evidence struct {
 	outcomes map[string]*store.Outcome // what was measured, by cell id
 	cache    *theory.Cache
-	failure  error              // the first error in reading a trajectory, or of the context; nil: none
-	part     func() (more bool) // called before each set of cells is judged; false: stop
-	workers  int                // number of goroutines that judge, at least 1
-	others   []*theory.Cache    // of the goroutines beside the first, kept from one call to the next
+	// the first error in reading a trajectory, or of the context; nil: none
+	failure error
+	part    func() (more bool) // called before each set of cells is judged; false: stop
+	workers int                // number of goroutines that judge, at least 1
+	others  []*theory.Cache    // of the goroutines beside the first, kept from one call to the next
 }
 
 func newEvidence(outcomes map[string]*store.Outcome) *evidence {
@@ -143,7 +144,8 @@ func (right *judgement) verdicts(experiment string, index int, set CellSet) []Ve
 	for i, f := range right.find(set) {
 		v := right.rule(row, f)
 		if wrong != nil {
-			faulty[i].predicted.Neglected = nil // what is left out decides the scope of both alike: of the theory as derived
+			// what is left out decides the scope of both alike: of the theory as derived
+			faulty[i].predicted.Neglected = nil
 			v.Control = &ControlVerdict{Fault: fault, Kind: PlantedFault, Verdict: OutOfScope}
 			if v.Verdict != OutOfScope {
 				v.Control.Verdict = wrong.rule(row, faulty[i]).Verdict

@@ -234,7 +234,8 @@ func TestClaimsAboutRest(t *testing.T) {
 func TestHypothesisOfAnEarlyFit(t *testing.T) {
 	arms := "arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.5}, {reward: bernoulli, mean: 0.3}, {reward: bernoulli, mean: 0.1}]"
 	text := strings.NewReplacer("arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]", arms, "group_size: 16", "group_size: inf").Replace(resting)
-	for burnIn, want := range map[string]Ruling{"1": OutOfScope, "600": Disagree} { // the rate is 0.0059, at first 0.0106
+	// the rate is 0.0059, at first 0.0106
+	for burnIn, want := range map[string]Ruling{"1": OutOfScope, "600": Disagree} {
 		plan := planText(t, strings.Replace(text, "burn_in: 100", "burn_in: "+burnIn, 1)+"  - {claim: relaxation, offset: 0.001, at_least: 0.01}\n")
 		o := outcomeOf(store.NamedEstimate{Name: sim.RelaxationRate, Mean: map[string]float64{"1": 0.0106, "600": 0.0059}[burnIn], DF: -1})
 		o.ID = plan.Cells[0].ID

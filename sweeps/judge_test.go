@@ -61,7 +61,8 @@ func TestJudgeStationaryFluctuation(t *testing.T) {
 	if v.Verdict != Agree || v.Control == nil || v.Control.Verdict != Disagree || v.Control.Fault != "noise × 1.1" {
 		t.Errorf("right: %v because %s, control %+v", v.Verdict, v.Because, v.Control)
 	}
-	if rel := math.Abs(float64(v.Predicted)/restingVariance - 1); rel > 2e-3 { // the run is not quite stationary
+	// the run is not quite stationary
+	if rel := math.Abs(float64(v.Predicted)/restingVariance - 1); rel > 2e-3 {
 		t.Errorf("predicted %g, want %g", float64(v.Predicted), restingVariance)
 	}
 	wrong := right
@@ -178,8 +179,8 @@ func TestClaimTableIsComplete(t *testing.T) {
 	}
 }
 
-// scalingOf judges the slope of estimates Var J and relaxation rate of G^exponent at the given group
-// sizes, for the cell of a configuration.
+// scalingOf judges the slope of estimates Var J and relaxation rate of G^exponent at the given
+// group sizes, for the cell of a configuration.
 func scalingOf(t *testing.T, text, sizes, check string, exponent float64) []Verdict {
 	t.Helper()
 	text = strings.Replace(text, "checks:", "sweep: [{param: grpo.group_size, values: "+sizes+"}]\nchecks:", 1) + "  - " + check + "\n"
@@ -281,7 +282,8 @@ func TestExactPredictionOutOfScope(t *testing.T) {
 		"[{reward: normal, mean: 0.9, std: 0.3}, {reward: normal, mean: 0.2, std: 0.3}]", 1)
 	text = strings.Replace(text, "policy: {init: fixed-point}", "policy: {init: [0, 0]}", 1)
 	text = strings.Replace(text, "group_size: 16", "group_size: 1024", 1)
-	text = strings.Replace(text, "coefficient: 0.5", "coefficient: 2", 1) // at 0.5 the gap fluctuates too much for linear theory
+	// at 0.5 the gap fluctuates too much for linear theory
+	text = strings.Replace(text, "coefficient: 0.5", "coefficient: 2", 1)
 	text = strings.Replace(text, "advantage: {scale: none}", "importance: {mode: clip}", 1)
 	text = strings.Replace(text, "steps: 1000, burn_in: 100", "steps: 400, burn_in: 100", 1)
 	for _, claim := range []string{"trajectory, absolute_margin: 1", "fixed-point, margin: 1", "stationary-fluctuation, margin: 1000", "stiffness, displacement: 0.04, draws: 1000, absolute_margin: 1"} {

@@ -38,7 +38,8 @@ checks: [{claim: stationary-fluctuation, margin: 0.1}]
 	o := outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardVariance, Mean: *p.Variance, StdErr: 1e-8, DF: 95})
 	o.ID = plan.Cells[0].ID
 	v := judged(t, plan, map[string]*store.Outcome{o.ID: &o})[0]
-	if x := float64(v.Predicted); v.Verdict != Agree || !(math.Abs(x / *p.Variance - 1) < 1e-4) { // the run is not quite stationary at first
+	// the run is not quite stationary at first
+	if x := float64(v.Predicted); v.Verdict != Agree || !(math.Abs(x / *p.Variance - 1) < 1e-4) {
 		t.Errorf("the judge has %g: %v because %s; predict has %g", x, v.Verdict, v.Because, *p.Variance)
 	}
 }

@@ -176,7 +176,8 @@ func checkClasses(t *testing.T, e *Experiment) {
 // The settling time is known for curves without noise and missing where noise or an oscillation
 // decides it. Noise of a known size is a pattern of ±1 that repeats after seven steps.
 func TestSettlingTime(t *testing.T) {
-	exponential := func(t float64) float64 { return 1 - math.Exp(-t/50) } // 5 % away at 50 ln 20 = 149.8
+	// 5 % away at 50 ln 20 = 149.8
+	exponential := func(t float64) float64 { return 1 - math.Exp(-t/50) }
 	noisy := func(size float64) func(t float64) float64 {
 		return func(t float64) float64 {
 			return exponential(t) + size*[]float64{1, -1, 1, 1, -1, -1, 1}[int(t)%7]
@@ -196,7 +197,8 @@ func TestSettlingTime(t *testing.T) {
 		{"a burn-in before it settles", exponential, 100, Monotone, missing},
 		{"falling", func(t float64) float64 { return -exponential(t) }, 0, Monotone, between},
 		{"small noise", noisy(0.001), 0, Unresolved, between},
-		{"noise of a sixth of the band", noisy(0.008), 0, Unresolved, missing}, // too few final records for s: t = 8
+		// too few final records for s: t = 8
+		{"noise of a sixth of the band", noisy(0.008), 0, Unresolved, missing},
 		{"the same with more final records", noisy(0.008), 250, Unresolved, [2]float64{149, 190}},
 		{"noise of the whole way", func(t float64) float64 { return noisy(1)(t) - exponential(t) }, 0, Unresolved, missing},
 		{"not finished", func(t float64) float64 { return 1 - math.Exp(-t/300) }, 0, Monotone, missing},

@@ -17,7 +17,8 @@ import (
 // measures lists what the checks of one cell measure in addition to its run. It is part
 // of the cell's id, because it decides what is stored.
 type measures struct {
-	stiffness *config.Check  // gives the displacement and the draws of the stiffness probes; nil: no probes
+	// gives the displacement and the draws of the stiffness probes; nil: no probes
+	stiffness *config.Check
 	offset    float64        // of the logits in relaxation pairs; 0: no pairs
 	location  *config.Check  // gives the search for an event, and its displacement; nil: no search
 	fits      []sim.CurveFit // fits of the mean reward, sorted

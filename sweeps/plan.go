@@ -32,7 +32,8 @@ type Plan struct {
 	// probability 1 − Spec.Confidence is divided among them: see IntervalConfidence.
 	Verdicts int
 
-	cache *theory.Cache // with the equilibria that cells start from or are measured at; nil: none is needed
+	// with the equilibria that cells start from or are measured at; nil: none is needed
+	cache *theory.Cache
 }
 
 // Units says what a reader has to know of the unit of the learning rates, by the first cell
@@ -59,11 +60,13 @@ type Cell struct {
 	Variant  string              // name of its variant; "" in a file without variants
 	Axes     []config.Assignment // its values of the swept keys, in the order of the axes
 	Settings config.Settings     // all its settings; cells share their slices: never write into them
-	Status   store.CellStatus    // CellOK; NoFixedPoint if the theory finds no fixed point and the cell needs one
+	// CellOK; NoFixedPoint if the theory finds no fixed point and the cell needs one
+	Status store.CellStatus
 
 	start   []float64    // logits at step 0
 	network *sim.Network // in their place, of a cell with a network
-	probed  *sim.Cell    // the simulator's input of a cell that measures more than its run; nil: Sim makes it
+	// the simulator's input of a cell that measures more than its run; nil: Sim makes it
+	probed *sim.Cell
 }
 
 // Sim returns the simulator's input; zero if Status is NoFixedPoint. A cell keeps no copy of
@@ -113,7 +116,8 @@ func (p *Plan) sets() (n int) {
 // CellSet is a set of cells that are judged together: a single cell, or the cells that
 // differ only in the check's `over`.
 type CellSet struct {
-	Name  string  // the `cell` of its verdicts: the id of a single cell, else `over` and the other swept keys
+	// the `cell` of its verdicts: the id of a single cell, else `over` and the other swept keys
+	Name  string
 	Label string  // a short name for people, of the variant and the swept keys; it can be ""
 	Cells []*Cell // at least one, in the order of the sweep
 }
@@ -158,7 +162,8 @@ func (p *planner) next(point *config.Point) (c Cell, m measures, judging []int) 
 		if !check.Selects(point) {
 			continue
 		}
-		if check.Claim.Per == config.PerForce { // lag and optimizer, but for its largest norm, do not change the stiffness of the mean force
+		// lag and optimizer, but for its largest norm, do not change the stiffness of the mean force
+		if check.Claim.Per == config.PerForce {
 			force := config.ForceID(&c.Settings)
 			if p.forces[n][force] {
 				continue

@@ -45,7 +45,8 @@ func TestRecordedNumbers(t *testing.T) {
 		level, want, near float64
 	}{
 		{"expected_reward_end", 0, 1 - math.Exp(-12), 1e-12},
-		{"expected_reward_time_mean", 0, 1 - (math.Exp(-2)-math.Exp(-12))/10, 1e-3}, // the first record after the burn-in is a few steps later
+		// the first record after the burn-in is a few steps later
+		{"expected_reward_time_mean", 0, 1 - (math.Exp(-2)-math.Exp(-12))/10, 1e-3},
 		{"time_to_level", 0.5, 50 * math.Ln2, 0.1},
 		{"samples_to_level", 0.5, 8 * 50 * math.Ln2, 0.8},
 		{"time_to_level", 0, 0, 0},

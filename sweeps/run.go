@@ -211,7 +211,8 @@ func (r *run) simulateMissing(ctx context.Context) (simulated int, err error) {
 	for _, id := range r.plan.ids() {
 		if o := r.journal.Outcomes[id]; o == nil || o.InJournal() {
 			continue
-		} else if err := r.journal.Append(o); err != nil { // a cell without a fixed point needs no simulation
+		} else if err := r.journal.Append(o); err != nil {
+			// a cell without a fixed point needs no simulation
 			return 0, err
 		}
 	}

@@ -57,7 +57,8 @@ func divide(spec *config.Spec, n int) []load {
 		if variants {
 			c.ID = cellID(&c.Settings, m)
 		}
-		if m.atFixedPoint() || c.Settings.Policy.Init.Kind == config.AtFixedPoint { // else the work depends on the settings alone
+		// else the work depends on the settings alone
+		if m.atFixedPoint() || c.Settings.Policy.Init.Kind == config.AtFixedPoint {
 			c.resolve(m, cache)
 		}
 	}, func(i int, c *Cell, _ []int) {

@@ -12,9 +12,12 @@ import (
 // SmallestFault is the smallest relative change of a constant of the theory that would have turned
 // an agreement into a disagreement.
 type SmallestFault struct {
-	Constant string  `json:"constant"` // stiffness, noise, lag, mass, or prediction: the predicted value itself
-	Percent  float64 `json:"percent"`  // the change, > 0
-	Bound    bool    `json:"bound"`    // the prediction is a bound: Percent is how far it can move before it is crossed, and a large one shows the bound no less
+	// stiffness, noise, lag, mass, or prediction: the predicted value itself
+	Constant string  `json:"constant"`
+	Percent  float64 `json:"percent"` // the change, > 0
+	// the prediction is a bound: Percent is how far it can move before it is crossed, and a large one
+	// shows the bound no less
+	Bound bool `json:"bound"`
 }
 
 // NoEvidence is the smallest fault, in percent, above which a verdict from both sides is no

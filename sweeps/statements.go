@@ -17,13 +17,20 @@ type StatementOutcome string
 // inconclusive, out of scope or no evidence do not count: those that agree, but would have
 // agreed with a prediction that is wrong by half as well (SmallestFault).
 const (
-	StatementHolds        StatementOutcome = "holds"                                    // every decided verdict supports it
-	StatementLeadingOrder StatementOutcome = "holds to leading order"                   // in its limit every decided verdict supports it; one beyond contradicts it
-	StatementInAReading   StatementOutcome = "holds in a reading"                       // holds, fully or to leading order, in one reading and not in another
-	StatementDepends      StatementOutcome = "depends on what the paper does not state" // holds for some of the rewards, or choices, that the paper leaves open, and fails for others
-	StatementFails        StatementOutcome = "fails"                                    // in every reading a verdict in its limit contradicts it, or it holds in no tried bandit
-	StatementNotTestable  StatementOutcome = "not testable here"                        // no check can test it, for the reason in the table
-	StatementUndecided    StatementOutcome = "undecided"                                // a verdict that the outcome needs is missing
+	// every decided verdict supports it
+	StatementHolds StatementOutcome = "holds"
+	// in its limit every decided verdict supports it; one beyond contradicts it
+	StatementLeadingOrder StatementOutcome = "holds to leading order"
+	// holds, fully or to leading order, in one reading and not in another
+	StatementInAReading StatementOutcome = "holds in a reading"
+	// holds for some of the rewards, or choices, that the paper leaves open, and fails for others
+	StatementDepends StatementOutcome = "depends on what the paper does not state"
+	// in every reading a verdict in its limit contradicts it, or it holds in no tried bandit
+	StatementFails StatementOutcome = "fails"
+	// no check can test it, for the reason in the table
+	StatementNotTestable StatementOutcome = "not testable here"
+	// a verdict that the outcome needs is missing
+	StatementUndecided StatementOutcome = "undecided"
 )
 
 // StatementOutcomes lists the outcomes in the order of reports.
@@ -96,12 +103,13 @@ func (t VerdictCounts) Plus(u VerdictCounts) VerdictCounts {
 // Evidence is a fact about a reading: what one claim says in one variant, in verdicts that
 // differ by their cells and quantities only.
 type Evidence struct {
-	Experiment string        `json:"experiment"`       // name of the configuration
-	Claim      string        `json:"claim"`            // name of the claim
-	Variant    string        `json:"variant"`          // variant of the cells; ""
-	Regime     config.Regime `json:"regime"`           // in the statement's limit, or beyond
-	Counts     VerdictCounts `json:"verdicts"`         // their counts
-	Bandits    Tally         `json:"bandits,omitzero"` // in how many bandits the statement holds, where verdicts count them
+	Experiment string        `json:"experiment"` // name of the configuration
+	Claim      string        `json:"claim"`      // name of the claim
+	Variant    string        `json:"variant"`    // variant of the cells; ""
+	Regime     config.Regime `json:"regime"`     // in the statement's limit, or beyond
+	Counts     VerdictCounts `json:"verdicts"`   // their counts
+	// in how many bandits the statement holds, where verdicts count them
+	Bandits Tally `json:"bandits,omitzero"`
 
 	Measurements int `json:"measurements"` // independent ones behind them: see Summary
 
@@ -110,14 +118,20 @@ type Evidence struct {
 
 // JudgedReading is the outcome of one reading of a statement, at one of its choices.
 type JudgedReading struct {
-	Reading  string           `json:"reading"`          // its name in the table; "" if the statement has one reading only
-	Choice   string           `json:"choice,omitempty"` // its name in the table; "" if the statement has none
-	Beside   bool             `json:"beside,omitempty"` // whether it is not the paper's, and does not enter the outcome
-	Outcome  StatementOutcome `json:"outcome"`          // StatementUndecided where no verdict is about it
-	Limit    VerdictCounts    `json:"limit"`            // verdicts where the statement claims to hold
-	Beyond   VerdictCounts    `json:"beyond"`           // verdicts elsewhere
-	Bandits  Tally            `json:"bandits,omitzero"` // bandits with rewards of ours in which the statement holds, in the limit; their verdicts are not in Limit
-	Evidence []Evidence       `json:"evidence"`         // the facts, in the order of their verdicts
+	// its name in the table; "" if the statement has one reading only
+	Reading string `json:"reading"`
+	// its name in the table; "" if the statement has none
+	Choice string `json:"choice,omitempty"`
+	// whether it is not the paper's, and does not enter the outcome
+	Beside bool `json:"beside,omitempty"`
+	// StatementUndecided where no verdict is about it
+	Outcome StatementOutcome `json:"outcome"`
+	Limit   VerdictCounts    `json:"limit"`  // verdicts where the statement claims to hold
+	Beyond  VerdictCounts    `json:"beyond"` // verdicts elsewhere
+	// bandits with rewards of ours in which the statement holds, in the limit; their verdicts are not
+	// in Limit
+	Bandits  Tally      `json:"bandits,omitzero"`
+	Evidence []Evidence `json:"evidence"` // the facts, in the order of their verdicts
 
 	LimitFacts  VerdictCounts `json:"limit_facts"`     // facts where the statement claims to hold
 	BeyondFacts VerdictCounts `json:"beyond_facts"`    // facts elsewhere
@@ -126,16 +140,20 @@ type JudgedReading struct {
 
 // JudgedStatement is a statement of the paper with its outcome.
 type JudgedStatement struct {
-	Statement     config.Statement `json:"-"`
-	ID            string           `json:"id"`             // of the statement
-	Where         string           `json:"where"`          // its place in the paper
-	Says          string           `json:"says"`           // what it says, in our words
-	Outcome       StatementOutcome `json:"outcome"`        // computed from the readings
-	Readings      []JudgedReading  `json:"readings"`       // those that verdicts are about, in the order of the table
-	NotTestable   string           `json:"not_testable"`   // why no check can test it; ""
-	On            config.Ground    `json:"on,omitempty"`   // the data on which it is judged, if not our experiments
-	SmallestFault *SmallestFault   `json:"smallest_fault"` // the largest of its verdicts from both sides that are evidence; nil: none has one
-	TightestBound *SmallestFault   `json:"tightest_bound"` // the smallest of its verdicts about bounds; nil: none is
+	Statement config.Statement `json:"-"`
+	ID        string           `json:"id"`      // of the statement
+	Where     string           `json:"where"`   // its place in the paper
+	Says      string           `json:"says"`    // what it says, in our words
+	Outcome   StatementOutcome `json:"outcome"` // computed from the readings
+	// those that verdicts are about, in the order of the table
+	Readings    []JudgedReading `json:"readings"`
+	NotTestable string          `json:"not_testable"` // why no check can test it; ""
+	// the data on which it is judged, if not our experiments
+	On config.Ground `json:"on,omitempty"`
+	// the largest of its verdicts from both sides that are evidence; nil: none has one
+	SmallestFault *SmallestFault `json:"smallest_fault"`
+	// the smallest of its verdicts about bounds; nil: none is
+	TightestBound *SmallestFault `json:"tightest_bound"`
 }
 
 // JudgeStatements computes the outcomes of the paper's statements from verdicts, and those

@@ -94,7 +94,8 @@ func (v *Verdict) Cells() []string {
 	}
 	verdict := v.Verdict.String()
 	if v.Verdict != Agree || v.Hypothesis != nil {
-		verdict += ": " + strings.TrimPrefix(v.Because, v.Quantity+" "+v.measured()+": ") // which have columns of their own
+		// which have columns of their own
+		verdict += ": " + strings.TrimPrefix(v.Because, v.Quantity+" "+v.measured()+": ")
 	}
 	control := "–"
 	if v.Control != nil {

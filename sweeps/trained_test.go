@@ -150,7 +150,8 @@ func attempt(rng *rand.Rand, truth diagnose.Mode) (design, bool) {
 	switch {
 	case stuck:
 		d.steps = 200 + rng.IntN(600)
-	case truth == diagnose.DynamicalInstability: // 12 times as long as the fastest mode grows by a factor e
+	case truth == diagnose.DynamicalInstability:
+		// 12 times as long as the fastest mode grows by a factor e
 		p.Optimizer.LearningRate = d.optimizer.LearningRate
 		growth := equilibrium.PredictPart(p.Optimizer, p.Lag, rom.Multipliers).Exact.RelaxationRate
 		if growth == nil || *growth >= 0 {
@@ -335,8 +336,9 @@ func TestTrainedRunsAreNamed(t *testing.T) { nameTrained(t, 8, 3) }
 
 // named counts runs by the mode that they have, or None, and the mode or finding of a diagnosis.
 type named struct {
-	modes    map[diagnose.Mode]map[diagnose.Mode]int
-	findings map[diagnose.Mode]map[diagnose.Finding]int // of the mode that a run has, or of any if healthy
+	modes map[diagnose.Mode]map[diagnose.Mode]int
+	// of the mode that a run has, or of any if healthy
+	findings map[diagnose.Mode]map[diagnose.Finding]int
 }
 
 // nameTrained diagnoses runs of a healthy trainer and of one with each failure mode, so many
@@ -391,7 +393,8 @@ func withheld(t *testing.T, run *trained) {
 		c.hide(&log)
 		d := diagnose.Name(log)
 		for _, v := range d.Verdicts {
-			visible := v.Finding == diagnose.Present && c.mode == diagnose.DynamicalInstability // the reward may ring
+			// the reward may ring
+			visible := v.Finding == diagnose.Present && c.mode == diagnose.DynamicalInstability
 			if v.Mode == c.mode && v.Finding != diagnose.NotObservable && !visible {
 				t.Errorf("%s: %s is %s without the columns that show it", run.about, c.mode, v.Finding)
 			}

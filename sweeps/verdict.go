@@ -16,10 +16,14 @@ type Ruling int
 // The rulings on a prediction that is expected to hold. For one expected to fail, Agree
 // and Disagree are exchanged (see Compare).
 const (
-	Inconclusive Ruling = iota // the interval straddles the margin, or a number is missing; or a minority of the replicas diverged
-	Agree                      // the interval lies inside predicted ± margin
-	Disagree                   // the interval lies wholly outside; or at least half of the replicas diverged, whichever is expected
-	OutOfScope                 // the theory does not hold for these cells, by its own conditions
+	// the interval straddles the margin, or a number is missing; or a minority of the replicas
+	// diverged
+	Inconclusive Ruling = iota
+	Agree               // the interval lies inside predicted ± margin
+	// the interval lies wholly outside; or at least half of the replicas diverged, whichever is
+	// expected
+	Disagree
+	OutOfScope // the theory does not hold for these cells, by its own conditions
 )
 
 var rulingNames = [...]string{"inconclusive", "agree", "disagree", "out-of-scope"}
@@ -48,15 +52,19 @@ type ControlVerdict struct {
 	Fault   string      `json:"fault"`   // the other theory in words, such as "stiffness × 1.1"
 	Kind    ControlKind `json:"kind"`    // whether that theory is wrong
 	Verdict Ruling      `json:"verdict"` // the ruling against it
-	Size    FaultSize   `json:"size"`    // of a planted fault: small, if it scales constants of the theory by at most 1.1, moderate, by at most 1.5, or large, or else setting; "" of the exact prediction
+	// of a planted fault: small, if it scales constants of the theory by at most 1.1, moderate, by at
+	// most 1.5, or large, or else setting; "" of the exact prediction
+	Size FaultSize `json:"size"`
 }
 
 // ControlKind is the kind of a control.
 type ControlKind string
 
 const (
-	PlantedFault    ControlKind = "planted-fault"    // a deliberately wrong theory, which the check must catch
-	ExactPrediction ControlKind = "exact-prediction" // the exact prediction in the place of the refuted one, which must not be refuted
+	// a deliberately wrong theory, which the check must catch
+	PlantedFault ControlKind = "planted-fault"
+	// the exact prediction in the place of the refuted one, which must not be refuted
+	ExactPrediction ControlKind = "exact-prediction"
 )
 
 // FaultSize is the size of a planted fault. A check that catches a large one alone could
@@ -67,7 +75,8 @@ const (
 	SmallFault    FaultSize = "small"    // constants of the theory are scaled, by at most 1.1
 	ModerateFault FaultSize = "moderate" // by more than that, at most 1.5
 	LargeFault    FaultSize = "large"    // by more than 1.5
-	OtherSetting  FaultSize = "setting"  // another setting, law, mode or class, whose size depends on the check
+	// another setting, law, mode or class, whose size depends on the check
+	OtherSetting FaultSize = "setting"
 )
 
 // sizeOf returns the size of a check's planted fault.
@@ -88,31 +97,49 @@ func sizeOf(c *config.Control) FaultSize {
 // is one row of the table of verdicts. Its numbers are in the unit of the quantity; in
 // JSON a number that is not finite is null.
 type Verdict struct {
-	Experiment     string             `json:"experiment"`       // name of the configuration
-	Variant        string             `json:"variant"`          // variant of the cells; "" in a file without variants
-	Claim          string             `json:"claim"`            // name of the claim
-	Cell           string             `json:"cell"`             // cell id, or PARAM|other=value,… across cells
-	Quantity       string             `json:"quantity"`         // the quantity compared
-	Measured       store.Number       `json:"measured"`         // measured value; NaN where there is none
-	Lo             store.Number       `json:"lo"`               // lower end of its interval; −Inf or NaN where not known
-	Hi             store.Number       `json:"hi"`               // upper end of its interval; +Inf where an event was not found, or where not known
-	Predicted      store.Number       `json:"predicted"`        // predicted value; NaN out of scope but for a hypothesis, +Inf: the event never occurs
-	PredictionKind rom.Kind           `json:"prediction_kind"`  // origin of the predicted value
-	Expect         config.Expectation `json:"expect"`           // whether the prediction is claimed to hold or to fail
-	Margin         store.Number       `json:"margin"`           // absolute, ≥ 0; NaN out of scope but for a hypothesis
-	Verdict        Ruling             `json:"verdict"`          // the result of the comparison
-	Because        string             `json:"because"`          // the reason for it, in one sentence
-	Reason         string             `json:"reason,omitempty"` // name of the reason (grposim help reasons) for a verdict that is out of scope
-	Control        *ControlVerdict    `json:"control"`          // the verdict against another theory; nil: the check has no control
-	About          *config.About      `json:"about"`            // what the check is about; nil: the file does not say
-	Estimate       string             `json:"estimate"`         // what was measured in the cells; equal for verdicts that share a measurement
-	Sampled        bool               `json:"sampled"`          // whether sampling plays a part in it; false at G = ∞
-	Members        []string           `json:"cells,omitempty"`  // ids of the cells of a set of several; nil: Cell is the id
-	SmallestFault  *SmallestFault     `json:"smallest_fault"`   // the smallest fault that would make it disagree; nil: not known
+	Experiment string `json:"experiment"` // name of the configuration
+	// variant of the cells; "" in a file without variants
+	Variant string `json:"variant"`
+	Claim   string `json:"claim"` // name of the claim
+	// cell id, or PARAM|other=value,… across cells
+	Cell     string `json:"cell"`
+	Quantity string `json:"quantity"` // the quantity compared
+	// measured value; NaN where there is none
+	Measured store.Number `json:"measured"`
+	// lower end of its interval; −Inf or NaN where not known
+	Lo store.Number `json:"lo"`
+	// upper end of its interval; +Inf where an event was not found, or where not known
+	Hi store.Number `json:"hi"`
+	// predicted value; NaN out of scope but for a hypothesis, +Inf: the event never occurs
+	Predicted      store.Number `json:"predicted"`
+	PredictionKind rom.Kind     `json:"prediction_kind"` // origin of the predicted value
+	// whether the prediction is claimed to hold or to fail
+	Expect config.Expectation `json:"expect"`
+	// absolute, ≥ 0; NaN out of scope but for a hypothesis
+	Margin  store.Number `json:"margin"`
+	Verdict Ruling       `json:"verdict"` // the result of the comparison
+	Because string       `json:"because"` // the reason for it, in one sentence
+	// name of the reason (grposim help reasons) for a verdict that is out of scope
+	Reason string `json:"reason,omitempty"`
+	// the verdict against another theory; nil: the check has no control
+	Control *ControlVerdict `json:"control"`
+	// what the check is about; nil: the file does not say
+	About *config.About `json:"about"`
+	// what was measured in the cells; equal for verdicts that share a measurement
+	Estimate string `json:"estimate"`
+	// whether sampling plays a part in it; false at G = ∞
+	Sampled bool `json:"sampled"`
+	// ids of the cells of a set of several; nil: Cell is the id
+	Members []string `json:"cells,omitempty"`
+	// the smallest fault that would make it disagree; nil: not known
+	SmallestFault *SmallestFault `json:"smallest_fault"`
 
-	Bandits *Tally `json:"bandits,omitempty"` // in how many of the set's bandits the claim holds; nil: they are not counted
+	// in how many of the set's bandits the claim holds; nil: they are not counted
+	Bandits *Tally `json:"bandits,omitempty"`
 
-	Hypothesis *TestedHypothesis `json:"hypothesis,omitempty"` // the check's own claim, whose value is then Predicted, with what the theory predicts; nil: the prediction is judged
+	// the check's own claim, whose value is then Predicted, with what the theory predicts; nil: the
+	// prediction is judged
+	Hypothesis *TestedHypothesis `json:"hypothesis,omitempty"`
 
 	Label string `json:"-"` // name of the cells for people: variant and parameters
 	Check int    `json:"-"` // index of the check in the configuration, from 0
@@ -137,10 +164,12 @@ func (v *Verdict) Missed() bool { return v.controlled() && v.Control.Verdict != 
 // TestedHypothesis is a hypothesis beside the theory's prediction of the same quantity.
 type TestedHypothesis struct {
 	config.Hypothesis
-	Predicted      store.Number `json:"predicted"`              // by the theory; NaN out of scope
-	PredictionKind rom.Kind     `json:"prediction_kind"`        // origin of Predicted
-	Neglected      store.Number `json:"neglected"`              // predicted size of what the theory neglects; NaN out of scope
-	OutOfScope     string       `json:"out_of_scope,omitempty"` // why the theory predicts nothing; "": it does
+	Predicted      store.Number `json:"predicted"`       // by the theory; NaN out of scope
+	PredictionKind rom.Kind     `json:"prediction_kind"` // origin of Predicted
+	// predicted size of what the theory neglects; NaN out of scope
+	Neglected store.Number `json:"neglected"`
+	// why the theory predicts nothing; "": it does
+	OutOfScope string `json:"out_of_scope,omitempty"`
 }
 
 // Summary counts verdicts, their controls, and the independent measurements behind
@@ -154,15 +183,22 @@ type Summary struct {
 	Planted int `json:"controls"`        // verdicts with a planted fault, except those out of scope
 	Caught  int `json:"controls_caught"` // those of them whose control disagrees
 
-	Sizes FaultSizes `json:"controls_by_size"` // the planted faults by their size: small, moderate, large and setting
+	// the planted faults by their size: small, moderate, large and setting
+	Sizes FaultSizes `json:"controls_by_size"`
 
-	Exact           int `json:"exact_predictions"`              // refutations in scope that were repeated with the exact prediction
-	ExactHeld       int `json:"exact_predictions_held"`         // those of them that do not refute it
-	ExactOutOfScope int `json:"exact_predictions_out_of_scope"` // refutations in scope beside which the exact theory predicts nothing
+	// refutations in scope that were repeated with the exact prediction
+	Exact     int `json:"exact_predictions"`
+	ExactHeld int `json:"exact_predictions_held"` // those of them that do not refute it
+	// refutations in scope beside which the exact theory predicts nothing
+	ExactOutOfScope int `json:"exact_predictions_out_of_scope"`
 
-	SampledMeasurements       int `json:"sampled_measurements"`       // distinct estimates of cells that verdicts in scope compare with a prediction, with sampling; one that several verdicts share counts once
-	DeterministicMeasurements int `json:"deterministic_measurements"` // the same at G = ∞, except the cross-checks
-	CrossChecks               int `json:"cross_checks"`               // the same at G = ∞, compared by cross-checks of code only
+	// distinct estimates of cells that verdicts in scope compare with a prediction, with sampling; one
+	// that several verdicts share counts once
+	SampledMeasurements int `json:"sampled_measurements"`
+	// the same at G = ∞, except the cross-checks
+	DeterministicMeasurements int `json:"deterministic_measurements"`
+	// the same at G = ∞, compared by cross-checks of code only
+	CrossChecks int `json:"cross_checks"`
 }
 
 // String returns the counts of verdicts and controls in one line.

@@ -45,7 +45,8 @@ func TestCompareSides(t *testing.T) {
 	}{
 		{2, 2.1, 1, 0.02, FromBelow, Agree, Disagree},
 		{1, 1.01, 1, 0.02, FromBelow, Agree, Disagree},
-		{0.99, 1.01, 1, 0.02, FromBelow, Inconclusive, Inconclusive}, // within the margin, which does not count
+		// within the margin, which does not count
+		{0.99, 1.01, 1, 0.02, FromBelow, Inconclusive, Inconclusive},
 		{0.9, 1.1, 1, 0.02, FromBelow, Inconclusive, Inconclusive},
 		{0.8, 0.9, 1, 0.02, FromBelow, Disagree, Agree},
 		{2, inf, 1, 0.02, FromBelow, Agree, Disagree},

@@ -44,7 +44,8 @@ func adviseGauge(out *printer, c *cobra.Command, args []string, f *adviseFlags) 
 	})
 }
 
-// mostGauged is the largest stiffness or learning rate, and its inverse the least: their products neither overflow nor vanish.
+// mostGauged is the largest stiffness or learning rate, and its inverse the least: their products
+// neither overflow nor vanish.
 const mostGauged = 1e100
 
 // read returns the gauge that the flags describe, or every problem of them.

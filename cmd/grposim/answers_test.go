@@ -16,8 +16,9 @@ const longestFile = 12
 
 var boldSpan = regexp.MustCompile(`\*\*(.+?)\*\*`)
 
-// The answers of docs/questions.md are those that its commands print: each bold number of a question stands in the output of its
-// command or, where that is reproduce, among the committed verdicts of the experiment.
+// The answers of docs/questions.md are those that its commands print: each bold number of a
+// question stands in the output of its command or, where that is reproduce, among the committed
+// verdicts of the experiment.
 func TestAnswers(t *testing.T) {
 	root := moduleRoot(t)
 	sections := strings.Split(string(readDocument(t, root, "docs", questionsPage)), "\n### ")[1:]

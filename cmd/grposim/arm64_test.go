@@ -19,9 +19,10 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// An arm64 build, run by qemu's user emulation, gives the results of this build: simulated ones to the byte, those derived by linear
-// algebra and quantiles to 1e-9. Of amd64 level 3, where Go fuses some of the same products with sums, the tests of fp read the
-// instructions of the simulator and compare its vectors with scalars.
+// An arm64 build, run by qemu's user emulation, gives the results of this build: simulated ones to
+// the byte, those derived by linear algebra and quantiles to 1e-9. Of amd64 level 3, where Go fuses
+// some of the same products with sums, the tests of fp read the instructions of the simulator and
+// compare its vectors with scalars.
 func TestLongArchitectures(t *testing.T) {
 	qemu, err := exec.LookPath("qemu-aarch64")
 	if err != nil || runtime.GOARCH != "amd64" {
@@ -100,9 +101,11 @@ func sameNumbers(t *testing.T, what string, got, want []byte) {
 			switch column := b[0][k]; {
 			case strings.HasPrefix(column, "neglected_"): // an estimate by differences of differences
 				relative = 1e-6
-			case column == "expected_reward_shift": // computed by second differences of J, which is of order 1
+			case column == "expected_reward_shift":
+				// computed by second differences of J, which is of order 1
 				absolute = 1e-12
-			case column == "oscillation_learning_rate": // a double root: its error is the square root of the rounding error
+			case column == "oscillation_learning_rate":
+				// a double root: its error is the square root of the rounding error
 				relative = 1e-7
 			}
 			if !(math.Abs(x-y) <= relative*math.Abs(y)+absolute) && x != y {

@@ -27,8 +27,9 @@ func browser(t *testing.T) string {
 	return chromium
 }
 
-// The page of 2000 cells has less than 5 MB and a sample of them. From a file, as a browser opens it, it shows all of cells.csv, once it
-// is given that, and finds cells in it. With --all it has a row for each cell.
+// The page of 2000 cells has less than 5 MB and a sample of them. From a file, as a browser opens
+// it, it shows all of cells.csv, once it is given that, and finds cells in it. With --all it has a
+// row for each cell.
 func TestLongWholeTableInBrowser(t *testing.T) {
 	chromium := browser(t)
 	dir := t.TempDir()

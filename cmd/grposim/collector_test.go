@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// The collector of garbage waits until memory has grown by leastGarbage at least, unless GOGC is set.
+// The collector of garbage waits until memory has grown by leastGarbage at least, unless GOGC is
+// set.
 func TestCollectorWaits(t *testing.T) {
 	before := debug.SetGCPercent(100)
 	defer func() { spare = nil; debug.SetGCPercent(before) }()

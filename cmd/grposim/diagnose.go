@@ -187,7 +187,8 @@ func (s *source) report() *runReport {
 	return r
 }
 
-// object is what diagnose prints of a run as JSON. A diagnostic that was not observed has no numbers.
+// object is what diagnose prints of a run as JSON. A diagnostic that was not observed has no
+// numbers.
 func (r *runReport) object() object {
 	found, modes := []object{}, []object{}
 	for _, f := range r.findings {

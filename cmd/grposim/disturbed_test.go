@@ -107,7 +107,8 @@ func TestErrors(t *testing.T) {
 				break
 			}
 			others := slices.DeleteFunc(slices.Clone(faults), func(fault string) bool { return strings.Contains(fault, out) })
-			ours := len(others) < len(faults) && !(len(others) > 0 && strings.HasPrefix(fault, "write")) // else the terminal may be at fault
+			// else the terminal may be at fault
+			ours := len(others) < len(faults) && !(len(others) > 0 && strings.HasPrefix(fault, "write"))
 			if ours {
 				hit++
 			}

@@ -100,7 +100,8 @@ func runDocuments(t *testing.T, fast func(args string) bool) {
 	write(t, filepath.Join(dir, "log.jsonl"), trlLog(160, nil)) // stands for a reader's log
 	all := documents(t, root)                                   // before the folder changes
 	t.Chdir(dir)
-	shown, ran := make(map[string]int), make(map[string]int) // number of commands by document, exit code by command
+	// number of commands by document, exit code by command
+	shown, ran := make(map[string]int), make(map[string]int)
 	for _, d := range all {
 		for _, block := range d.blocks {
 			if name := configName.FindStringSubmatch(block); name != nil {

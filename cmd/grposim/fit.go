@@ -137,7 +137,8 @@ func (f *logFit) object() object {
 	return append(object{"file", log.File}.with("run", log.Run, log.Run != ""), "format", log.Format.String(), "points", len(f.curve.Time), "time", f.lawTime(),
 		"observable", observable, "notes", append([]string{}, log.Notes...), "models", models, "best", r.Best,
 		"ahead", ahead, "regime", r.Regime, "direction", r.Direction,
-		"half_time", object{"time", half, "step", f.time.step(half)}, // of the best law, from the first row to the plateau
+		// of the best law, from the first row to the plateau
+		"half_time", object{"time", half, "step", f.time.step(half)},
 		"oscillation_evidence", r.Evidence, "residual_correlation", r.Correlation, "independent_points", r.Independent)
 }
 

@@ -44,8 +44,8 @@ func newInit(stdout, stderr io.Writer) *cobra.Command {
 	})
 }
 
-// firstNamed returns the first configuration and its name: that of a file in the characters that the name of a
-// configuration may have, where it is one.
+// firstNamed returns the first configuration and its name: that of a file in the characters that
+// the name of a configuration may have, where it is one.
 func firstNamed(file string) (text []byte, name string) {
 	name = strings.Map(func(r rune) rune {
 		if r = unicode.ToLower(r); 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {

@@ -72,7 +72,8 @@ func (want *input) instead(path string) string {
 }
 
 // refuse returns the error of a path at which a command did not find the wanted kind of input but
-// met err. It says that there is nothing, or which other command reads what is there; else it is err.
+// met err. It says that there is nothing, or which other command reads what is there; else it is
+// err.
 func (want *input) refuse(path string, err error) error {
 	text := want.instead(path)
 	if _, missing := os.Stat(path); text == "" && errors.Is(missing, fs.ErrNotExist) {

@@ -38,8 +38,8 @@ func objectName(sweep string) string {
 // fields are those of an object of a manifest. YAML sorts them by name.
 type fields = map[string]any
 
-// writeManifest writes the objects: the configuration, the volume that every node mounts, with the folders
-// of the tasks and of the merge, and the two jobs.
+// writeManifest writes the objects: the configuration, the volume that every node mounts, with the
+// folders of the tasks and of the merge, and the two jobs.
 func (j *jobs) writeManifest(w io.Writer) error {
 	name := objectName(j.Sweep)
 	_, err := fmt.Fprintf(w, `# The sweep %[1]s on Kubernetes: %[2]d tasks, and a merge after them. Written by grposim kubernetes.
@@ -71,7 +71,8 @@ func (j *jobs) writeManifest(w io.Writer) error {
 func (j *jobs) tasksSpec(name string) fields {
 	script := fmt.Sprintf(`exec grposim sweep /config/sweep.json --shard "$((JOB_COMPLETION_INDEX + 1))/%d" --workers %d`, j.Tasks, j.Workers)
 	if j.Cache != "" {
-		script += " --cache " + strings.ReplaceAll(shellQuote(j.Cache), "$", "$$") // Kubernetes replaces $(NAME) in an argument
+		// Kubernetes replaces $(NAME) in an argument
+		script += " --cache " + strings.ReplaceAll(shellQuote(j.Cache), "$", "$$")
 	}
 	return fields{
 		"completionMode": "Indexed", "completions": j.Tasks, "parallelism": j.Tasks, "backoffLimitPerIndex": 5,
@@ -80,8 +81,8 @@ func (j *jobs) tasksSpec(name string) fields {
 	}
 }
 
-// mergeSpec returns the job of the merge, which waits until the tasks are complete. Another try changes no
-// verdict (1, 3).
+// mergeSpec returns the job of the merge, which waits until the tasks are complete. Another try
+// changes no verdict (1, 3).
 func (j *jobs) mergeSpec(name string) fields {
 	script := fmt.Sprintf(`for i in $(seq %[2]d); do set -- "$@" %[1]s-$i-of-%[2]d; done; exec grposim merge %[1]s "$@"`, j.Results, j.Tasks)
 	return fields{
@@ -91,8 +92,8 @@ func (j *jobs) mergeSpec(name string) fields {
 	}
 }
 
-// failurePolicy gives a job up after the given exit codes, and does not count a pod that is terminated,
-// that finds the folder in use still, or that is evicted: what is finished is kept.
+// failurePolicy gives a job up after the given exit codes, and does not count a pod that is
+// terminated, that finds the folder in use still, or that is evicted: what is finished is kept.
 func failurePolicy(final ...int) fields {
 	return fields{"rules": []fields{
 		{"action": "FailJob", "onExitCodes": fields{"operator": "In", "values": final}},

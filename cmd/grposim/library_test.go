@@ -65,7 +65,8 @@ func TestLongAnotherModule(t *testing.T) {
 		"":                                 "measured 6.3e-05, predicted 6.3e-05\n",
 		"advantage: {baseline: average}, ": `grpo.advantage.baseline: got "average", want mean, leave-one-out, second-best, constant or running-mean`,
 	} {
-		out, _ := exec.Command(filepath.Join(dir, "other"), more).CombinedOutput() // a wrong word ends it with exit code 1
+		// a wrong word ends it with exit code 1
+		out, _ := exec.Command(filepath.Join(dir, "other"), more).CombinedOutput()
 		if !strings.Contains(string(out), want) {
 			t.Errorf("got %s, want %s", out, want)
 		}

@@ -25,8 +25,8 @@ func TestLongCommandsInDocuments(t *testing.T) {
 func TestLongScripts(t *testing.T) { runScripts(t, filepath.Join("testdata", "script", "long")) }
 
 // Looking at every row does not stop more than one healthy run of 300 rows of fifty: more are
-// stopped than 2 % explain with probability 1e-3 at most. Of 6 %, the least share that is found in 95 %
-// of all cases, none of the first 100 is stopped with probability 0.002: then they are enough.
+// stopped than 2 % explain with probability 1e-3 at most. Of 6 %, the least share that is found in
+// 95 % of all cases, none of the first 100 is stopped with probability 0.002: then they are enough.
 func TestLongWatchLeavesHealthyRuns(t *testing.T) {
 	const most, enough = 500, 100
 	rng := rand.New(rand.NewPCG(20261126, 3))

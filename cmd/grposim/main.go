@@ -18,16 +18,17 @@ var errTerminated = fmt.Errorf("terminated: %w", context.Canceled)
 // in the journal, so nothing is lost when the process ends in the middle of a command.
 const grace = 800 * time.Millisecond
 
-// Memory is collected when it has grown by garbage percent of what is in use, and by leastGarbage bytes, unless
-// the environment variable GOGC says otherwise. Go's default, 100 percent, costs a large sweep half as much memory
-// again; 30 percent of the 40 MB of a small one are soon full, and collecting them took a tenth of the time of reproduce.
+// Memory is collected when it has grown by garbage percent of what is in use, and by leastGarbage
+// bytes, unless the environment variable GOGC says otherwise. Go's default, 100 percent, costs a
+// large sweep half as much memory again; 30 percent of the 40 MB of a small one are soon full, and
+// collecting them took a tenth of the time of reproduce.
 const (
 	garbage      = 30
 	leastGarbage = 16 << 20
 )
 
-// spare counts as in use, so that the collector waits for garbage percent of it. Nothing touches it: the operating
-// system gives it no memory.
+// spare counts as in use, so that the collector waits for garbage percent of it. Nothing touches
+// it: the operating system gives it no memory.
 var spare []byte
 
 // paceCollector tells the collector of garbage how long to wait.

@@ -312,7 +312,8 @@ func allVerdicts(experiments []*sweeps.Experiment) []sweeps.Verdict {
 // checkFolder judges, by the function judge, the results folder dir or, if dir is not one, every
 // results folder directly inside it. It returns the folders and their experiments.
 func checkFolder(ctx context.Context, dir string, display *progress, judge func(context.Context, string, sweeps.Progress) (*sweeps.Experiment, error)) (folders []string, experiments []*sweeps.Experiment, err error) {
-	if folders = store.FoldersIn(dir); store.HoldsResults(dir) || folders == nil { // if dir cannot be read, judge returns the error
+	// if dir cannot be read, judge returns the error
+	if folders = store.FoldersIn(dir); store.HoldsResults(dir) || folders == nil {
 		folders = []string{dir}
 	}
 	for _, d := range folders {

@@ -72,7 +72,8 @@ func writeStatement(b *strings.Builder, t *sweeps.JudgedStatement) {
 		{"Found instead", instead}, {"Tested", t.Statement.Tested}, {"Not testable here", t.NotTestable}, {"Remark", t.Statement.Remark},
 	} {
 		if part.text != "" {
-			fmt.Fprintf(b, " *%s*: %s", part.name, strings.ReplaceAll(part.text, "](", `]\(`)) // E[R](t) is no link
+			// E[R](t) is no link
+			fmt.Fprintf(b, " *%s*: %s", part.name, strings.ReplaceAll(part.text, "](", `]\(`))
 		}
 	}
 	var links []string

@@ -80,8 +80,9 @@ type outside struct {
 	margin  theory.Margin // of its Var J
 }
 
-// remedies prints what to do about the reasons of cells, each remedy once, and for the first cell with a variance of
-// which the theory neglects too much, or whose run is too short for it, which change would do.
+// remedies prints what to do about the reasons of cells, each remedy once, and for the first cell
+// with a variance of which the theory neglects too much, or whose run is too short for it, which
+// change would do.
 func (p *page) remedies(cells []outside) {
 	var said []string
 	for _, out := range cells {
@@ -145,8 +146,8 @@ func printPredictions(p *page, plan *sweeps.Plan) {
 	p.remedies(out)
 }
 
-// outOfScope returns why the theory has no stationary state, no dynamics or no Var J of a cell, or why its run does not reach that
-// state: the first of these, Var J last.
+// outOfScope returns why the theory has no stationary state, no dynamics or no Var J of a cell, or
+// why its run does not reach that state: the first of these, Var J last.
 func outOfScope(p *theory.Prediction) scope.Reason {
 	dynamics, _ := p.Linear()
 	because := cmp.Or(p.Scope.Because, dynamics.Scope.Because, p.Run.Because)

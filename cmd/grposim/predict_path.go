@@ -67,10 +67,12 @@ func (f *pathFlags) passes() bool {
 	return err == nil && k >= 1 && f.of() == sim.PassAt(k)
 }
 
-// maxPathSteps bounds the steps of a path, each of which is computed: minutes, at 10 to 40 µs with two arms.
+// maxPathSteps bounds the steps of a path, each of which is computed: minutes, at 10 to 40 µs with
+// two arms.
 const maxPathSteps = 10_000_000
 
-// checkPlan returns an error where a cell does not have the quantity, or has a path of too many steps.
+// checkPlan returns an error where a cell does not have the quantity, or has a path of too many
+// steps.
 func (f *pathFlags) checkPlan(plan *sweeps.Plan) error {
 	for i := range plan.Cells {
 		arms := plan.Cells[i].Settings.Bandit.Arms
@@ -103,8 +105,9 @@ var beside = []struct {
 	column   string
 }{{sim.Entropy, "ENTROPY"}, {sim.KLReference, "KL"}, {sim.ZeroVarianceFraction, "EQUAL GROUPS"}}
 
-// printPaths prints the predicted path of every cell: the first and the last step, and some
-// between them, evenly spaced on a logarithmic scale; below, when J reaches a level, and why a cell has no path.
+// printPaths prints the predicted path of every cell: the first and the last step, and some between
+// them, evenly spaced on a logarithmic scale; below, when J reaches a level, and why a cell has no
+// path.
 func printPaths(p *page, plan *sweeps.Plan, f *pathFlags) {
 	title := strings.ToUpper(strings.ReplaceAll(f.quantity, "_", " "))
 	rows := [][]string{{"CELL", "STEP", "SAMPLES", title, "OVER RUNS", "NEGLECTED"}}

@@ -42,7 +42,8 @@ func TestLongPythonDocument(t *testing.T) {
 		}
 	})
 
-	run(t.Context(), []string{"sweep", filepath.Join(root, "configs", "smoke.yaml"), "--set", "run.replicas=32"}, io.Discard, io.Discard) // whatever its verdicts
+	// whatever its verdicts
+	run(t.Context(), []string{"sweep", filepath.Join(root, "configs", "smoke.yaml"), "--set", "run.replicas=32"}, io.Discard, io.Discard)
 	if blocks = submatches(pythonBlock, text); len(blocks) != 2 {
 		t.Fatalf("%d other Python blocks", len(blocks))
 	}

@@ -236,7 +236,8 @@ func readSpec(stderr io.Writer, aim config.Aim, file string, set []string) (*con
 	return spec, nil
 }
 
-// withoutNetworks returns the error of a plan some cell of which has a network, which a command cannot answer for.
+// withoutNetworks returns the error of a plan some cell of which has a network, which a command
+// cannot answer for.
 func withoutNetworks(plan *sweeps.Plan, command string) error {
 	for i := range plan.Cells {
 		if s := &plan.Cells[i].Settings; s.Deep() {

@@ -41,8 +41,9 @@ var onlyTried = map[string]string{
 	"transformer": "policy.network.seed=2", "two-matrices": "policy.network.seed=2", "variance": "grpo.groups_per_step=4",
 }
 
-// The experiments of the suite longest give the committed rows of cells.csv and predictions.csv to the byte, but for the bounds of
-// intervals, which depend on the number of verdicts: all of them, and of those of onlyTried at least a third.
+// The experiments of the suite longest give the committed rows of cells.csv and predictions.csv to
+// the byte, but for the bounds of intervals, which depend on the number of verdicts: all of them,
+// and of those of onlyTried at least a third.
 func TestLongReproducePart(t *testing.T) {
 	root := moduleRoot(t)
 	decided(t, filepath.Join(root, "results", longest), longest)
@@ -72,7 +73,8 @@ func TestLongReproducePart(t *testing.T) {
 	}
 }
 
-// rowsByCell returns the rows of a table by the id of their cell, without what depends on other cells: the label, and the bounds of intervals.
+// rowsByCell returns the rows of a table by the id of their cell, without what depends on other
+// cells: the label, and the bounds of intervals.
 func rowsByCell(t *testing.T, dir, table string) map[string]map[string]string {
 	t.Helper()
 	records, err := csv.NewReader(bytes.NewReader(readDocument(t, dir, table))).ReadAll()
@@ -92,7 +94,8 @@ func rowsByCell(t *testing.T, dir, table string) map[string]map[string]string {
 	return rows
 }
 
-// decided fails where a verdict of a suite in a folder disagrees, is undecided or does not catch its planted fault.
+// decided fails where a verdict of a suite in a folder disagrees, is undecided or does not catch
+// its planted fault.
 func decided(t *testing.T, out, suite string) {
 	t.Helper()
 	var written struct{ Verdicts []sweeps.Verdict }

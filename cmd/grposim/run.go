@@ -58,7 +58,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 			printInternalError(errs, value, debug.Stack())
 			code = exitDamaged
 		}
-		_ = errors.Join(out.Close(), errs.Close()) // a stream that ends in the middle of a character has failed before
+		// a stream that ends in the middle of a character has failed before
+		_ = errors.Join(out.Close(), errs.Close())
 	}()
 	root := newRoot(out, errs)
 	root.SetArgs(args)

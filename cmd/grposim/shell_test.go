@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// The script for Slurm gives grposim the words that it was given, whatever they mean to a shell, and a file
-// is no flag. sbatch runs the job of the tasks here, and srun writes its arguments into a file.
+// The script for Slurm gives grposim the words that it was given, whatever they mean to a shell,
+// and a file is no flag. sbatch runs the job of the tasks here, and srun writes its arguments into
+// a file.
 func TestSlurmWords(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write := func(file, text string, mode os.FileMode) {
@@ -44,7 +45,8 @@ func TestSlurmWords(t *testing.T) {
 	}
 }
 
-// Words that end the here-document of a job, or that stdout would not write as they are, are refused.
+// Words that end the here-document of a job, or that stdout would not write as they are, are
+// refused.
 func TestSlurmControlCharacters(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for flag, value := range map[string]string{"--cache": "c\nEND\ntouch PWNED\n#", "--set": "run.steps=\n10"} {

@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// Where a signal ends a command, only one that keeps cells speaks of them, and SIGTERM is not an interrupt.
+// Where a signal ends a command, only one that keeps cells speaks of them, and SIGTERM is not an
+// interrupt.
 func TestSignals(t *testing.T) {
 	const kept = ": finished cells are kept; run the same command again to continue"
 	t.Chdir(t.TempDir())
@@ -49,7 +50,8 @@ func TestSignals(t *testing.T) {
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		writer, err := os.OpenFile("pipe", os.O_WRONLY, 0) // returns when the command has opened it, to wait for what is written
+		// returns when the command has opened it, to wait for what is written
+		writer, err := os.OpenFile("pipe", os.O_WRONLY, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +64,8 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// A path that cannot be what it is wanted for is a mistake of the command line, also where a system call says so.
+// A path that cannot be what it is wanted for is a mistake of the command line, also where a system
+// call says so.
 func TestPathsThatCannotBe(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := errors.Join(os.WriteFile("file", nil, 0o644), os.Symlink("nowhere", "dangling"),

@@ -28,9 +28,10 @@ type stiffnesses struct {
 	Check map[string]gauged
 }
 
-// tools/stiffness.py measures what is known in closed form, what dense matrices of finite differences give, and what
-// the theory of a bandit gives that shares no code with it. Where no python3 has PyTorch (Debian: python3-torch), the
-// numbers that it printed once are compared; -update keeps them.
+// tools/stiffness.py measures what is known in closed form, what dense matrices of finite
+// differences give, and what the theory of a bandit gives that shares no code with it. Where no
+// python3 has PyTorch (Debian: python3-torch), the numbers that it printed once are compared;
+// -update keeps them.
 func TestStiffnessTool(t *testing.T) {
 	kept := filepath.Join("testdata", "stiffness.json")
 	var want stiffnesses

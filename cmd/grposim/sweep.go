@@ -171,8 +171,8 @@ func newReport(stdout, stderr io.Writer) *cobra.Command {
 	return c
 }
 
-// writeTrajectories writes the trajectories of the results folder dir as CSV into a file, and prints
-// its path; the file "-" is stdout. It writes nothing into dir.
+// writeTrajectories writes the trajectories of the results folder dir as CSV into a file, and
+// prints its path; the file "-" is stdout. It writes nothing into dir.
 func writeTrajectories(ctx context.Context, stdout io.Writer, dir, file string, display *progress) error {
 	if several := store.FoldersIn(dir); len(several) > 0 && !store.HoldsResults(dir) {
 		return usageError{fmt.Errorf("%s: got a folder of results folders, want one of them: %s", dir, strings.Join(several, ", "))}

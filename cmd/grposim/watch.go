@@ -72,8 +72,8 @@ func confirm(name string, usual int) int {
 // firstLook is the number of rows of the first diagnosis of modes: fewer have no verdict.
 const firstLook = 16
 
-// nextLook returns the number of rows of the look after that at n rows: a twentieth more, so that all
-// looks at a long log take as long as some twenty at the whole.
+// nextLook returns the number of rows of the look after that at n rows: a twentieth more, so that
+// all looks at a long log take as long as some twenty at the whole.
 func nextLook(n int) int { return n + max(1, (n+19)/20) }
 
 // watcher follows one log.
@@ -93,8 +93,8 @@ type watcher struct {
 	said      string          // last message about the file
 }
 
-// row is a row of a log with a reward, or with the log's first quantity if it has none: a row that is
-// written in parts may lack it at first.
+// row is a row of a log with a reward, or with the log's first quantity if it has none: a row that
+// is written in parts may lack it at first.
 type row struct {
 	index, step int
 	quantity    logs.Quantity
@@ -116,8 +116,8 @@ func lastRow(l *logs.Log, rows int) row {
 	return row{index: -1}
 }
 
-// follow reads the log at intervals until a failure is found, the log stands still for a time, or ctx
-// is done.
+// follow reads the log at intervals until a failure is found, the log stands still for a time, or
+// ctx is done.
 func (w *watcher) follow(ctx context.Context, every, until, heartbeat time.Duration) error {
 	w.restart()
 	grown, beat := time.Now(), time.Now()
@@ -183,7 +183,8 @@ func (w *watcher) say(format string, args ...any) {
 	}
 }
 
-// read reads the log and judges what is new. found says that a failure that was asked about is there.
+// read reads the log and judges what is new. found says that a failure that was asked about is
+// there.
 func (w *watcher) read() (found bool, err error) {
 	l, err := w.log.Read()
 	switch {
@@ -232,8 +233,8 @@ func (w *watcher) judge(l *logs.Log) (found bool, err error) {
 	return found, nil
 }
 
-// tellFindings prints what the log states that has not been told, a failure when it has stood for some
-// rows. It returns whether a failure asked about is among it.
+// tellFindings prints what the log states that has not been told, a failure when it has stood for
+// some rows. It returns whether a failure asked about is among it.
 func (w *watcher) tellFindings(l *logs.Log) (found bool) {
 	for _, f := range findings.Of(l) {
 		name := string(f.Kind)

@@ -98,8 +98,8 @@ func TestWatchSaysWhatBecomesPresent(t *testing.T) {
 	}
 }
 
-// What a log states is said soon after the row that confirms it, whether rows come one by one or all at
-// once.
+// What a log states is said soon after the row that confirms it, whether rows come one by one or
+// all at once.
 func TestWatchConfirms(t *testing.T) {
 	rng := rand.New(rand.NewPCG(20261126, 5))
 	whole := healthyLog(rng, 160, 0.03, func(i int, values map[logs.Quantity]float64) {

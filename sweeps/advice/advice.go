@@ -23,7 +23,8 @@ type Advice struct {
 	Lines      []Line     `json:"advice"`
 	Suggestion Suggestion `json:"suggestion"` // by Suggest
 
-	Start *Trial   `json:"start"` // the runs of the cell as it stands, by FromStart; nil: it has no start
+	// the runs of the cell as it stands, by FromStart; nil: it has no start
+	Start *Trial   `json:"start"`
 	Why   string   `json:"why"`   // why they do not arrive, in words; "" if they do
 	Cures []*Trial `json:"cures"` // the changes that were tried if they do not
 
@@ -192,8 +193,9 @@ func (a *adviser) regime(d *rom.Dynamics, kind rom.Kind) {
 
 // Questions that other code names.
 const (
-	Recovery   = "recovery from a small displacement" // in steps; it is not the rise from the start, Ending.Since
-	NoiseFloor = "noise floor"                        // √Var J
+	// in steps; it is not the rise from the start, Ending.Since
+	Recovery   = "recovery from a small displacement"
+	NoiseFloor = "noise floor" // √Var J
 )
 
 // Answer returns the value of the first line about a question; NaN where there is none.
@@ -234,7 +236,8 @@ func (a *adviser) rates(d *rom.Dynamics, kind rom.Kind) {
 	a.limit(ofNeither, oscillationFree, d.OscillationLearningRate, d.Searched.Onset, say, kind, "the smallest η at which a mode oscillates, everything else as it is")
 }
 
-// limitWords returns what the limit of a parameter of the given name and symbol is asked as, and what it assumes. Under Adam, at a finite G, no setting is unstable.
+// limitWords returns what the limit of a parameter of the given name and symbol is asked as, and
+// what it assumes. Under Adam, at a finite G, no setting is unstable.
 func (a *adviser) limitWords(name, symbol string) (asked, assumes string) {
 	if a.settings.Optimizer.Kind == option.Adam && a.settings.Estimator.GroupSize != option.Infinite {
 		return name + " that keep Adam's spread small", "no limit of stability: Adam has none at a finite group size, because its second moments grow with the force. It is the smallest " + symbol +
@@ -289,7 +292,8 @@ func shortestLag(kind option.LagKind) (interval float64, name string) {
 // longestInterval is the longest refresh interval that a configuration may have.
 const longestInterval = 1 << 53
 
-// set sets the parameter that a limit is about: the interval, to no less than the shortest, or else the learning rate.
+// set sets the parameter that a limit is about: the interval, to no less than the shortest, or else
+// the learning rate.
 func (of bounded) set(s *config.Settings, x float64) {
 	if of == ofInterval {
 		first, _ := shortestLag(s.Lag.Kind)
@@ -392,6 +396,6 @@ func (a *adviser) noise() {
 	a.add(NoiseFloor, deviation, fmt.Sprintf("√Var J = %.4g ± %.1g", deviation, math.Sqrt(v.Value+v.Size())-deviation), v.Kind, "stationary law to second order in the noise, with the size of what it neglects")
 }
 
-// floorMargin is the margin within which a noise floor is asked for: it is said with what it leaves out, which may be as
-// large.
+// floorMargin is the margin within which a noise floor is asked for: it is said with what it leaves
+// out, which may be as large.
 var floorMargin = theory.Margin{Share: 2, Called: "twice Var J,"}

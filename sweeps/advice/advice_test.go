@@ -47,9 +47,10 @@ func TestAdvise(t *testing.T) {
 	const stiffness = 0.1670956266
 	got := answers(t, planText(t, advisedBandit))
 	for name, want := range map[string]float64{
-		"learning rates that are stable at rest exact":              2 * 1.9 / stiffness,
-		"learning rates that are stable at rest rule-at-stiffness":  0.1 / stiffness,
-		"refresh intervals that are stable at rest sufficient-rule": 18, // κ(½ + 1/(2 sin(π/(4K−2)))) < 0.1 up to K = 18, κ = 0.05·0.1671
+		"learning rates that are stable at rest exact":             2 * 1.9 / stiffness,
+		"learning rates that are stable at rest rule-at-stiffness": 0.1 / stiffness,
+		// κ(½ + 1/(2 sin(π/(4K−2)))) < 0.1 up to K = 18, κ = 0.05·0.1671
+		"refresh intervals that are stable at rest sufficient-rule": 18,
 	} {
 		if x := float64(got[name].Value); !(math.Abs(x/want-1) < 1e-6) {
 			t.Errorf("%s: %g, want %g", name, x, want)
@@ -75,7 +76,8 @@ func TestAdvise(t *testing.T) {
 	}
 }
 
-// The noise floor is the root of the variance of J that `grposim predict` has, to second order in the noise.
+// The noise floor is the root of the variance of J that `grposim predict` has, to second order in
+// the noise.
 func TestNoiseFloorIsPredicted(t *testing.T) {
 	plan := planText(t, strings.Replace(advisedBandit, "group_size: 16", "group_size: 16, groups_per_step: 64", 1))
 	for _, p := range sweeps.Predictions(plan) {
@@ -86,8 +88,8 @@ func TestNoiseFloorIsPredicted(t *testing.T) {
 	}
 }
 
-// Of two equally good arms beside a bad one the fixed point is neutral in one direction, which is neither stable nor
-// unstable, and the limits are those of the other direction.
+// Of two equally good arms beside a bad one the fixed point is neutral in one direction, which is
+// neither stable nor unstable, and the limits are those of the other direction.
 func TestAdviceInANeutralDirection(t *testing.T) {
 	got := answers(t, planText(t, `name: neutral
 seed: 1
@@ -106,8 +108,9 @@ run: {steps: 400, burn_in: 200, replicas: 4}
 	}
 }
 
-// Under Adam no rate is called stable or unstable: the critical one is where the spread begins to grow, and the rate of escape
-// is 0.8 times that at which z fluctuates by 1: η*λ/(2√C), C the variance of g_1.
+// Under Adam no rate is called stable or unstable: the critical one is where the spread begins to
+// grow, and the rate of escape is 0.8 times that at which z fluctuates by 1: η*λ/(2√C), C the
+// variance of g_1.
 func TestAdviseAdam(t *testing.T) {
 	plan := planText(t, strings.Replace(advisedBandit, "{learning_rate: 0.05, momentum: 0.9}", "{kind: adam, learning_rate: 2}", 1))
 	got := answers(t, plan)

@@ -15,8 +15,8 @@ import (
 //
 //	g_t = −λ_f x_t − (λ − λ_f) x_old
 //
-// of the parameters, in units of 1/learning rate; with Adam of the parameters times (√v̂+ε)^½, second
-// moments held, where a step is that of a heavy ball of momentum β1 at the rate η(1−β1).
+// of the parameters, in units of 1/learning rate; with Adam of the parameters times (√v̂+ε)^½,
+// second moments held, where a step is that of a heavy ball of momentum β1 at the rate η(1−β1).
 type Gauge struct {
 	Total float64 // λ > 0: samples and behaviour policy move with the policy
 	Fresh float64 // λ_f: they are held
@@ -27,14 +27,16 @@ type Gauge struct {
 	Lag      option.Lag // Block or Delay
 }
 
-// longestGauged is the interval up to which a learning rate is looked for that is stable whatever the interval is.
-// Beyond it the limit no longer falls where |λ − λ_f| < λ_f: the motion inside a block dies out.
+// longestGauged is the interval up to which a learning rate is looked for that is stable whatever
+// the interval is. Beyond it the limit no longer falls where |λ − λ_f| < λ_f: the motion inside a
+// block dies out.
 const longestGauged = 64
 
 // GaugedAdvice is what the theory of one mode says of a gauge. A number is NaN where there is none.
 type GaugedAdvice struct {
-	Lines     []Line       `json:"advice"`
-	Limit     store.Number `json:"limit"`      // the smallest learning rate that is not stable at the lag or a shorter one
+	Lines []Line `json:"advice"`
+	// the smallest learning rate that is not stable at the lag or a shorter one
+	Limit     store.Number `json:"limit"`
 	Ratio     store.Number `json:"ratio"`      // η over the limit
 	Suggested store.Number `json:"suggestion"` // half of the limit
 	Says      string       `json:"says"`
@@ -105,8 +107,8 @@ func (g *Gauge) Advise() *GaugedAdvice {
 	return a
 }
 
-// intervals adds the largest stable interval at the present learning rate, below which learning rate
-// every interval is stable, or that the interval does not matter.
+// intervals adds the largest stable interval at the present learning rate, below which learning
+// rate every interval is stable, or that the interval does not matter.
 func (a *GaugedAdvice) intervals(g *Gauge, add func(string, float64, string, string, ...any), first float64, name string, every float64) {
 	asked, assumes := name+"s that are stable at this learning rate", "the smallest interval with a multiplier on the unit circle, everything else as it is"
 	threshold := g.mode(g.Lag.Interval).Threshold(linear.CriticalInterval)

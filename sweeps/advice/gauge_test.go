@@ -34,7 +34,8 @@ func TestGauge(t *testing.T) {
 }
 
 // The recursion itself, step by step, grows above the limit of a gauge and decays below, and at its
-// rate up to the interval that is said to be stable; without a threshold it decays at every interval.
+// rate up to the interval that is said to be stable; without a threshold it decays at every
+// interval.
 func TestGaugeRecursion(t *testing.T) {
 	grows := func(g Gauge, rate float64, interval int) bool {
 		x, v, past := 1.0, 0.0, []float64{1}

@@ -9,9 +9,10 @@ import (
 	"grposim/sweeps/theory"
 )
 
-// The reference bandit without momentum: in a block with a frozen force a displacement is multiplied
-// by 1 − ηλK, and grows from the exact threshold ηλK = 2 on, K = 12 at η = 1. Just past it runs cycle
-// within the tenth of the range of rewards that arrival allows; half as far again they do not.
+// The reference bandit without momentum: in a block with a frozen force a displacement is
+// multiplied by 1 − ηλK, and grows from the exact threshold ηλK = 2 on, K = 12 at η = 1. Just past
+// it runs cycle within the tenth of the range of rewards that arrival allows; half as far again
+// they do not.
 func TestLocateLimits(t *testing.T) {
 	text := strings.NewReplacer("group_size: 16", "group_size: 256", "learning_rate: 0.05, momentum: 0.9", "learning_rate: 1",
 		"steps: 10, replicas: 2", "steps: 800", "init: fixed-point", "init: [0, 0]").Replace(advisedBandit)

@@ -26,10 +26,13 @@ type Suggestion struct {
 	Interval     store.Number `json:"interval"` // refresh interval or delay, in steps
 	Choice       string       `json:"choice"`   // in words
 	Says         string       `json:"says"`     // the choice and its reason
-	Kind         rom.Kind     `json:"kind"`     // of the limit that it keeps a distance from; Simulated where the trials alone decide
-	Trial        *Trial       `json:"trial"`    // of this choice from the file's start; nil where there is none
+	// of the limit that it keeps a distance from; Simulated where the trials alone decide
+	Kind rom.Kind `json:"kind"`
+	// of this choice from the file's start; nil where there is none
+	Trial *Trial `json:"trial"`
 
-	Longer *Longer `json:"longer,omitempty"` // of a suggestion to keep the present ones; nil: none is known to be safe
+	// of a suggestion to keep the present ones; nil: none is known to be safe
+	Longer *Longer `json:"longer,omitempty"`
 }
 
 // Longer is an interval to which the present one may grow.
@@ -180,7 +183,8 @@ func (advice *Advice) walks(cell *sweeps.Cell) [][]choice {
 	best := advice.choose(cell)
 	present := min(best.interval, s.Lag.Interval)
 	if advice.Start.Outcome != Arrives && best.interval > present {
-		best = choice{rate: best.rate, interval: present, because: "the present ones", kind: Simulated} // a longer one is not to cure it
+		// a longer one is not to cure it
+		best = choice{rate: best.rate, interval: present, because: "the present ones", kind: Simulated}
 	}
 	tried := func(rate float64, interval int) choice {
 		var changes []string

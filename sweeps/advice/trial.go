@@ -28,7 +28,8 @@ const Simulated rom.Kind = "simulated"
 
 // Trial says how the runs of some settings end that start where their cell starts.
 type Trial struct {
-	Set     string   `json:"set,omitempty"` // what differs from the cell, as --set takes it; "": nothing
+	// what differs from the cell, as --set takes it; "": nothing
+	Set     string   `json:"set,omitempty"`
 	Outcome Outcome  `json:"outcome"`
 	Runs    int      `json:"runs"`
 	Steps   int      `json:"steps"` // of a run
@@ -46,8 +47,9 @@ type Trial struct {
 type Outcome string
 
 const (
-	Arrives   Outcome = "arrives"   // the interval of the share lies above wantedShare
-	Holds     Outcome = "holds"     // it lies below, but above for the runs that arrive or are too deep
+	Arrives Outcome = "arrives" // the interval of the share lies above wantedShare
+	// it lies below, but above for the runs that arrive or are too deep
+	Holds     Outcome = "holds"
 	Fails     Outcome = "fails"     // both lie below
 	Undecided Outcome = "undecided" // neither is decided
 )
@@ -61,17 +63,23 @@ type RunShare struct {
 
 // Ending is a way in which some of the runs of a trial end.
 type Ending struct {
-	How   theory.How   `json:"how"`
-	Arm   int          `json:"arm"`   // the most probable one at the end, the first being 0, of those that are too deep or stand on a wrong arm; else −1
-	Runs  int          `json:"runs"`  // the number that end so
-	Moves bool         `json:"moves"` // of those that are not there: most of them still move toward the goal
-	Since store.Number `json:"since"` // median of the recorded steps from which on J stays within a tenth of the range of rewards from where it ends, or the policy is out of range
+	How theory.How `json:"how"`
+	// the most probable one at the end, the first being 0, of those that are too deep or stand on a
+	// wrong arm; else −1
+	Arm  int `json:"arm"`
+	Runs int `json:"runs"` // the number that end so
+	// of those that are not there: most of them still move toward the goal
+	Moves bool `json:"moves"`
+	// median of the recorded steps from which on J stays within a tenth of the range of rewards from
+	// where it ends, or the policy is out of range
+	Since store.Number `json:"since"`
 
 	// Medians; empty where there is no policy at the end.
 	Reward  store.Number `json:"reward"`   // J in the mean over the last quarter of the run
 	Last    store.Number `json:"last"`     // J at the last step
 	LogOdds store.Number `json:"log_odds"` // of the most probable arm
-	Rare    store.Number `json:"rare"`     // expected number of samples of other arms in a run of as many steps
+	// expected number of samples of other arms in a run of as many steps
+	Rare store.Number `json:"rare"`
 }
 
 // What decides a trial. With 128 runs none may fail, with 256 three, with 512 twelve: a setting
@@ -93,7 +101,8 @@ const (
 // Trials simulates changes of one cell from its own start. Equal settings are simulated once.
 type Trials struct {
 	Workers int
-	Slow    func(what string, seconds float64) // is told what takes more than a second, before most of it, and about how long; nil: nobody is
+	// is told what takes more than a second, before most of it, and about how long; nil: nobody is
+	Slow func(what string, seconds float64)
 
 	cell   *sweeps.Cell
 	cache  *theory.Cache

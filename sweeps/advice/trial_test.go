@@ -60,7 +60,8 @@ func TestTrialsOfKickedRuns(t *testing.T) {
 		{Param: "grpo.advantage.baseline", Value: "leave-one-out"}: Fails,
 	} {
 		trial, err := trials.Of(t.Context(), set)
-		if err != nil || trial.Outcome != want || want == Arrives && trial.Runs < 128 { // fewer cannot decide it
+		// fewer cannot decide it
+		if err != nil || trial.Outcome != want || want == Arrives && trial.Runs < 128 {
 			t.Errorf("%s: %v, %v, want %s", trial.Set, trial, err, want)
 		}
 	}

@@ -12,23 +12,27 @@ type About struct {
 	Statement string    // id of an entry of Statements; "" unless Kind is AboutStatement
 	Reading   string    // one of the statement's readings, or of those beside it; "" where it has none
 	Choice    string    // one of the statement's choices; "" where it has none
-	Regime    Regime    // where in the statement's range the judged cells lie; "" unless Kind is AboutStatement
+	// where in the statement's range the judged cells lie; "" unless Kind is AboutStatement
+	Regime Regime
 }
 
 // AboutKind names the subject of a check.
 type AboutKind string
 
 const (
-	AboutTheory    AboutKind = "exact-theory" // a prediction of the theory against a simulation with sampling or a search
-	AboutCode      AboutKind = "code"         // two codes, written independently, that compute the same deterministic number
-	AboutStatement AboutKind = "statement"    // a statement of the paper
+	// a prediction of the theory against a simulation with sampling or a search
+	AboutTheory AboutKind = "exact-theory"
+	// two codes, written independently, that compute the same deterministic number
+	AboutCode      AboutKind = "code"
+	AboutStatement AboutKind = "statement" // a statement of the paper
 )
 
 // Regime is a part of the range of a statement.
 type Regime string
 
 const (
-	Limit  Regime = "limit"  // where the statement claims to hold: asymptotically, or in the place that the paper names
+	// where the statement claims to hold: asymptotically, or in the place that the paper names
+	Limit  Regime = "limit"
 	Beyond Regime = "beyond" // outside of it, where a statement to leading order may fail
 )
 

@@ -75,9 +75,9 @@ func canonicalValue(v any, s *Settings) any {
 	return documentValue(each(s.Bandit.Arms, func(arm option.Arm) ArmGroup { return ArmGroup{Arm: arm, Count: 1} }))
 }
 
-// ForceID identifies a measurement of the on-policy mean force of a cell: it is equal for
-// cells with equal `seed`, `bandit`, `grpo`, `policy.reference`, `policy.reference_update` and `optimizer.max_norm`, whatever
-// their lag, optimizer and run are besides.
+// ForceID identifies a measurement of the on-policy mean force of a cell: it is equal for cells
+// with equal `seed`, `bandit`, `grpo`, `policy.reference`, `policy.reference_update` and
+// `optimizer.max_norm`, whatever their lag, optimizer and run are besides.
 func ForceID(s *Settings) string {
 	force := Settings{Seed: s.Seed, Bandit: s.Bandit, Contexts: s.Contexts, Network: s.Network, Estimator: s.Estimator}
 	force.Policy.Reference, force.Policy.ReferenceUpdate = s.Policy.Reference, s.Policy.ReferenceUpdate

@@ -16,11 +16,13 @@ import (
 // checkKey is a key of a check. Loader and document are derived from the
 // table of them, and in tests schema and reference.
 type checkKey struct {
-	Key                    // Path is its name in the check
-	need  Need             // claims with this need require the key, other claims refuse it; "": every check may have it
+	Key // Path is its name in the check
+	// claims with this need require the key, other claims refuse it; "": every check may have it
+	need  Need
 	may   []*Claim         // claims that may have the key, others refuse it; nil: as need says
 	field func(*Check) any // pointer to its value; nil: it has no plain value
-	write func(*Check) any // its value in a document, nil where the check has none; nil: the value unless it is zero
+	// its value in a document, nil where the check has none; nil: the value unless it is zero
+	write func(*Check) any
 }
 
 // measurable is the range of displacements and offsets. Half the difference of a pair
@@ -73,7 +75,8 @@ var checkKeys = slices.Concat([]checkKey{
 	{Key: Key{Path: "margin", Kind: NumberValue, Range: margins, Doc: "Half the width of the accepted range about the prediction, relative to |predicted|."},
 		field: func(c *Check) any { return &c.Margin }},
 	{Key: Key{Path: "absolute_margin", Kind: NumberValue, Range: absoluteMargins, Doc: "The same in the units of the quantity, for a prediction that may be 0; a check has exactly one of the two, unless it has `at_most` or `at_least`. 0 is allowed only where `lag.interval` is located and the exact prediction is judged: both are whole numbers, which predictions by the paper's rule and to leading order are not."},
-		write: func(c *Check) any { return unless(c.Margin > 0 || c.bounds(), c.AbsoluteMargin) }}, // it may be 0
+		// it may be 0
+		write: func(c *Check) any { return unless(c.Margin > 0 || c.bounds(), c.AbsoluteMargin) }},
 	{Key: Key{Path: "prediction", Kind: WordValue, Words: wordsOf(predictions), Doc: "The prediction that is judged. Default: the first of the claim's predictions; where that is exact and the theory has no exact prediction, its own: an expansion in 1/G (named `expansion` in verdicts), or leading-order with Adam."},
 		field: func(c *Check) any { return &c.Prediction }},
 	{Key: Key{Path: "expect", Kind: WordValue, Words: expectations, Default: string(Holds), Doc: "`holds` (default), or `fails`: the measurement must lie wholly outside predicted ± margin. `fails` is not allowed for the exact prediction."},
@@ -376,7 +379,8 @@ func (c *checkReader) control(n *node, path string) {
 // controlSet decodes the settings that a fault replaces.
 func (c *checkReader) controlSet(n *node, path string) {
 	c.Control.Set = c.assignments(n, path)
-	slices.SortFunc(c.Control.Set, func(a, b Assignment) int { // arms precede lists with one entry per arm
+	// arms precede lists with one entry per arm
+	slices.SortFunc(c.Control.Set, func(a, b Assignment) int {
 		return cmp.Compare(keyIndex(a.Param), keyIndex(b.Param))
 	})
 	if n.kind == mapping && len(n.fields) == 0 {

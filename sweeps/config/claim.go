@@ -19,21 +19,24 @@ type Claim struct {
 	Doc         string     // the statement, in one sentence
 	How         string     // how it is measured and judged; "": nothing beyond Quantity and Doc
 
-	Event       sim.Event    // the event that is located along a parameter; "": none
-	Fit         sim.CurveFit // the curve fitted to the mean reward or to the logs; "": none
-	Diagnosed   bool         // whether the diagnostics name a failure mode for every replica
-	Ends        bool         // whether the end of every replica is kept
-	Edge        bool         // whether the stiffness at the end of the run is measured
-	Over        []string     // allowed values of `over`, for a claim across cells
-	LeadingFrom int          // smallest group size in the fit of a leading-order slope over G; 0: all sizes
+	Event     sim.Event    // the event that is located along a parameter; "": none
+	Fit       sim.CurveFit // the curve fitted to the mean reward or to the logs; "": none
+	Diagnosed bool         // whether the diagnostics name a failure mode for every replica
+	Ends      bool         // whether the end of every replica is kept
+	Edge      bool         // whether the stiffness at the end of the run is measured
+	Over      []string     // allowed values of `over`, for a claim across cells
+	// smallest group size in the fit of a leading-order slope over G; 0: all sizes
+	LeadingFrom int
 }
 
 // ClaimScope is the set of cells over which one verdict of a claim is made.
 type ClaimScope string
 
 const (
-	PerCell     ClaimScope = "per cell"
-	PerForce    ClaimScope = "per force"          // once for the cells that share `seed`, `bandit`, `grpo`, `policy.reference` and `optimizer.max_norm`
+	PerCell ClaimScope = "per cell"
+	// once for the cells that share `seed`, `bandit`, `grpo`, `policy.reference` and
+	// `optimizer.max_norm`
+	PerForce    ClaimScope = "per force"
 	AcrossCells ClaimScope = "per group of cells" // cells that differ in Check.Over only
 )
 

@@ -152,7 +152,8 @@ func (l *loader) overrideGrids() {
 				with = slices.DeleteFunc(slices.Clone(params), func(param string) bool { return param == k.Path })
 				return true
 			}
-			*sweep = slices.Concat((*sweep)[:i], axes, (*sweep)[i+n:]) // variants share the sweep of the file
+			// variants share the sweep of the file
+			*sweep = slices.Concat((*sweep)[:i], axes, (*sweep)[i+n:])
 			return false
 		}
 		zipped := len(l.spec.Variants) == 0 && win(&l.spec.Sweep)

@@ -223,7 +223,8 @@ func (l *loader) axisInterval(p *param, n *node, path, form string) bool {
 	}
 	steps := (to - from) / step
 	whole := math.Round(steps)
-	if steps < 0 || math.Abs(steps-whole) > 1e-9*max(1, whole) { // most decimal steps have no exact binary form
+	// most decimal steps have no exact binary form
+	if steps < 0 || math.Abs(steps-whole) > 1e-9*max(1, whole) {
 		l.want(fields["step"], path+".step", fmt.Sprintf("a step that leads from %s to %s in whole steps", Format(from), Format(to)))
 		return false
 	}

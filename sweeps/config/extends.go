@@ -44,7 +44,8 @@ func (l *loader) tree(chain []string, data []byte, read func(path string) (data 
 	l.files = chain
 	root, problems := parseYAML(file, "", data)
 	isConfiguration := root != nil && slices.ContainsFunc(root.fields, func(f field) bool { return slices.Contains(fileNames(), f.name) })
-	if len(chain) > 1 && !isConfiguration { // without any text of it: only the reader of this machine may read it
+	// without any text of it: only the reader of this machine may read it
+	if len(chain) > 1 && !isConfiguration {
 		problems = Problems{{Source: file, Text: "got a file that is no configuration, want a configuration"}}
 		root = nil
 	}

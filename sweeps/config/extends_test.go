@@ -156,7 +156,8 @@ func TestExtendsProblems(t *testing.T) {
 	}
 }
 
-// A file that is no configuration is refused without its text: its reader need not be who wrote the name.
+// A file that is no configuration is refused without its text: its reader need not be who wrote the
+// name.
 func TestExtendsTellsNothing(t *testing.T) {
 	files := map[string]string{
 		"shadow": "root:$6$secret:19000:0:::\n", "list": "- secret\n", "keys": "secret: 1\npassword: secret\n", "alias": "a: *secret\n",

@@ -30,18 +30,21 @@ const (
 
 // Key is one dotted key of a configuration.
 type Key struct {
-	Path    string    // the dotted path, unique in the table
-	Kind    ValueKind // the type of the values
-	Words   []string  // allowed values of a WordValue; nil for other kinds
-	Range   Range     // allowed values of an IntegerValue or NumberValue, and entries of a ListValue
-	Default any       // of the type of Kind; nil: the key is required or its default depends on other keys
+	Path  string    // the dotted path, unique in the table
+	Kind  ValueKind // the type of the values
+	Words []string  // allowed values of a WordValue; nil for other kinds
+	Range Range     // allowed values of an IntegerValue or NumberValue, and entries of a ListValue
+	// of the type of Kind; nil: the key is required or its default depends on other keys
+	Default any
 	Follows string    // in words, the default that depends on other keys; "": Default, or required
 	Doc     string    // meaning, for the reference document
 	Symbol  string    // in labels and quantities, such as η; "": the last word of Path
 	Noun    string    // in titles and on axes, such as learning rate; "": Path
 	Unit    string    // on axes; "": none
 	Idle    Condition // in a cell where it holds the key has no effect; zero: there is none
-	Known   []string  // what trainers call it: TRL's GRPOConfig and verl without their sections (docs/primer.md), and usual abbreviations
+	// what trainers call it: TRL's GRPOConfig and verl without their sections (docs/primer.md), and
+	// usual abbreviations
+	Known []string
 
 	get    func(*Settings) any
 	set    func(*Settings, any)
@@ -84,8 +87,8 @@ func (k Key) defaultFor(s *Settings) any {
 // IdleIn reports whether the key has no effect in a cell.
 func (k Key) IdleIn(s *Settings) bool { return k.Idle.Param != "" && k.Idle.holds(s) }
 
-// Sparse reports whether tables of cells have a column for the key only if a cell does not
-// hold the default: so it is with the options that trainers add to GRPO (docs/theory-trainers.md §11).
+// Sparse reports whether tables of cells have a column for the key only if a cell does not hold the
+// default: so it is with the options that trainers add to GRPO (docs/theory-trainers.md §11).
 func (k Key) Sparse() bool {
 	return slices.ContainsFunc(sparse, func(beginning string) bool { return strings.HasPrefix(k.Path, beginning) })
 }

@@ -8,16 +8,19 @@ import (
 // loader decodes the tree of a file into a Spec, and checks it.
 type loader struct {
 	reader
-	aim      Aim
-	files    []string // in the order in which each extends the next
-	extends  place    // where the first file says which it extends
-	spec     *Spec
-	given    draft            // the base
-	at       map[string]place // of all sections and values of the file by path, entries of lists of scalars aside
-	lists    map[string]*node // overrides with the values of an axis, by key
-	notes    Problems         // on overrides that the file agrees with in part
-	cells    int              // number of cells in the grids decoded so far, at most maxCells+1
-	broken   []bool           // of Spec.Checks: whether its cells are not checked: it has been reported, or the aim is not ToJudge
+	aim     Aim
+	files   []string // in the order in which each extends the next
+	extends place    // where the first file says which it extends
+	spec    *Spec
+	given   draft // the base
+	// of all sections and values of the file by path, entries of lists of scalars aside
+	at    map[string]place
+	lists map[string]*node // overrides with the values of an axis, by key
+	notes Problems         // on overrides that the file agrees with in part
+	cells int              // number of cells in the grids decoded so far, at most maxCells+1
+	// of Spec.Checks: whether its cells are not checked: it has been reported, or the aim is not
+	// ToJudge
+	broken   []bool
 	reported map[Problem]bool // problems of cells, which many cells may share
 }
 

@@ -54,7 +54,8 @@ func (s *Settings) Directions() int { return s.ContextCount() * (len(s.Bandit.Ar
 func (s *Settings) WeightCount() int {
 	arms, d := len(s.Bandit.Arms), s.Network.Width
 	affine := func(n, m int) int { return (n + 1) * m }
-	if s.Network.Kind == transformer { // arms and the sign = in three places, three norms, attention, and a layer of 4d
+	// arms and the sign = in three places, three norms, attention, and a layer of 4d
+	if s.Network.Kind == transformer {
 		weights := (arms+1+3)*d + 3*2*d + affine(d, 3*d) + affine(d, d) + affine(d, 4*d) + affine(4*d, d)
 		if s.Network.Unembedding != "tied" {
 			weights += d * arms
@@ -76,7 +77,9 @@ func (s *Settings) WeightCount() int {
 const (
 	maxDirections = 1000
 	maxJacobian   = 100_000_000
-	maxNoise      = 1000 // of pixels that are 0 or 1: ten noisier digits are no digits, and the products of a Jacobian stay finite
+	// of pixels that are 0 or 1: ten noisier digits are no digits, and the products of a Jacobian stay
+	// finite
+	maxNoise = 1000
 )
 
 const (

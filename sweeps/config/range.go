@@ -19,7 +19,8 @@ const (
 	maxSamples  = 1_000_000 // of a step: clipped normal rewards are drawn sample by sample
 )
 
-// largestMargin bounds margins and hypotheses: their products and ratios with what is predicted are finite.
+// largestMargin bounds margins and hypotheses: their products and ratios with what is predicted are
+// finite.
 const largestMargin = 1e100
 
 var (

@@ -81,8 +81,8 @@ func (rd *reader) unknownKey(at place, path, name string, known []string) {
 	rd.problem(at, path, "got an unknown key, want %s%s", listWords(known), rd.keyHint(strings.TrimSuffix(path, name), name, known))
 }
 
-// mostHinted is the number of problems after which no key is suggested: of thousands of unknown keys
-// 50 are shown (shownProblems), and to look for the key that one means takes 0.2 ms.
+// mostHinted is the number of problems after which no key is suggested: of thousands of unknown
+// keys 50 are shown (shownProblems), and to look for the key that one means takes 0.2 ms.
 const mostHinted = 1000
 
 // keyHint ends a message about an unknown key of a section: it suggests the key that is

@@ -10,8 +10,8 @@ import (
 	"grposim/sim"
 )
 
-// Record lists what a cell records beside what every cell records, the value of run.record. A
-// file writes pass@8, effective-sample-size, samples, stiffness and strata for the quantities pass_at_8,
+// Record lists what a cell records beside what every cell records, the value of run.record. A file
+// writes pass@8, effective-sample-size, samples, stiffness and strata for the quantities pass_at_8,
 // effective_sample_size, samples, stiffness and strata.
 type Record []sim.Quantity
 

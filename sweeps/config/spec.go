@@ -14,14 +14,17 @@ import (
 // Spec is a configuration file, checked and complete: every default is filled
 // in, and every rule that can be checked without the theory holds.
 type Spec struct {
-	Name       string // [a-z0-9-]{1,64}; names the results folder
-	Claim      string // the file's claim in prose; may be empty
-	Base       Settings
-	Sweep      []Axis    // axes of the grid, the last running fastest; empty: the base is the only cell
+	Name  string // [a-z0-9-]{1,64}; names the results folder
+	Claim string // the file's claim in prose; may be empty
+	Base  Settings
+	// axes of the grid, the last running fastest; empty: the base is the only cell
+	Sweep      []Axis
 	Variants   []Variant // empty: Sweep over Base is the only grid
 	Checks     []Check
-	Confidence float64  // family-wise confidence level of all verdicts of the file, in (0, 1)
-	Notes      []string // on overrides that meet variants, and on given keys that have no effect in any cell: file:line:column: text
+	Confidence float64 // family-wise confidence level of all verdicts of the file, in (0, 1)
+	// on overrides that meet variants, and on given keys that have no effect in any cell:
+	// file:line:column: text
+	Notes []string
 
 	given draft // the base as the file gives it, before defaults; nil: Base itself
 }
@@ -64,16 +67,18 @@ type Condition struct {
 
 // Check is one claim about cells of a file, with the margin by which it is judged.
 type Check struct {
-	Claim          *Claim
-	About          *About      // what the check is about; nil: the file does not say
-	Margin         float64     // relative to |predicted|, > 0; 0: the margin is absolute
-	AbsoluteMargin float64     // in units of the quantity, used where Margin is 0; 0: two whole numbers are compared
+	Claim  *Claim
+	About  *About  // what the check is about; nil: the file does not say
+	Margin float64 // relative to |predicted|, > 0; 0: the margin is absolute
+	// in units of the quantity, used where Margin is 0; 0: two whole numbers are compared
+	AbsoluteMargin float64
 	Prediction     rom.Kind    // the prediction that is judged; "": the claim's first
 	Expect         Expectation // Holds or Fails
-	Hypothesis     *Hypothesis // the reader's own claim about the quantity, judged instead of the prediction; nil: none
-	Where          []Condition // conditions that a cell must all satisfy; empty: every cell
-	Variant        string      // the variant whose cells are judged; "": all
-	Control        *Control    // the planted fault; nil: none
+	// the reader's own claim about the quantity, judged instead of the prediction; nil: none
+	Hypothesis *Hypothesis
+	Where      []Condition // conditions that a cell must all satisfy; empty: every cell
+	Variant    string      // the variant whose cells are judged; "": all
+	Control    *Control    // the planted fault; nil: none
 	Measuring
 }
 
@@ -118,11 +123,13 @@ func (h *Hypothesis) Allowed(margin float64) (lo, hi float64) {
 // Measuring holds the keys of a check that set how its claim is measured. A check
 // has those that its claim needs; the others are zero.
 type Measuring struct {
-	Over         string  // the key whose values a claim across cells compares, one of Claim.Over
-	Displacement float64 // displacement of the logits from the fixed point in measuring the stiffness, ≥ 1e-9
-	Draws        int     // pairs of groups drawn at ±Displacement, ≥ 1
-	Offset       float64 // distance of the starts of paired runs from the fixed point, in logits, ≥ 1e-9
-	Locate       *Locate // the search for an event; nil: none
+	Over string // the key whose values a claim across cells compares, one of Claim.Over
+	// displacement of the logits from the fixed point in measuring the stiffness, ≥ 1e-9
+	Displacement float64
+	Draws        int // pairs of groups drawn at ±Displacement, ≥ 1
+	// distance of the starts of paired runs from the fixed point, in logits, ≥ 1e-9
+	Offset float64
+	Locate *Locate // the search for an event; nil: none
 
 	Quantity sim.Quantity // the recorded quantity whose mean is followed; "": expected_reward
 	Level    *float64     // that it reaches; nil: the claim's own
@@ -139,11 +146,13 @@ type Names struct {
 // Locate is the search for the first event along a parameter, in multiples of
 // the paper's rule at the measured stiffness.
 type Locate struct {
-	From       float64 `json:"from"`                 // ends of the search in multiples of the rule, 0 < From < To
-	Param      string  `json:"param"`                // optimizer.learning_rate or lag.interval
-	To         float64 `json:"to"`                   // see From
-	Tolerance  float64 `json:"tolerance"`            // relative width of the final bracket, in (0, 1)
-	Visibility float64 `json:"visibility,omitempty"` // smallest visible passage as a share of the range of J; 0: measure.VisibleShare
+	// ends of the search in multiples of the rule, 0 < From < To
+	From      float64 `json:"from"`
+	Param     string  `json:"param"`     // optimizer.learning_rate or lag.interval
+	To        float64 `json:"to"`        // see From
+	Tolerance float64 `json:"tolerance"` // relative width of the final bracket, in (0, 1)
+	// smallest visible passage as a share of the range of J; 0: measure.VisibleShare
+	Visibility float64 `json:"visibility,omitempty"`
 }
 
 // Recorded is the recorded quantity whose mean the check follows.

@@ -12,18 +12,20 @@ import (
 // Statement is a statement of the paper arXiv:2606.30789, an entry of
 // configs/statements.yaml.
 type Statement struct {
-	ID          string   // 1 to 64 characters of a-z, 0-9 and -
-	Where       string   // its place in the paper
-	Says        string   // what it says, in our words
-	Symbols     string   // its formula and definitions in the paper's letters; ""
-	On          Ground   // the data on which it is judged
-	Tested      string   // what is tested and how; "": nothing
-	Instead     string   // what was found where it fails, one sentence; ""
-	Readings    Readings // how it can be read; empty: in one way
-	Beside      Readings // what is judged beside it and is not the paper's; it does not enter the outcome
-	Choices     Readings // values of a choice that the paper leaves open, each judged; empty: there is none
-	NotTestable string   `yaml:"not_testable"` // why no check can test it; "" where one can
-	Remark      string   // what else a reader should know; ""
+	ID       string   // 1 to 64 characters of a-z, 0-9 and -
+	Where    string   // its place in the paper
+	Says     string   // what it says, in our words
+	Symbols  string   // its formula and definitions in the paper's letters; ""
+	On       Ground   // the data on which it is judged
+	Tested   string   // what is tested and how; "": nothing
+	Instead  string   // what was found where it fails, one sentence; ""
+	Readings Readings // how it can be read; empty: in one way
+	// what is judged beside it and is not the paper's; it does not enter the outcome
+	Beside Readings
+	// values of a choice that the paper leaves open, each judged; empty: there is none
+	Choices     Readings
+	NotTestable string `yaml:"not_testable"` // why no check can test it; "" where one can
+	Remark      string // what else a reader should know; ""
 }
 
 // Ground is the data on which a statement is judged. Its zero value is our experiments:
@@ -32,8 +34,10 @@ type Ground string
 
 // Data that are not ours. What they say of a statement is computed by package sweeps.
 const (
-	OnPaperTable Ground = "paper-table" // Table 1 of the paper: configs/benchmarks.csv and configs/improvement.csv
-	OnOtherRuns  Ground = "other-runs"  // public logs of GRPO runs of other language models: configs/fits.csv
+	// Table 1 of the paper: configs/benchmarks.csv and configs/improvement.csv
+	OnPaperTable Ground = "paper-table"
+	// public logs of GRPO runs of other language models: configs/fits.csv
+	OnOtherRuns Ground = "other-runs"
 )
 
 // String returns the ground in words, such as "on other runs"; "" for our experiments.

@@ -136,7 +136,8 @@ func (c *checkState) addControl(p *Point) {
 		k.set(&faulty, a.Value)
 	}
 	broken := breaches(&faulty, len(faulty.Bandit.Arms), c.isBad)
-	if len(broken) > 0 && len(breaches(&p.Settings, len(p.Settings.Bandit.Arms), c.isBad)) == 0 { // else the cell is reported
+	// else the cell is reported
+	if len(broken) > 0 && len(breaches(&p.Settings, len(p.Settings.Bandit.Arms), c.isBad)) == 0 {
 		b, set := broken[0], c.path+".control.set."
 		blamed := max(slices.IndexFunc(c.Control.Set, func(a Assignment) bool { return slices.Contains(b.keys, a.Param) }), 0)
 		c.cellProblem(c.near(set+c.Control.Set[blamed].Param), set+b.keys[0], b.got, b.want)

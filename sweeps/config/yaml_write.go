@@ -6,8 +6,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// WriteYAML returns a document of maps, lists, texts, numbers and truth values as YAML, with the keys of
-// a map sorted. Its error is that of a value of another type.
+// WriteYAML returns a document of maps, lists, texts, numbers and truth values as YAML, with the
+// keys of a map sorted. Its error is that of a value of another type.
 func WriteYAML(document any) ([]byte, error) {
 	var text bytes.Buffer
 	encoder := yaml.NewEncoder(&text)

@@ -105,7 +105,8 @@ func newPicture(f sweeps.Figure) *picture {
 	title := wrap(f.Title, titleStyle, (figureWidth-2*margin)/widestFont)
 	p.plot.Title.Text = strings.Join(title, "\n")
 	p.plot.Title.TextStyle = titleStyle
-	p.plot.Title.TextStyle.XAlign, p.plot.Title.TextStyle.YAlign = widestFont*draw.XCenter, draw.YTop // on the panel in any font
+	// on the panel in any font
+	p.plot.Title.TextStyle.XAlign, p.plot.Title.TextStyle.YAlign = widestFont*draw.XCenter, draw.YTop
 	p.plot.Title.Padding = 6
 	p.addLegend(figureWidth - 2*margin)
 	p.height = dataHeight + titleStyle.Height(p.plot.Title.Text) + p.below
@@ -214,7 +215,8 @@ func (p *picture) categories() []plot.Tick {
 	widest := vg.Length(0)
 	for i, c := range p.f.Categories {
 		c = fit(c, legendStyle, longest)
-		c += strings.Repeat(" ", int((widestFont-1)*legendStyle.Width(c)/legendStyle.Width(" "))) // room for a wider font
+		// room for a wider font
+		c += strings.Repeat(" ", int((widestFont-1)*legendStyle.Width(c)/legendStyle.Width(" ")))
 		ticks = append(ticks, plot.Tick{Value: float64(i), Label: c})
 		widest = max(widest, legendStyle.Width(c))
 	}
@@ -350,7 +352,8 @@ func bounded(pt sweeps.FigurePoint) bool { return !math.IsNaN(pt.Lo) && !math.Is
 // tick. A line without measured points that identify its group has glyphs along it.
 func (p *picture) addCurve(m *layer, s sweeps.FigureSeries, perPoint float64) {
 	const glyphs = 8
-	far := 1e6 * (p.y.max - p.y.min) // the frame cuts off a line of another theory; farther points are a gap
+	// the frame cuts off a line of another theory; farther points are a gap
+	far := 1e6 * (p.y.max - p.y.min)
 	for _, run := range runsOf(s.Points, func(pt sweeps.FigurePoint) bool {
 		return finite(pt.X) && pt.Y >= p.y.min-far && pt.Y <= p.y.max+far
 	}) {

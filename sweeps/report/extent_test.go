@@ -52,7 +52,8 @@ func TestSampleOfAFigure(t *testing.T) {
 	}
 
 	beside := sweeps.Figure{Series: []sweeps.FigureSeries{{Mark: sweeps.Measured, Points: points(2 * mostPoints)}, {Mark: sweeps.Predicted, Points: points(2 * mostPoints)}}}
-	ends := []sweeps.FigurePoint{sweeps.BarePoint(-0.5, 1), sweeps.BarePoint(2*mostPoints-0.5, 1)} // of a line across
+	// of a line across
+	ends := []sweeps.FigurePoint{sweeps.BarePoint(-0.5, 1), sweeps.BarePoint(2*mostPoints-0.5, 1)}
 	for i := range 2 * mostPoints {
 		beside.Categories = append(beside.Categories, fmt.Sprint(i))
 	}

@@ -37,12 +37,16 @@ var pageJS string
 // Part is a finished experiment on a page.
 type Part struct {
 	Experiment *sweeps.Experiment
-	SVGs       map[string][]byte // of its figures by name, as Draw returns them; a figure without one is left out
-	Tables     map[string]string // names of files with the numbers of figures, by name; a figure may have none
-	Run        *store.RunInfo    // that simulated it; nil if it is not known
-	Command    string            // that runs it again; ConfigFile of its name stands for the configuration on the page
-	Folder     string            // name of its results folder, which is beside the page; "" if the page is inside it
-	Extent     Extent            // how much of it the page shows
+	// of its figures by name, as Draw returns them; a figure without one is left out
+	SVGs map[string][]byte
+	// names of files with the numbers of figures, by name; a figure may have none
+	Tables map[string]string
+	Run    *store.RunInfo // that simulated it; nil if it is not known
+	// that runs it again; ConfigFile of its name stands for the configuration on the page
+	Command string
+	// name of its results folder, which is beside the page; "" if the page is inside it
+	Folder string
+	Extent Extent // how much of it the page shows
 }
 
 // ConfigFile returns the name of the file in which a page offers the configuration of an
@@ -228,10 +232,11 @@ type section struct {
 	Rows     iter.Seq[row]      // one for each verdict; nil if there are none
 	Long     bool               // whether the table of verdicts is folded at first
 	Cells    iter.Seq[[]string] // rows of sweeps.CellColumns; nil unless there are no checks
-	Table    string             // name of the file that has all rows of the table, of which the page has some; "": it has all
-	Left     []string           // sentences that say what the page leaves out
-	Command  string             // that runs the experiment again
-	FromFile bool               // Command reads ConfigFile
+	// name of the file that has all rows of the table, of which the page has some; "": it has all
+	Table    string
+	Left     []string // sentences that say what the page leaves out
+	Command  string   // that runs the experiment again
+	FromFile bool     // Command reads ConfigFile
 
 	experiment string // its name, without that of its folder
 

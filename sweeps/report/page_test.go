@@ -120,7 +120,8 @@ func TestPageIsWellFormed(t *testing.T) {
 	for _, part := range parts {
 		figures += len(part.Experiment.Figures)
 	}
-	if count["figure"] != figures || count["section"] != len(parts) || count["details"] != 1+2*len(parts) || len(links) != 2*len(parts) { // there and back
+	// there and back
+	if count["figure"] != figures || count["section"] != len(parts) || count["details"] != 1+2*len(parts) || len(links) != 2*len(parts) {
 		t.Errorf("%d figures, %d sections, %d links of %d and %d", count["figure"], count["section"], len(links), figures, len(parts))
 	}
 }

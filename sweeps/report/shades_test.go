@@ -25,7 +25,8 @@ func TestShades(t *testing.T) {
 		return newPicture(f), string(svg)
 	}
 	first, middle, last := color.NRGBA{0x44, 0x01, 0x54, 0xFF}, color.NRGBA{0x21, 0x91, 0x8C, 0xFF}, color.NRGBA{0xD8, 0xDF, 0x30, 0xFF}
-	near := func(a, b uint8) bool { return max(a, b)-min(a, b) <= 0x10 } // viridis is nearly even in lightness
+	// viridis is nearly even in lightness
+	near := func(a, b uint8) bool { return max(a, b)-min(a, b) <= 0x10 }
 	for _, c := range []struct {
 		values []float64
 		at     float64

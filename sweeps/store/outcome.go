@@ -16,13 +16,20 @@ import (
 // Outcome is the measurement of one cell: all that is stored of it, and all that verdicts, tables
 // and figures are made from. Its JSON is the cell of a journal line without the trajectory.
 type Outcome struct {
-	ID         string          `json:"id"`                    // sha256 of what decides the measurement, in hexadecimal; not empty
-	Version    string          `json:"version"`               // sim.Version of the program that measured; "" of old lines
-	Status     CellStatus      `json:"status"`                // whether the cell could be measured
-	Diverged   int             `json:"diverged,omitempty"`    // number of replicas that diverged; 0 unless Status is CellDiverged
-	DivergedAt int             `json:"diverged_at,omitempty"` // the first step at which one did; 0 if none did
-	Estimates  []NamedEstimate `json:"estimates,omitempty"`   // measured means, each name once and finite
-	Ends       []Number        `json:"ends,omitempty"`        // of each replica the mean of J over the last quarter of the run, NaN if it diverged; nil: not asked for
+	// sha256 of what decides the measurement, in hexadecimal; not empty
+	ID string `json:"id"`
+	// sim.Version of the program that measured; "" of old lines
+	Version string     `json:"version"`
+	Status  CellStatus `json:"status"` // whether the cell could be measured
+	// number of replicas that diverged; 0 unless Status is CellDiverged
+	Diverged int `json:"diverged,omitempty"`
+	// the first step at which one did; 0 if none did
+	DivergedAt int `json:"diverged_at,omitempty"`
+	// measured means, each name once and finite
+	Estimates []NamedEstimate `json:"estimates,omitempty"`
+	// of each replica the mean of J over the last quarter of the run, NaN if it diverged; nil: not
+	// asked for
+	Ends []Number `json:"ends,omitempty"`
 
 	recorded *Trajectory // nil if nothing was recorded, or if line is set
 	line     *storedLine // the outcome's line in a journal; nil if it is in none
@@ -34,16 +41,19 @@ type CellStatus string
 const (
 	CellOK       CellStatus = CellStatus(sim.OK)       // all replicas stayed finite
 	CellDiverged CellStatus = CellStatus(sim.Diverged) // at least one replica diverged
-	CellOverflow CellStatus = "overflow"               // no replica diverged, but an estimate left the range; it is left out
-	NoFixedPoint CellStatus = "no-fixed-point"         // the theory finds no fixed point to start from; not simulated
+	// no replica diverged, but an estimate left the range; it is left out
+	CellOverflow CellStatus = "overflow"
+	// the theory finds no fixed point to start from; not simulated
+	NoFixedPoint CellStatus = "no-fixed-point"
 )
 
 // NamedEstimate is a measured mean with its standard error.
 type NamedEstimate struct {
-	Name       string  `json:"name"`                 // of the quantity
-	Mean       float64 `json:"mean"`                 // in the unit of the quantity, as are the errors
-	StdErr     float64 `json:"stderr"`               // standard error of the mean, ≥ 0
-	DF         int     `json:"df"`                   // degrees of freedom of the error; 0: it is not known, −1: none is random (measure.Exactly)
+	Name   string  `json:"name"`   // of the quantity
+	Mean   float64 `json:"mean"`   // in the unit of the quantity, as are the errors
+	StdErr float64 `json:"stderr"` // standard error of the mean, ≥ 0
+	// degrees of freedom of the error; 0: it is not known, −1: none is random (measure.Exactly)
+	DF         int     `json:"df"`
 	Systematic float64 `json:"systematic,omitempty"` // half-width of the error that is not random, ≥ 0
 }
 

@@ -33,9 +33,10 @@ type trajectoryRow struct {
 
 // Column describes a column of a table in a results folder.
 type Column struct {
-	Name  string `json:"name"`            // in the table's header
-	Doc   string `json:"doc"`             // what it holds
-	Unit  string `json:"unit,omitempty"`  // "1" of a pure number; "" where it holds no number, or a parameter without unit
+	Name string `json:"name"` // in the table's header
+	Doc  string `json:"doc"`  // what it holds
+	// "1" of a pure number; "" where it holds no number, or a parameter without unit
+	Unit  string `json:"unit,omitempty"`
 	Range string `json:"range,omitempty"` // the values that occur, in words; "": the Doc says it
 }
 

@@ -13,8 +13,9 @@ import (
 
 // Metadata is an item of the key-value metadata of a parquet file.
 type Metadata struct {
-	Key   string
-	Write func(w io.Writer) error // writes the value, whose length does not matter: it is never in memory as a whole
+	Key string
+	// writes the value, whose length does not matter: it is never in memory as a whole
+	Write func(w io.Writer) error
 }
 
 // placeholder returns the value that stands in the footer, once, until the value of m replaces

@@ -10,16 +10,18 @@ import (
 
 // RunInfo says how and where a sweep was last run.
 type RunInfo struct {
-	Version     string  `json:"version"`           // commit of the build, "+dirty" if files differed; else the module version, else "unknown"
-	GoVersion   string  `json:"go"`                // of the compiler, such as "go1.25.0"
-	OS          string  `json:"goos"`              // as GOOS names it
-	Arch        string  `json:"goarch"`            // as GOARCH names it
-	AMD64       string  `json:"goamd64,omitempty"` // instruction set level of the build, v1 to v4; "" elsewhere
-	Host        string  `json:"host"`              // name of the machine, "" if it has none
-	Workers     int     `json:"workers"`           // number of cells simulated at the same time, ≥ 1
-	Simulated   int     `json:"cells_simulated"`   // number of cells that this run simulated, ≥ 0
-	WallSeconds float64 `json:"wall_seconds"`      // elapsed time of the simulation
-	CPUSeconds  float64 `json:"cpu_seconds"`       // user and system time of the simulation
+	// commit of the build, "+dirty" if files differed; else the module version, else "unknown"
+	Version   string `json:"version"`
+	GoVersion string `json:"go"`     // of the compiler, such as "go1.25.0"
+	OS        string `json:"goos"`   // as GOOS names it
+	Arch      string `json:"goarch"` // as GOARCH names it
+	// instruction set level of the build, v1 to v4; "" elsewhere
+	AMD64       string  `json:"goamd64,omitempty"`
+	Host        string  `json:"host"`            // name of the machine, "" if it has none
+	Workers     int     `json:"workers"`         // number of cells simulated at the same time, ≥ 1
+	Simulated   int     `json:"cells_simulated"` // number of cells that this run simulated, ≥ 0
+	WallSeconds float64 `json:"wall_seconds"`    // elapsed time of the simulation
+	CPUSeconds  float64 `json:"cpu_seconds"`     // user and system time of the simulation
 }
 
 // NewRunInfo describes a run of this program on this machine that simulated so many

@@ -19,20 +19,26 @@ import (
 type How string
 
 const (
-	AtTarget  How = "arrived"   // where it should, see Target
-	TooDeep   How = "too-deep"  // the right arm, but others are at most half as probable as at rest, and as at the start
-	Unsteady  How = "unsteady"  // J has been where it should in the first half of the run, and is not in the last quarter or at the end
-	Elsewhere How = "other-arm" // on another arm than the one at rest, and than that of the start unless it is no longer sampled
-	NotYet    How = "not-there" // none of these: it is still on its way, or rests at another mixture of arms
-	Overflown How = "diverged"  // it has left the range of floating point
+	AtTarget How = "arrived" // where it should, see Target
+	// the right arm, but others are at most half as probable as at rest, and as at the start
+	TooDeep How = "too-deep"
+	// J has been where it should in the first half of the run, and is not in the last quarter or at
+	// the end
+	Unsteady How = "unsteady"
+	// on another arm than the one at rest, and than that of the start unless it is no longer sampled
+	Elsewhere How = "other-arm"
+	// none of these: it is still on its way, or rests at another mixture of arms
+	NotYet    How = "not-there"
+	Overflown How = "diverged" // it has left the range of floating point
 )
 
 // What decides how a run ends.
 const (
-	NearInMean = 0.05 // of the range of rewards, of the mean of J over the last quarter: time to 95 % has passed
-	NearAtEnd  = 0.1  // of J at the last step, which fluctuates
-	allowance  = 4    // standard deviations at rest, beyond which a run at rest hardly is
-	deeper     = 0.5  // share of the other arms' probability at rest
+	// of the range of rewards, of the mean of J over the last quarter: time to 95 % has passed
+	NearInMean = 0.05
+	NearAtEnd  = 0.1 // of J at the last step, which fluctuates
+	allowance  = 4   // standard deviations at rest, beyond which a run at rest hardly is
+	deeper     = 0.5 // share of the other arms' probability at rest
 	majority   = 2. / 3
 )
 
@@ -49,7 +55,8 @@ type Target struct {
 	First  int       // the most probable arm of the start
 	Began  float64   // Rare of the start; 1 where other arms are in front there
 
-	Deviation float64 // standard deviation of J at rest, for which its last step makes allowance; 0: none
+	// standard deviation of J at rest, for which its last step makes allowance; 0: none
+	Deviation float64
 	OfMean    float64 // that of its mean over the last quarter of the run, likewise
 }
 

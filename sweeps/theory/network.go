@@ -18,15 +18,17 @@ import (
 // policyNetwork is the policy of a cell with a network: what both witnesses are told of it.
 type policyNetwork struct {
 	build     func() network.Network
-	means     [][]float64        // mean rewards by context and arm
-	reference [][]float64        // logits of π_ref by context, rounded to 12 digits
-	initial   []float64          // weights of the reference, rounded too
-	params    []rom.Params       // the bandit of each context
-	rest      func()             // sets the three below, which takes minutes of a large network; calls after the first do nothing
-	weights   []float64          // at which all contexts are at their fixed points, rounded; nil: none are known
-	point     *deep.Point        // of these; nil: some context has none
-	because   scope.Reason       // why point or weights are nil
-	space     func() *deep.Range // of the Jacobian at weights
+	means     [][]float64  // mean rewards by context and arm
+	reference [][]float64  // logits of π_ref by context, rounded to 12 digits
+	initial   []float64    // weights of the reference, rounded too
+	params    []rom.Params // the bandit of each context
+	// sets the three below, which takes minutes of a large network; calls after the first do nothing
+	rest func()
+	// at which all contexts are at their fixed points, rounded; nil: none are known
+	weights []float64
+	point   *deep.Point        // of these; nil: some context has none
+	because scope.Reason       // why point or weights are nil
+	space   func() *deep.Range // of the Jacobian at weights
 }
 
 // newNetwork returns the policy of settings with a network.
@@ -51,7 +53,8 @@ func newNetwork(s *config.Settings) *policyNetwork {
 		of.Policy.Reference, of.Policy.Init = row, config.Init{Logits: row}
 		p.means, p.reference = append(p.means, means), append(p.reference, row)
 		bandit := Params(&of, rom.Unit)
-		bandit.Optimizer, bandit.Lag = option.Optimizer{}, option.Lag{} // of the cell that came first: a network is that of many
+		// of the cell that came first: a network is that of many
+		bandit.Optimizer, bandit.Lag = option.Optimizer{}, option.Lag{}
 		p.params = append(p.params, bandit)
 	}
 	p.rest = sync.OnceFunc(p.settle)

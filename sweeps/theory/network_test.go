@@ -107,11 +107,13 @@ func TestNetworkPrediction(t *testing.T) {
 	if got, want := *twice.Exact.CriticalLearningRate, *p.Exact.CriticalLearningRate/2; math.Abs(got/want-1) > 1e-12 {
 		t.Errorf("critical rate %v at twice the stiffness, want %v", got, want)
 	}
-	if got, want := *p.Exact.CriticalLearningRate, 2/p.Stiffness.Fresh; math.Abs(got/want-1) > 1e-6 { // of K = 2, ratio and k3
+	// of K = 2, ratio and k3
+	if got, want := *p.Exact.CriticalLearningRate, 2/p.Stiffness.Fresh; math.Abs(got/want-1) > 1e-6 {
 		t.Errorf("critical rate %v, want 2/λ_f = %v", got, want)
 	}
 	s.Optimizer.LearningRate = 1.1 * *p.Exact.CriticalLearningRate
-	if k := cache.At(&s, rom.Unit, nil, rom.CriticalInterval).Exact.CriticalRefreshInterval; k == nil || *k != 2 { // a block of 1 has λ < λ_f
+	// a block of 1 has λ < λ_f
+	if k := cache.At(&s, rom.Unit, nil, rom.CriticalInterval).Exact.CriticalRefreshInterval; k == nil || *k != 2 {
 		t.Errorf("critical interval %v at 1.1 of the critical rate of 2, want 2", k)
 	}
 	s.Estimator.KL.Coefficient = 0

@@ -28,8 +28,9 @@ var notOfTheory = map[string]string{
 // value of an enumeration gives other parameters.
 func TestTranslationLeavesNothingOut(t *testing.T) {
 	base := settingsOf(t, minimal)
-	base.Estimator.GroupsPerStep = 2                    // so that ages by group are not those by step
-	base.Optimizer.Momentum, base.Lag.Interval = 0.5, 4 // so that Nesterov's rule and reused samples act
+	base.Estimator.GroupsPerStep = 2 // so that ages by group are not those by step
+	// so that Nesterov's rule and reused samples act
+	base.Optimizer.Momentum, base.Lag.Interval = 0.5, 4
 	for _, k := range config.Keys {
 		if ofNetwork(k) {
 			continue

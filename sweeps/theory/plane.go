@@ -59,7 +59,8 @@ type Boundary struct {
 	Label   string   // for people
 	Meaning string   // what holds on the line
 	Lines   [][]Spot // a line is closed if its first and its last point are equal
-	Past    [][]Spot // the area past the onset of oscillation, as closed polygons; nil of other boundaries
+	// the area past the onset of oscillation, as closed polygons; nil of other boundaries
+	Past [][]Spot
 }
 
 // Boundaries returns every predicted boundary, and the area in which the linear dynamics is

@@ -12,21 +12,34 @@ import (
 // Its pointers shadow the fields of Prediction in JSON; they are nil, and null, for a
 // cell without a fixed point.
 type Prediction struct {
-	Cell           string             `json:"cell"`                     // cell id
-	Parameters     json.RawMessage    `json:"parameters"`               // the cell's settings, those at their default left out
-	FixedPoint     *rom.FixedPoint    `json:"fixed_point"`              // the fixed point
-	Stiffness      *rom.ModeStiffness `json:"stiffness"`                // stiffness of the stiffest and the slowest mode
-	Gradient       *float64           `json:"gradient_variance"`        // variance of one step's gradient in the stiffest mode
-	Oscillator     *rom.Oscillator    `json:"rom"`                      // constants of the reduced-order model
-	Regime         string             `json:"regime"`                   // of the linear dynamics, as in a map: overdamped, oscillatory (a mode is) or unstable; "" where not known
-	Scope          rom.Scope          `json:"scope"`                    // of every prediction of a stationary state, in the words of verdicts and predictions.csv
-	Run            rom.Scope          `json:"run"`                      // of that state in the cell's run, whose mean path from the start has to come to rest
-	Units          string             `json:"units,omitempty"`          // what to know of the unit of the learning rate: config.Settings.Units
-	Variance       *float64           `json:"expected_reward_variance"` // stationary Var J as verdicts and advice have it: to second order in the noise where that is known, else linear; nil: not known
-	AtRest         Numbers            `json:"at_rest"`                  // the stationary numbers with all that they leave out
-	Margin         Margin             `json:"-"`                        // within which Var J is judged
-	Path           *Way               `json:"path,omitempty"`           // of predict --path: what runs do from their start
-	rom.Prediction                    // everything else
+	Cell string `json:"cell"` // cell id
+	// the cell's settings, those at their default left out
+	Parameters json.RawMessage `json:"parameters"`
+	FixedPoint *rom.FixedPoint `json:"fixed_point"` // the fixed point
+	// stiffness of the stiffest and the slowest mode
+	Stiffness *rom.ModeStiffness `json:"stiffness"`
+	// variance of one step's gradient in the stiffest mode
+	Gradient *float64 `json:"gradient_variance"`
+	// constants of the reduced-order model
+	Oscillator *rom.Oscillator `json:"rom"`
+	// of the linear dynamics, as in a map: overdamped, oscillatory (a mode is) or unstable; "" where
+	// not known
+	Regime string `json:"regime"`
+	// of every prediction of a stationary state, in the words of verdicts and predictions.csv
+	Scope rom.Scope `json:"scope"`
+	// of that state in the cell's run, whose mean path from the start has to come to rest
+	Run rom.Scope `json:"run"`
+	// what to know of the unit of the learning rate: config.Settings.Units
+	Units string `json:"units,omitempty"`
+	// stationary Var J as verdicts and advice have it: to second order in the noise where that is
+	// known, else linear; nil: not known
+	Variance *float64 `json:"expected_reward_variance"`
+	// the stationary numbers with all that they leave out
+	AtRest Numbers `json:"at_rest"`
+	Margin Margin  `json:"-"` // within which Var J is judged
+	// of predict --path: what runs do from their start
+	Path           *Way `json:"path,omitempty"`
+	rom.Prediction      // everything else
 }
 
 // Numbers are the numbers of a stationary state.

@@ -16,8 +16,11 @@ const (
 
 // Regime holds the predictions for one point of a map; each is NaN where the theory does not apply.
 type Regime struct {
-	Radius  float64 // spectral radius of the linear dynamics, per step; unstable from 1 on; of cells alone with a delay
-	Margin  float64 // a function that is 0 where stability changes and positive where the linear dynamics is unstable
+	// spectral radius of the linear dynamics, per step; unstable from 1 on; of cells alone with a
+	// delay
+	Radius float64
+	// a function that is 0 where stability changes and positive where the linear dynamics is unstable
+	Margin  float64
 	Rule    float64 // ηλK/(1−μ) at the stiffest mode: the paper's rule is 1
 	Damping float64 // ζ of the reduced-order model
 	Rate    float64 // η, never NaN

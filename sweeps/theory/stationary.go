@@ -77,7 +77,8 @@ func (cache *Cache) AtRest(s *config.Settings, p *rom.Prediction, factors rom.Fa
 	}
 	a.settled = cache.Settled(s, factors)
 	a.settled.Unknown *= a.settled.Reward
-	if s.Optimizer.Schedule.Warmup > 0 { // which ends before the burn-in: the variance rises to between 0 and the stationary one
+	// which ends before the burn-in: the variance rises to between 0 and the stationary one
+	if s.Optimizer.Schedule.Warmup > 0 {
 		a.settled.Unknown += math.Abs(1 - a.settled.Reward)
 	}
 	return a

@@ -13,8 +13,8 @@ import (
 )
 
 // typical is what the theory gives of settings that users have: 2 to 8 Bernoulli arms, β from 0.005
-// to 1, G from 4 to 64, K from 1 to 16, and both scales. Two of three have a heavy ball (μ of 0, 0.5
-// or 0.9), the others Adam.
+// to 1, G from 4 to 64, K from 1 to 16, and both scales. Two of three have a heavy ball (μ of 0,
+// 0.5 or 0.9), the others Adam.
 type typical struct {
 	adam      bool
 	state     typicalState

@@ -16,11 +16,15 @@ import (
 type Way struct {
 	Path
 	Quantities map[sim.Quantity]Course `json:"quantities"`
-	Samples    Series                  `json:"samples"` // mean number of samples drawn before each step; empty: not known
-	TimeTo     *TimeTo                 `json:"time_to"` // nil: the theory has no path of J, or the run starts at its end
+	// mean number of samples drawn before each step; empty: not known
+	Samples Series `json:"samples"`
+	// nil: the theory has no path of J, or the run starts at its end
+	TimeTo *TimeTo `json:"time_to"`
 
-	Margin  *rom.PathMargin        `json:"margin"`  // of the mean path from an instability; nil: there is no start
-	Arrival *rom.ArrivalPrediction `json:"arrival"` // whether runs end where their mean path should; nil as Margin
+	// of the mean path from an instability; nil: there is no start
+	Margin *rom.PathMargin `json:"margin"`
+	// whether runs end where their mean path should; nil as Margin
+	Arrival *rom.ArrivalPrediction `json:"arrival"`
 
 	// ByDifficulty are the prompts with a policy each in four strata by J at the start, the hardest
 	// first. Prompts that start alike stay together. Empty: there are none, or all start alike.
@@ -29,31 +33,39 @@ type Way struct {
 
 // Stratum is the way of the prompts that are about as hard at the start, at the steps of a Way.
 type Stratum struct {
-	Prompts   int     `json:"prompts"`                   // how many
-	From      float64 `json:"from"`                      // smallest J at the start
-	To        float64 `json:"to"`                        // largest
-	Reward    Series  `json:"expected_reward"`           // mean of J over these prompts and over runs
-	Deviation Series  `json:"expected_reward_deviation"` // standard deviation over runs; empty: not known
-	Neglected Series  `json:"neglected"`                 // size of what Reward leaves out, the largest up to each step
-	TimeTo    *TimeTo `json:"time_to"`                   // when this mean has made 95 % of its own way; nil: it starts at its end
+	Prompts int     `json:"prompts"`         // how many
+	From    float64 `json:"from"`            // smallest J at the start
+	To      float64 `json:"to"`              // largest
+	Reward  Series  `json:"expected_reward"` // mean of J over these prompts and over runs
+	// standard deviation over runs; empty: not known
+	Deviation Series `json:"expected_reward_deviation"`
+	// size of what Reward leaves out, the largest up to each step
+	Neglected Series `json:"neglected"`
+	// when this mean has made 95 % of its own way; nil: it starts at its end
+	TimeTo *TimeTo `json:"time_to"`
 }
 
 // Course is the path of a quantity at the steps of a Way.
 type Course struct {
-	Mean      Series       `json:"mean"`      // over runs, in the unit of the quantity
-	Deviation Series       `json:"deviation"` // standard deviation over runs of what a run records; empty: not known
-	Neglected Series       `json:"neglected"` // size of what Mean leaves out, the largest up to each step
+	Mean Series `json:"mean"` // over runs, in the unit of the quantity
+	// standard deviation over runs of what a run records; empty: not known
+	Deviation Series `json:"deviation"`
+	// size of what Mean leaves out, the largest up to each step
+	Neglected Series       `json:"neglected"`
 	Kind      rom.Kind     `json:"kind"`
 	Because   scope.Reason `json:"because"` // out: there is no path, and the lists are empty
 }
 
 // TimeTo says when the mean of J over runs first reaches a level.
 type TimeTo struct {
-	Level     float64      `json:"level"`     // in units of reward
-	Share     float64      `json:"share"`     // of the way from J at the start to the fixed point, without one to the best arms
-	Steps     scope.Number `json:"steps"`     // optimizer steps; +Inf, null in JSON: not in this run
-	Deviation float64      `json:"deviation"` // estimate of the standard deviation over runs of their own times: that of J over the slope of the path; 0: not known
-	Samples   float64      `json:"samples"`   // samples drawn until then; 0: not known
+	Level float64 `json:"level"` // in units of reward
+	// of the way from J at the start to the fixed point, without one to the best arms
+	Share float64      `json:"share"`
+	Steps scope.Number `json:"steps"` // optimizer steps; +Inf, null in JSON: not in this run
+	// estimate of the standard deviation over runs of their own times: that of J over the slope of the
+	// path; 0: not known
+	Deviation float64 `json:"deviation"`
+	Samples   float64 `json:"samples"` // samples drawn until then; 0: not known
 }
 
 // Way returns the way of the runs of a cell with the quantities that a run records, the effective
@@ -97,7 +109,8 @@ func (cache *Cache) Way(s *config.Settings, level float64, more ...sim.Quantity)
 		if reward, reached := equilibrium.ReachedBy(one.Prompts); reached {
 			end = reward
 		}
-		size := losing(one.Neglected, lost*float64(len(params.Prompts.First))/float64(len(one.Prompts))) // if all that is lost is theirs
+		// if all that is lost is theirs
+		size := losing(one.Neglected, lost*float64(len(params.Prompts.First))/float64(len(one.Prompts)))
 		w := Way{Path: Path{Steps: steps, Reward: one.Mean, Deviation: one.Deviation, Neglected: size, Kind: one.Kind}, Samples: way.Samples}
 		way.ByDifficulty = append(way.ByDifficulty, Stratum{len(one.Prompts), one.Low, one.High, w.Reward, w.Deviation, w.Neglected, w.timeTo(end, math.NaN())})
 	}

@@ -39,12 +39,14 @@ var exempt = map[string]string{
 type intervalKind string
 
 const (
-	pointwise    intervalKind = ""        // Student's t
-	simultaneous intervalKind = "band"    // holds at all recorded steps together
-	ofEdges      intervalKind = "edges"   // of a time, between those at which the two edges of such a band reach a level
-	ofShare      intervalKind = "share"   // Wilson's score interval
-	bracket      intervalKind = "bracket" // of a located value: three standard errors, widened by the interval of the stiffness
-	widened      intervalKind = "widened" // Student's t, widened by a bound of the systematic error
+	pointwise    intervalKind = ""     // Student's t
+	simultaneous intervalKind = "band" // holds at all recorded steps together
+	// of a time, between those at which the two edges of such a band reach a level
+	ofEdges intervalKind = "edges"
+	ofShare intervalKind = "share" // Wilson's score interval
+	// of a located value: three standard errors, widened by the interval of the stiffness
+	bracket intervalKind = "bracket"
+	widened intervalKind = "widened" // Student's t, widened by a bound of the systematic error
 )
 
 // intervalKinds gives the kind of interval of each claim whose intervals are not

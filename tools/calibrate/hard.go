@@ -29,12 +29,14 @@ const mostMissed = 1
 type hardRow struct {
 	file, label, quantity string
 	seeds                 int
-	half                  float64 // median half-width of the intervals of usedConfidence, relative to value; NaN for a band
-	value                 float64 // long-run value; NaN for a band
-	covered               int     // trials whose 95 % interval holds the long-run value
-	below, above          int     // trials whose 95 % interval lies wholly below, and above, the long-run value
-	missed                int     // trials whose interval of usedConfidence does not hold it
-	right                 rulings // of the right theory, at usedConfidence
+	// median half-width of the intervals of usedConfidence, relative to value; NaN for a band
+	half    float64
+	value   float64 // long-run value; NaN for a band
+	covered int     // trials whose 95 % interval holds the long-run value
+	// trials whose 95 % interval lies wholly below, and above, the long-run value
+	below, above int
+	missed       int     // trials whose interval of usedConfidence does not hold it
+	right        rulings // of the right theory, at usedConfidence
 }
 
 type hardRows []*hardRow

@@ -29,16 +29,17 @@ type row struct {
 	claim, quantity string
 	kind            intervalKind
 	seeds           int
-	margin          float64 // of the check: a fraction of the prediction if relative, else in units of the quantity
-	relative        bool
-	half            float64      // median half-width of the intervals, in margins
-	bias            float64      // long-run value − prediction, in margins; NaN for a band
-	covered         int          // trials whose interval holds the long-run value
-	right           rulings      // of the right theory
-	fault           string       // of the control
-	shift           sweeps.Shift // by how much the control moves the prediction
-	wrong           rulings      // of the control
-	reduced         reducedRow
+	// of the check: a fraction of the prediction if relative, else in units of the quantity
+	margin   float64
+	relative bool
+	half     float64      // median half-width of the intervals, in margins
+	bias     float64      // long-run value − prediction, in margins; NaN for a band
+	covered  int          // trials whose interval holds the long-run value
+	right    rulings      // of the right theory
+	fault    string       // of the control
+	shift    sweeps.Shift // by how much the control moves the prediction
+	wrong    rulings      // of the control
+	reduced  reducedRow
 }
 
 // reducedRow is the calibration of one quantity from trials with reduced data.
@@ -154,10 +155,10 @@ func pooled(trials []trial, q int) []float64 {
 }
 
 // sides counts the trials whose interval of quantity q lies wholly below the long-run value, holds
-// it, and lies above it or is not known. A band holds it if all its intervals do, and else counts by
-// the first that does not. The mean over the n trials includes the trial's own value, which reduces
-// its standard deviation about the mean to √((n−1)/n) times that about the truth; so the distance is
-// multiplied by √(n/(n−1)).
+// it, and lies above it or is not known. A band holds it if all its intervals do, and else counts
+// by the first that does not. The mean over the n trials includes the trial's own value, which
+// reduces its standard deviation about the mean to √((n−1)/n) times that about the truth; so the
+// distance is multiplied by √(n/(n−1)).
 func sides(trials []trial, q int, longRun []float64) (below, held, above int) {
 	n := float64(len(trials))
 	stretch := math.Sqrt(n / (n - 1))

@@ -52,7 +52,8 @@ func tabulate(ctx context.Context, cells []*cell, faults []fault, workers int) (
 		}
 		cells = append(cells, c)
 	}
-	shifts, err := tool.Each(ctx, len(cells), workers, func(_ context.Context, i int) ([][]sweeps.Shift, error) { // [file][fault]
+	// [file][fault]
+	shifts, err := tool.Each(ctx, len(cells), workers, func(_ context.Context, i int) ([][]sweeps.Shift, error) {
 		return sweeps.Shifts(sweeps.NewPlan(cells[i].spec), mistakes), nil
 	})
 	for _, file := range shifts {
@@ -66,8 +67,10 @@ func (t *table) add(file [][]sweeps.Shift) {
 	for fault, shifts := range file {
 		for _, s := range shifts {
 			claim := slices.Index(t.claims, s.Check.Claim.Name)
-			t.compared[claim] = t.compared[claim] || s.Check.Claim != config.FrontierConstant // 0 is predicted whatever the theory
-			if moved := math.Abs(s.Margins); moved > t.moved[fault][claim] {                  // false for NaN: no prediction
+			// 0 is predicted whatever the theory
+			t.compared[claim] = t.compared[claim] || s.Check.Claim != config.FrontierConstant
+			// false for NaN: no prediction
+			if moved := math.Abs(s.Margins); moved > t.moved[fault][claim] {
 				t.moved[fault][claim] = moved
 			}
 		}

@@ -69,7 +69,8 @@ type trial struct {
 // trials runs seeds 1 to n, as many at the same time as there are workers, and judges the data of
 // each once for every confidence. It returns the trials by confidence and seed.
 func (c *cell) trials(ctx context.Context, n, workers int, budget dataBudget, confidences ...float64) ([][]trial, error) {
-	caches := make(chan *theory.Cache, workers) // of predictions, which seeds share: one goroutine at a time has each
+	// of predictions, which seeds share: one goroutine at a time has each
+	caches := make(chan *theory.Cache, workers)
 	for range workers {
 		caches <- theory.NewCache()
 	}

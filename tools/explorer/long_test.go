@@ -114,8 +114,8 @@ func commandOf(t *testing.T, fragment string) string {
 }
 
 // precision is the relative difference of two numbers that counts as none. In the browser sums are
-// made in another order, without vector instructions, and exp is another function. What is neglected is
-// a difference of such numbers, and good to a factor of two.
+// made in another order, without vector instructions, and exp is another function. What is
+// neglected is a difference of such numbers, and good to a factor of two.
 func precision(at string) float64 {
 	if strings.Contains(at, " neglected ") {
 		return 1e-6
@@ -123,8 +123,9 @@ func precision(at string) float64 {
 	return 1e-9
 }
 
-// compare compares two JSON values: everything is equal, numbers to the precision. The numbers of a list, such as
-// the multipliers, of which some are 0 but for rounding, are compared with the largest of it.
+// compare compares two JSON values: everything is equal, numbers to the precision. The numbers of a
+// list, such as the multipliers, of which some are 0 but for rounding, are compared with the
+// largest of it.
 func compare(t *testing.T, at string, got, want any, scale float64) {
 	t.Helper()
 	switch want := want.(type) {

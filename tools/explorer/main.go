@@ -70,7 +70,8 @@ type contents struct {
 	Colours                   string // those of reports
 	Wasm                      string // the program, compressed, in base64
 	Describe                  string // what explore.Describe returns, in JSON
-	Digest                    string // the sha256 of JS in base64, by which the page allows that script alone
+	// the sha256 of JS in base64, by which the page allows that script alone
+	Digest string
 }
 
 // assemble returns the page around a program, and the size of the compressed program.

@@ -184,7 +184,8 @@ func (d *drawing) check(c *config.Claim, search map[string]any) map[string]any {
 	return check
 }
 
-// ofNetwork reports whether a key describes a network, of which none is drawn: few claims can be made of one.
+// ofNetwork reports whether a key describes a network, of which none is drawn: few claims can be
+// made of one.
 func ofNetwork(key string) bool {
 	return strings.HasPrefix(key, "bandit.contexts.") || strings.HasPrefix(key, "policy.network.")
 }

@@ -52,7 +52,8 @@ func (j judging) examine(ctx context.Context, f file) (answer, []finding, error)
 			continue
 		}
 		x := finding{verdict: v, file: a.File}
-		x.confirmed = i < len(again.Verdicts) && again.refutes(again.Verdicts[i]) // the same checks in the same order
+		// the same checks in the same order
+		x.confirmed = i < len(again.Verdicts) && again.refutes(again.Verdicts[i])
 		findings = append(findings, x)
 	}
 	return a, findings, nil

@@ -114,8 +114,9 @@ func TestExamine(t *testing.T) {
 	}
 }
 
-// A search of sampled groups has the replicas that its budget allows: all of them where few intervals are tried, none
-// where the rule is long because the stiffness is that of the penalty alone, up to which a replica takes 10⁹ steps.
+// A search of sampled groups has the replicas that its budget allows: all of them where few
+// intervals are tried, none where the rule is long because the stiffness is that of the penalty
+// alone, up to which a replica takes 10⁹ steps.
 func TestSearchWithinBudget(t *testing.T) {
 	const text = `
 name: located
@@ -141,8 +142,9 @@ checks:
 	}
 }
 
-// At G = ∞ a search for a learning rate follows deviations for long, because a slow mode that decays may hide one that grows (draw 843 of seed 9: a threshold
-// of 590 in the place of 566); the intervals that a search for one tries are bounded by the length of the run.
+// At G = ∞ a search for a learning rate follows deviations for long, because a slow mode that
+// decays may hide one that grows (draw 843 of seed 9: a threshold of 590 in the place of 566); the
+// intervals that a search for one tries are bounded by the length of the run.
 func TestSearchWithoutNoise(t *testing.T) {
 	for param, want := range map[string]string{"optimizer.learning_rate": "2000", "lag.interval": "100"} {
 		f, slow, err := prepare(parse(t, `

@@ -19,10 +19,12 @@ import (
 
 // request asks for the verdicts of a file.
 type request struct {
-	File   file          `json:"file"`
-	Limit  time.Duration `json:"limit"`  // CPU time after which the request counts as hung
-	Budget float64       `json:"budget"` // the largest work of a cell, which decides the length of its run: see stepWork; 0: the file gives it
-	Data   int           `json:"data"`   // factor of the numbers of replicas and draws, ≥ 1
+	File  file          `json:"file"`
+	Limit time.Duration `json:"limit"` // CPU time after which the request counts as hung
+	// the largest work of a cell, which decides the length of its run: see stepWork; 0: the file gives
+	// it
+	Budget float64 `json:"budget"`
+	Data   int     `json:"data"` // factor of the numbers of replicas and draws, ≥ 1
 }
 
 // answer holds the results of judging a file.

@@ -22,8 +22,11 @@ const (
 	unsettledReplicas = 64 // of a run that is shorter than its burn-in should be
 
 	searchSteps, searchReplicas = 600, 256 // of a search with sampled groups
-	longSearchSteps             = 2000     // of a search for a learning rate at G = ∞: in 100 a mode that decays slowly hid one that grows (seed 9, number 843)
-	searchBudgets               = 200      // for such a search at most: cpuLimit, were no pair to end early
+	// of a search for a learning rate at G = ∞: in 100 a mode that decays slowly hid one that grows
+	// (seed 9, number 843)
+	longSearchSteps = 2000
+	// for such a search at most: cpuLimit, were no pair to end early
+	searchBudgets = 200
 )
 
 // usualBudget is the largest work of a cell, about 0.3 s.
@@ -74,8 +77,8 @@ func lengthOf(c class, budget float64, cell *sweeps.Cell, p *rom.Prediction) len
 	return restLength(s, budget, relaxationTime(s, p), period)
 }
 
-// locatedLength returns the length of a search, whose steps also bound the intervals that are tried, with as
-// many replicas of sampled groups as the budget allows.
+// locatedLength returns the length of a search, whose steps also bound the intervals that are
+// tried, with as many replicas of sampled groups as the budget allows.
 func locatedLength(cell *sweeps.Cell, budget float64, p *rom.Prediction) length {
 	s := &cell.Settings
 	in := cell.Sim()
@@ -131,7 +134,8 @@ func restLength(s *config.Settings, budget, time, period float64) length {
 	return length{steps: int(steps), burnIn: int(whole(steps / 10)), replicas: unsettledReplicas}
 }
 
-// pathLength returns the length of a run that approaches its fixed point, of four refresh periods at least.
+// pathLength returns the length of a run that approaches its fixed point, of four refresh periods
+// at least.
 func pathLength(s *config.Settings, budget, time, period float64) length {
 	steps := max(120, 4*period, min(4*time, 1000))
 	return length{steps: int(steps), replicas: int(max(leastRepeats, min(mostReplicas, budget/(steps*stepWork(s)))))}

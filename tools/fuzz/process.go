@@ -48,8 +48,8 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return errors.Join(written, encoder.Encode(message{Answer: &a}))
 }
 
-// judging asks for verdicts. Each request has a process of this program of its own: a computation that
-// does not end can be killed only with its process.
+// judging asks for verdicts. Each request has a process of this program of its own: a computation
+// that does not end can be killed only with its process.
 type judging struct {
 	limit  time.Duration // of one request, in CPU time
 	budget float64       // see request

@@ -58,8 +58,10 @@ func TestArchitecture(t *testing.T) {
 		}
 		for _, dep := range deps[module+row.pkg] {
 			own, isOwn := strings.CutPrefix(dep, module)
-			described := own == "option" && slices.Contains(row.only, "grpo")          // whoever sees the algorithm sees its options
-			room := strings.HasPrefix(own, "rom/") && slices.Contains(row.only, "rom") // and whoever sees the theory its rooms
+			// whoever sees the algorithm sees its options
+			described := own == "option" && slices.Contains(row.only, "grpo")
+			// and whoever sees the theory its rooms
+			room := strings.HasPrefix(own, "rom/") && slices.Contains(row.only, "rom")
 			if isOwn && own != row.pkg && !described && !room && !slices.Contains(row.only, own) {
 				t.Errorf("%s depends on %s: %s", row.pkg, own, row.because)
 			}
@@ -100,8 +102,8 @@ func TestConfinedLibraries(t *testing.T) {
 	}
 }
 
-// No package takes from package math, or math/cmplx, a function with an exponential, the bits of which depend on
-// the processor: both witnesses have those of fp.
+// No package takes from package math, or math/cmplx, a function with an exponential, the bits of
+// which depend on the processor: both witnesses have those of fp.
 func TestExponentials(t *testing.T) {
 	banned := regexp.MustCompile(`\b(math\.(Exp|Exp2|Pow|Sinh|Cosh|Tanh|Erf|Erfc|Gamma)|cmplx\.(Exp|Pow|Sinh|Cosh|Tanh|Sin|Cos|Tan|Cot))\b`)
 	for pkg, files := range goList(t, "GoFiles") {

@@ -21,7 +21,8 @@ import (
 
 // fault is a row of the table: a mistake of a careless programmer.
 type fault struct {
-	tree   string // folder that holds the code; the tests of it and of the folders below must find the fault
+	// folder that holds the code; the tests of it and of the folders below must find the fault
+	tree   string
 	what   string // the fault, in one line
 	before string // text that occurs exactly once in the code of the tree
 	after  string // text that replaces it

@@ -19,11 +19,12 @@ type Answer struct {
 	Summary     Summary            `json:"summary"`
 	Words       []Word             `json:"words"`
 	Multipliers Multipliers        `json:"multipliers"`
-	YAML        string             `json:"yaml"`    // the cell as a configuration file
-	File        string             `json:"file"`    // the name of that file in Sweep
-	Command     string             `json:"command"` // that prints Prediction, in the folder of the repository
-	Sweep       string             `json:"sweep"`   // that simulates the configuration file
-	MapAxes     Axes               `json:"map_axes"`
+	YAML        string             `json:"yaml"` // the cell as a configuration file
+	File        string             `json:"file"` // the name of that file in Sweep
+	// that prints Prediction, in the folder of the repository
+	Command string `json:"command"`
+	Sweep   string `json:"sweep"` // that simulates the configuration file
+	MapAxes Axes   `json:"map_axes"`
 }
 
 // Multipliers are the eigenvalues of the linear dynamics.
@@ -106,9 +107,9 @@ func linearOf(p *theory.Prediction) (dynamics *rom.Dynamics, known bool) {
 // on it counts: a delay of any length has complex multipliers that are gone long before.
 const visible = 0.05
 
-// swing returns period and decay of the slowest motion that swings: the length of a cycle in
-// steps, at least two spans, and the share of an amplitude that is left after it. It is found
-// only from the onset of oscillation on, as in the map, and if it is visible beside the slowest motion of
+// swing returns period and decay of the slowest motion that swings: the length of a cycle in steps,
+// at least two spans, and the share of an amplitude that is left after it. It is found only from
+// the onset of oscillation on, as in the map, and if it is visible beside the slowest motion of
 // all; where a motion grows, if it grows fastest.
 func swing(s *config.Settings, d *rom.Dynamics) (period, left float64, found bool) {
 	largest, all := 0.0, 0.0

@@ -189,9 +189,9 @@ func Describe() (*Description, error) {
 // share returns the probability of the first arm.
 func share(logits []float64) float64 { return grpo.NewPolicy(logits).Probs[0] }
 
-// overrides returns the state as overrides `key=value` of its preset, in the order of
-// config.Keys. The controls without a key of their own become the keys that they change. A lag that
-// becomes random gets ages, and a run that becomes short half of its steps as burn-in, if none are given.
+// overrides returns the state as overrides `key=value` of its preset, in the order of config.Keys.
+// The controls without a key of their own become the keys that they change. A lag that becomes
+// random gets ages, and a run that becomes short half of its steps as burn-in, if none are given.
 func (s State) overrides() (set []string, err error) {
 	spec, err := load(s.Preset)
 	if err != nil {

@@ -24,10 +24,11 @@ type Counts map[theory.How]int
 
 // Ensemble is some of the runs that `grposim sweep` of the state's configuration simulates.
 type Ensemble struct {
-	Total    int             `json:"total"` // number of runs of the cell
-	From     int             `json:"from"`
-	Steps    []int           `json:"steps"`
-	Runs     []theory.Series `json:"runs"`     // J by run and step; null after a run left the range of floating point
+	Total int   `json:"total"` // number of runs of the cell
+	From  int   `json:"from"`
+	Steps []int `json:"steps"`
+	// J by run and step; null after a run left the range of floating point
+	Runs     []theory.Series `json:"runs"`
 	Diverged int             `json:"diverged"` // number of these runs that did
 	Counted  Counts          `json:"counted"`  // of all runs so far
 	Summary  Summary         `json:"summary"`  // the answer with what they did
@@ -101,8 +102,8 @@ var endings = []struct {
 	{theory.Overflown, "left the range of numbers"},
 }
 
-// enough and few are the shares of runs that arrive, above which all is well, and below which it is not:
-// 95 % is that of the command advise.
+// enough and few are the shares of runs that arrive, above which all is well, and below which it is
+// not: 95 % is that of the command advise.
 const (
 	enough = 0.95
 	few    = 0.5

@@ -25,8 +25,9 @@ import (
 
 // State holds the setting of the page: a preset and the values that differ from it.
 type State struct {
-	Preset string            `json:"preset"` // a name of Presets
-	Set    map[string]string `json:"set"`    // by key of a control or of the configuration, the value as --set takes it
+	Preset string `json:"preset"` // a name of Presets
+	// by key of a control or of the configuration, the value as --set takes it
+	Set map[string]string `json:"set"`
 }
 
 // Explorer keeps the predictions of one page, so that a map does not compute one twice.

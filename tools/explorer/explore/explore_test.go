@@ -108,8 +108,8 @@ func TestCommandIsQuoted(t *testing.T) {
 	}
 }
 
-// All problems of a state come at once, in the words of the commands, each with the key at which the
-// page shows it.
+// All problems of a state come at once, in the words of the commands, each with the key at which
+// the page shows it.
 func TestProblems(t *testing.T) {
 	for request, want := range map[string][]string{
 		`{"preset": "none"}`:     {`: preset: got "none", want one of two-arms, `},
@@ -201,8 +201,8 @@ func TestIdleControls(t *testing.T) {
 	}
 }
 
-// The summary speaks of swings only where the map has a regime with swings, or where swings grow, and names a
-// limit of stability only on the right side of the present rate.
+// The summary speaks of swings only where the map has a regime with swings, or where swings grow,
+// and names a limit of stability only on the right side of the present rate.
 func TestSummaryFollowsTheRegime(t *testing.T) {
 	swings := 0
 	for _, s := range append(randomStates(150, rand.New(rand.NewPCG(3, 4))), State{"unstable", map[string]string{config.LearningRateKey: "0.05"}}) {
@@ -543,7 +543,8 @@ func TestWordsHaveTheNumbers(t *testing.T) {
 	}
 }
 
-// A learning rate of a network is named as such in a card and first of all in the summary, with and without theory.
+// A learning rate of a network is named as such in a card and first of all in the summary, with and
+// without theory.
 func TestRateOfANetwork(t *testing.T) {
 	for _, preset := range []string{"two-arms", "as-trl"} {
 		answer := must(t, New(), (*Explorer).Answer, State{preset, map[string]string{config.LearningRateKey: "1e-6"}})
@@ -554,7 +555,8 @@ func TestRateOfANetwork(t *testing.T) {
 	}
 }
 
-// Directions in which the stiffness is rounding are neither stable nor unstable, and said so beside the others.
+// Directions in which the stiffness is rounding are neither stable nor unstable, and said so beside
+// the others.
 func TestNeutral(t *testing.T) {
 	e := New()
 	s := State{"six-arms", map[string]string{"grpo.advantage.scale": "batch-std", config.GroupSizeKey: "128", strengthKey: "0.35"}}
@@ -576,8 +578,8 @@ func TestSameRewards(t *testing.T) {
 	}
 }
 
-// What is neglected is of unknown size where the theory has its largest number or none for it, and in doubt where
-// it is more than half of the band.
+// What is neglected is of unknown size where the theory has its largest number or none for it, and
+// in doubt where it is more than half of the band.
 func TestDoubtOfAPath(t *testing.T) {
 	for _, c := range []struct {
 		neglected, deviation float64
@@ -593,13 +595,14 @@ func TestDoubtOfAPath(t *testing.T) {
 	}
 }
 
-// uncertain is a state of whose noise at rest the theory neglects 30 times as much, and whose policy
-// locks from most of its fluctuations.
+// uncertain is a state of whose noise at rest the theory neglects 30 times as much, and whose
+// policy locks from most of its fluctuations.
 var uncertain = State{"two-arms", map[string]string{
 	config.GroupSizeKey: "8", strengthKey: "0.5", config.LagIntervalKey: "12", config.LearningRateKey: "0.6", "run.replicas": "64",
 }}
 
-// Where the noise at rest is uncertain, for either reason, the words say why and the summary has no number.
+// Where the noise at rest is uncertain, for either reason, the words say why and the summary has no
+// number.
 func TestNoiseIsDoubted(t *testing.T) {
 	for why, s := range map[string]State{"what the theory neglects": uncertain, "standard deviations away": {"asynchronous", map[string]string{config.LearningRateKey: "0.1196"}}} {
 		answer := must(t, New(), (*Explorer).Answer, s)
@@ -612,8 +615,9 @@ func TestNoiseIsDoubted(t *testing.T) {
 	}
 }
 
-// Where the theory has no answer, or runs from the start do not arrive at a stable state, the summary
-// begins with what they do. No run arrives at an unstable point, however near it is at the end. In the second case some lock by chance on the worse of two answers.
+// Where the theory has no answer, or runs from the start do not arrive at a stable state, the
+// summary begins with what they do. No run arrives at an unstable point, however near it is at the
+// end. In the second case some lock by chance on the worse of two answers.
 func TestSummaryBeginsWithTheRuns(t *testing.T) {
 	e := New()
 	for name, c := range map[string]struct {
@@ -654,8 +658,8 @@ func TestSummaryBeginsWithTheRuns(t *testing.T) {
 	}
 }
 
-// Runs that begin and stay at rest have not left it, though their mean over the last quarter fluctuates by more than a
-// twentieth of the range of rewards.
+// Runs that begin and stay at rest have not left it, though their mean over the last quarter
+// fluctuates by more than a twentieth of the range of rewards.
 func TestRunsAtRestStay(t *testing.T) {
 	s := State{"unstable", map[string]string{
 		firstMean: "0.32", secondMean: "0.34", "grpo.advantage.scale": "std", strengthKey: "0.09082", "grpo.kl.gradient": "exact", lagKindKey: "random", agesToKey: "18",

@@ -12,15 +12,17 @@ import (
 
 // Path is the predicted mean reward along a run from its start.
 type Path struct {
-	Steps      []int         `json:"steps"`
-	Reward     theory.Series `json:"reward"`    // E J; null where not known
-	Deviation  theory.Series `json:"deviation"` // standard deviation of J over runs; null where not known
-	Neglected  theory.Series `json:"neglected"` // size of what Reward leaves out; null where not known
-	Doubt      *string       `json:"doubt"`     // why the prediction may be far off; null: it is not
-	Kind       string        `json:"kind"`
-	Scope      *string       `json:"scope"`       // why there is no prediction, and what would change that
-	FixedPoint *float64      `json:"fixed_point"` // J*; null: there is none
-	Words      []Word        `json:"words"`
+	Steps  []int         `json:"steps"`
+	Reward theory.Series `json:"reward"` // E J; null where not known
+	// standard deviation of J over runs; null where not known
+	Deviation theory.Series `json:"deviation"`
+	Neglected theory.Series `json:"neglected"` // size of what Reward leaves out; null where not known
+	Doubt     *string       `json:"doubt"`     // why the prediction may be far off; null: it is not
+	Kind      string        `json:"kind"`
+	// why there is no prediction, and what would change that
+	Scope      *string  `json:"scope"`
+	FixedPoint *float64 `json:"fixed_point"` // J*; null: there is none
+	Words      []Word   `json:"words"`
 }
 
 // Path returns the predicted path of the runs of a state.
@@ -74,7 +76,8 @@ func (p *Path) doubt(reach float64) *string {
 	return &doubt
 }
 
-// known reports whether the theory has a number; what it neglects is the largest number where that is unknown.
+// known reports whether the theory has a number; what it neglects is the largest number where that
+// is unknown.
 func known(x float64) bool { return math.Abs(x) < math.MaxFloat64 }
 
 // rise says when J has gone 95 % of its way to the target, and stays there.
@@ -108,12 +111,12 @@ func (p *Path) rise(target float64) Word {
 	return p.doubted(w)
 }
 
-// doubtful is the size of what a path leaves out, as a share of the range of rewards, beyond which it
-// may be far off.
+// doubtful is the size of what a path leaves out, as a share of the range of rewards, beyond which
+// it may be far off.
 const doubtful = 0.05
 
-// halfBand is half of the band from 5 % to 95 % of runs, in standard deviations of a normal law. What is
-// neglected matters beside it if it is at least visibleShare of the range of rewards.
+// halfBand is half of the band from 5 % to 95 % of runs, in standard deviations of a normal law.
+// What is neglected matters beside it if it is at least visibleShare of the range of rewards.
 const (
 	halfBand     = 1.645
 	visibleShare = 0.01

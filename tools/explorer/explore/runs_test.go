@@ -10,8 +10,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/runs.txt")
 
-// The runs are the same to the last bit everywhere: here, and as WebAssembly, where the long tests of
-// tools/explorer run this one.
+// The runs are the same to the last bit everywhere: here, and as WebAssembly, where the long tests
+// of tools/explorer run this one.
 func TestRunsAreTheSameEverywhere(t *testing.T) {
 	const file = "testdata/runs.txt"
 	var got strings.Builder

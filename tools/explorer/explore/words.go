@@ -46,8 +46,8 @@ type reader struct {
 	p *theory.Prediction
 }
 
-// words returns the answers to all questions about the state at rest, and what to know of the unit of
-// the learning rate.
+// words returns the answers to all questions about the state at rest, and what to know of the unit
+// of the learning rate.
 func (r reader) words() []Word {
 	words := []Word{r.stability(), r.oscillation(), r.settling(), r.noise(), r.end()}
 	if units := r.c.settings.Units(); units != "" {
@@ -86,7 +86,8 @@ func (r reader) stability() Word {
 	w.Tone, w.Answer = Good, "Yes; no larger η or K that was searched is unstable"
 	if limits := r.limits(d, ", or at ", func(limit, now float64) bool { return limit > now }); limits != "" {
 		w.Answer = "Yes; it would become unstable at " + limits
-		if s := r.c.settings; s.Optimizer.Kind == option.Adam && s.Estimator.GroupSize != option.Infinite { // whose second moments grow with the force
+		// whose second moments grow with the force
+		if s := r.c.settings; s.Optimizer.Kind == option.Adam && s.Estimator.GroupSize != option.Infinite {
 			w.Answer = "Yes, at every η; the runs would scatter more from " + limits + " on"
 		}
 	}
@@ -266,7 +267,8 @@ func (r reader) summary(words []Word) Summary {
 	switch {
 	case swings && left >= 0.01:
 		ringing = "in swings of " + steps(period)
-	case swings && left >= 0.01*0.01: // after half a period the deviation has the other sign and is the square root of this
+	case swings && left >= 0.01*0.01:
+		// after half a period the deviation has the other sign and is the square root of this
 		ringing = "with a small overshoot"
 	}
 	if r.neutral() {

@@ -55,8 +55,8 @@ func Main(name string, program func(context.Context, *Command) error) {
 	os.Exit(Run(ctx, name, program, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// Run runs a program and returns its exit code. It says on stderr what is wrong, each line after the
-// program's name.
+// Run runs a program and returns its exit code. It says on stderr what is wrong, each line after
+// the program's name.
 func Run(ctx context.Context, name string, program func(context.Context, *Command) error, args []string, stdout, stderr io.Writer) int {
 	c := &Command{flag.NewFlagSet(name, flag.ContinueOnError), stdout, stderr, args}
 	c.SetOutput(stderr)
@@ -104,8 +104,8 @@ func (c *Command) Write(path string, document []byte) error {
 }
 
 // Each returns the results of a task for 0, 1, …, n − 1, in this order. As many run at the same
-// time as there are workers, at least one. The first error ends the others; results that are finished are returned
-// beside it.
+// time as there are workers, at least one. The first error ends the others; results that are
+// finished are returned beside it.
 func Each[Result any](ctx context.Context, n, workers int, task func(ctx context.Context, i int) (Result, error)) ([]Result, error) {
 	results := make([]Result, n)
 	group, within := errgroup.WithContext(ctx)
