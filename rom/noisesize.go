@@ -1,6 +1,7 @@
 package rom
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -184,7 +185,10 @@ func (l *linearization) changeOfCuts(sigma *mat.Dense) (change float64) {
 func (l *linearization) outOfReach(law *linear.Law, gap, size float64) scope.Reason {
 	switch {
 	case !(size <= largestNoise):
-		return scope.NoiseTooLarge.Because(size)
+		if size < 1 {
+			return scope.NoiseTooLarge.Because(fmt.Sprintf("about %.0f %%", 100*size))
+		}
+		return scope.NoiseTooLarge.Because("more than all")
 	case l.bounded(law, gap):
 		return scope.BoundWithinNoise.Because()
 	}

@@ -57,7 +57,7 @@ var rows = [...]struct{ name, says, try string }{
 	RateVaries:       {"rate-varies", "the learning rate %s", "use `optimizer.schedule.kind` constant, and a `run.burn_in` above `optimizer.schedule.warmup`"},
 	NoNoise:          {"no-noise", "no noise at G = ∞", "take a finite `grpo.group_size`"},
 
-	NoiseTooLarge:    {"noise-too-large", "the noise is too large for a law about one point: it leaves out a share of about %.2g of Var J", "lower `optimizer.learning_rate` or `optimizer.momentum`, or raise `grpo.group_size` or `grpo.kl.coefficient`"},
+	NoiseTooLarge:    {"noise-too-large", "the noise is too large for a law about one point: it leaves out %s of Var J", "lower `optimizer.learning_rate` or `optimizer.momentum`, or raise `grpo.group_size` or `grpo.kl.coefficient`"},
 	BoundWithinNoise: {"bound-within-noise", "a bound of the weights or of the norm lies within three standard deviations", "widen the bound, lower `optimizer.learning_rate`, or raise `grpo.group_size`"},
 	AdamEscapes:      {"adam-escapes", "under Adam the spread of runs about the fixed point reaches a logit at a learning rate of %.3g, and from %.3g on they may leave it for good", "lower `optimizer.learning_rate` below the second value named, or `lag.interval`"},
 

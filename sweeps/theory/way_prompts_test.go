@@ -53,7 +53,9 @@ func checkPrompts(t *testing.T, seed uint64, sets, replicas int) {
 		}
 		for k, q := range quantities {
 			path := &paths[k]
-			if epochs := s.Prompts.Order != option.Independent; !path.Scope.In && q == sim.EffectiveSampleSize && epochs && s.Lag.Interval > 1 {
+			noisy := s.Estimator.GroupSize != option.Infinite && q == sim.ClipFraction // simulated, not predicted
+			epochs := s.Prompts.Order != option.Independent && s.Lag.Interval > 1 && q == sim.EffectiveSampleSize
+			if !path.Scope.In && (noisy || epochs) {
 				continue
 			}
 			if !path.Scope.In {

@@ -50,10 +50,7 @@ func (f fault) mutate() (file, mutated string, err error) {
 
 // clocked lists tests with a limit on time. On a busy machine they may fail without a
 // fault, so they are left out.
-var clocked = []string{
-	"TestExtremesPredictNumbers", "TestHeapsOfExtremesPredictNumbers", "TestPredictIsQuick",
-	"TestMeasuredThresholdsOfEightArms", "TestInterruptionOfProbes",
-}
+var clocked = []string{"TestInterruptionOfProbes"}
 
 // hangs marks the killer of a mutant whose tests did not end.
 const hangs = " (hangs)"
