@@ -44,7 +44,9 @@ checks:
 	}
 	fmt.Println(sweeps.Summarize(verdicts))
 	// Output:
-	// G=16, expected reward, mean: agree with grpo.kl.coefficient = 1: disagree G=64, expected reward,
-	// mean: agree with grpo.kl.coefficient = 1: disagree 2 agree, 0 disagree, 0 inconclusive, 0 out of
-	// scope; 2 of 2 planted faults caught (2 change a setting, law, mode or class)
+	// G=16, expected reward, mean: agree
+	// with grpo.kl.coefficient = 1: disagree
+	// G=64, expected reward, mean: agree
+	// with grpo.kl.coefficient = 1: disagree
+	// 2 agree, 0 disagree, 0 inconclusive, 0 out of scope; 2 of 2 planted faults caught (2 change a setting, law, mode or class)
 }
