@@ -91,9 +91,9 @@ test-long: ## tests that take minutes (TestLong…): all of reproduce, close sta
 # simd/archsimd.LoadFloat64x8SlicePart of Go 1.26, which points at eight numbers in a shorter slice, and reads those that are there.
 CONCURRENT := sim sweeps sweeps/advice cmd/grposim
 RACED := TestWorkersDoNotMatter TestCellsBeforeDoNotMatter TestDivergence TestInterruptionOfProbes TestDoneFails TestPanickingCell \
-	TestCacheOfSeveral TestWaitForAFolder TestSameBytesForAnyWorkers \
+	TestWaitForAFolder TestSameBytesForAnyWorkers \
 	TestSeedsAreAnAxis TestInterruptedJudging TestMergedShardsAreTheSingleRun TestFigures \
-	TestTrialsDependOnTheCellAlone TestProgressOfParts TestWatchConfirms TestHeartbeat
+	TestProgressOfParts TestWatchConfirms TestHeartbeat
 RACE = if command -v $$($(GO) env CC) >/dev/null; then \
 		$(GO) test -race '-gcflags=grposim/...=-d=checkptr=0' -vet=off -run "^($$(echo $(RACED) | tr ' ' '|'))$$" $(addprefix ./,$(CONCURRENT)); \
 		else echo "without a C compiler (Debian: gcc) nothing is tested for races"; fi

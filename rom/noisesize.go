@@ -25,7 +25,7 @@ const largestNoise = 0.15
 //	f² above 4s²           a force that bends, as where two fixed points meet
 //	|½ tr ∇²D Σ|/D         the noise D that moves J, which changes with the policy
 //	s/(2√n)                kicks: n draws of the arm in a relaxation time
-//	|δu/u|                 a largest norm, which cuts other groups one deviation away
+//	|δu/u|                 a largest norm, which cuts other groups up to three deviations away
 //
 // Derivation: for the force −λ(x + fx²/2 + hx³/6) and the noise D(1 + ax + bx²/2) the
 // moments to fourth order give Var J as the linear one times 1 + C, x in deviations. Here
@@ -64,8 +64,9 @@ func (l *linearization) sizeOfNoise(m *motion, sigma *mat.Dense, relative []floa
 	}
 	softmax /= all
 	bend, noise := l.changesAlong(gradient, sigma)
-	size = softmax + max(bend-8*softmax, 0) + noise + kicks/all + l.changeOfCuts(sigma)
-	return size * nearness(m, gradient, sigma), math.Sqrt(2 * softmax)
+	cuts := l.changeOfCuts(sigma)
+	size = softmax + max(bend-8*softmax, 0) + noise + kicks/all + cuts
+	return size * nearness(m, gradient, sigma), math.Sqrt(2*softmax) + cuts
 }
 
 // nearness returns how many times faster than the learning rate Var J grows with it, at
@@ -158,8 +159,9 @@ func (l *linearization) largestRatio(law *linear.Law) float64 {
 	return math.Sqrt(largest)
 }
 
-// changeOfCuts returns the relative change of the force one deviation of the logit gap
-// away because the largest norm cuts other groups there. Var J goes as the inverse slope.
+// changeOfCuts returns the largest relative change of the force within three deviations of
+// the logit gap because the largest norm cuts other groups there. A size from one deviation
+// alone was up to thirty times too small, against exact chains.
 func (l *linearization) changeOfCuts(sigma *mat.Dense) (change float64) {
 	if !l.model.limited() {
 		return 0
@@ -169,7 +171,8 @@ func (l *linearization) changeOfCuts(sigma *mat.Dense) (change float64) {
 	release := l.model.holdCuts()
 	held := l.model.cuts
 	release()
-	for _, gap := range [2]float64{deviation, -deviation} {
+	for _, away := range [6]float64{-3, -2, -1, 1, 2, 3} {
+		gap := away * deviation
 		theta := []float64{l.logits[0] + gap/2, l.logits[1] - gap/2}
 		l.model.set(theta, theta)
 		free, _ := l.model.cutMoments()

@@ -43,7 +43,7 @@ func TestPercent(t *testing.T) {
 		{[]string{"watch", "log.jsonl", "--every", "1ms", "--until-idle", "2ms"}, exitInconclusive, "advantage-degeneracy not-observable"},
 		{[]string{"watch", "log.jsonl", "--every", "1ms", "--until-idle", "2ms", "--percent", "frac_reward_zero_std"}, 0, "advantage-degeneracy absent"},
 		{[]string{"fit", "log.jsonl", "--percent", "kl"}, 0, "--percent kl: the log has no share of that name."},
-		{[]string{"advise", "smoke", "--percent", "kl"}, 2, "--percent is of a training log"},
+		{[]string{"advise", "smoke", "--percent", "kl"}, 2, "--percent: want it with --fit"},
 	} {
 		if stdout, stderr := grposim(t, tt.code, tt.args...); !strings.Contains(stdout+stderr, tt.say) {
 			t.Errorf("%v: want %q in\n%s%s", tt.args, tt.say, stdout, stderr)

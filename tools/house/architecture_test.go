@@ -91,7 +91,6 @@ func TestConfinedLibraries(t *testing.T) {
 		{"gonum.org/v1/plot", "grposim/sweeps/report"},
 		{"github.com/spf13/cobra", "grposim/cmd/grposim"},
 		{"github.com/schollz/progressbar/v3", "grposim/cmd/grposim"},
-		{"github.com/google/pprof/profile", "grposim/tools/bench"},
 		{"golang.org/x/sync/errgroup", "grposim/tools/internal/tool"},
 		{"github.com/yuin/goldmark", "grposim/tools/site"},
 	} {

@@ -67,6 +67,8 @@ func receiver(expression ast.Expr) string {
 		return receiver(e.X)
 	case *ast.IndexExpr:
 		return receiver(e.X)
+	case *ast.IndexListExpr:
+		return receiver(e.X)
 	}
 	return expression.(*ast.Ident).Name
 }

@@ -130,8 +130,8 @@ var table = []fault{
 		"sum += fp.Pow(p, b.size)", "sum += fp.Pow(p, b.size-1)"},
 	{"rom", "Adam's critical learning rate is multiplied by 1−β1 instead of divided",
 		"*rate /= 1 - p.Optimizer.Beta1", "*rate *= 1 - p.Optimizer.Beta1"},
-	{"rom", "noise that takes runs to another attractor is in scope",
-		"!(end < distance(start, home)/back)", "!(end < math.Inf(1)*back)"},
+	{"rom", "noise that is too large for a law about one point is in scope",
+		"case !(size <= largestNoise):", "case !(size <= 1e3*largestNoise):"},
 	{"rom", "each component of a force is cut at the largest norm",
 		"return p.Optimizer.MaxNorm / math.Sqrt2", "return p.Optimizer.MaxNorm"},
 

@@ -3,49 +3,49 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 87_000
-	mostTools   = 7_000
-	mostTests   = 62_500
-	mostDocs    = 350
+	mostProduct = 72_150
+	mostTools   = 5_303
+	mostTests   = 44_990
+	mostDocs    = 328
 )
 
 // rooms has the most lines of each folder, without tests.
 var rooms = map[string]int{
-	"cmd/grposim":            5855,
+	"cmd/grposim":            5114,
 	"configs":                38,
-	"fp":                     820,
-	"grpo":                   1247,
-	"network":                1446,
-	"option":                 885,
-	"rom":                    14455,
-	"rom/deep":               1405,
-	"rom/group":              2120,
-	"rom/linear":             3397,
-	"rom/scope":              745,
-	"rom/weight":             200,
-	"sim":                    9224,
-	"sim/draw":               2909,
-	"sim/measure":            1153,
-	"sweeps":                 11119,
-	"sweeps/advice":          2115,
-	"sweeps/config":          6239,
-	"sweeps/report":          2092,
-	"sweeps/store":           2108,
-	"sweeps/theory":          2601,
-	"tools/bench":            982,
-	"tools/calibrate":        1035,
-	"tools/explorer":         117,
-	"tools/explorer/explore": 1689,
+	"fp":                     804,
+	"grpo":                   1239,
+	"network":                1450,
+	"option":                 890,
+	"rom":                    9472,
+	"rom/deep":               1109,
+	"rom/group":              1937,
+	"rom/linear":             3221,
+	"rom/scope":              462,
+	"rom/weight":             201,
+	"sim":                    8374,
+	"sim/draw":               2651,
+	"sim/measure":            1140,
+	"sweeps":                 10296,
+	"sweeps/advice":          1773,
+	"sweeps/config":          5827,
+	"sweeps/report":          1794,
+	"sweeps/store":           1924,
+	"sweeps/theory":          2487,
+	"tools/bench":            167,
+	"tools/calibrate":        1042,
+	"tools/explorer":         118,
+	"tools/explorer/explore": 1497,
 	"tools/explorer/wasm":    21,
-	"tools/fuzz":             1650,
+	"tools/fuzz":             1347,
 	"tools/guard":            282,
 	"tools/internal/tool":    130,
-	"tools/site":             470,
-	"tools/sizes":            191,
-	"training/change":        575,
-	"training/diagnose":      1873,
-	"training/equivalence":   1426,
-	"training/findings":      1769,
-	"training/fit":           2299,
-	"training/logs":          5535,
+	"tools/site":             469,
+	"tools/sizes":            230,
+	"training/change":        374,
+	"training/diagnose":      1257,
+	"training/equivalence":   816,
+	"training/findings":      1251,
+	"training/fit":           1005,
+	"training/logs":          5244,
 }
