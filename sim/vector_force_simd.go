@@ -138,7 +138,7 @@ func (b *vectorBatch) gradient() {
 	zero, share := fp.Broadcast(0), fp.Spread(&b.share)
 	if e.Filter == option.Drop {
 		one := fp.Broadcast(1)
-		left := fp.Integers(uint64(b.groups)).Sub(archsimd.LoadUint64x8(&b.zero)).ConvertToFloat64().Max(one)
+		left := fp.Integers(uint64(b.Estimator.GroupsPerStep)).Sub(archsimd.LoadUint64x8(&b.zero)).ConvertToFloat64().Max(one)
 		share = one.Div(fp.Integers(uint64(e.GroupSize)).ConvertToFloat64().Mul(left))
 	}
 	if e.Advantage.Scale.OfStep() {
@@ -226,7 +226,7 @@ func (b *vectorBatch) clip() {
 
 // stepScale returns the scale of the step's advantages, as stepScale of package grpo.
 func (b *vectorBatch) stepScale() vector {
-	adv, samples := &b.Estimator.Advantage, fp.Integers(uint64(b.Estimator.GroupSize)*uint64(b.groups)).ConvertToFloat64()
+	adv, samples := &b.Estimator.Advantage, fp.Integers(uint64(b.Estimator.GroupSize)*uint64(b.Estimator.GroupsPerStep)).ConvertToFloat64()
 	zero, one, n := fp.Broadcast(0), fp.Broadcast(1), samples
 	mean := archsimd.LoadUint64x8(&b.rewarded).ConvertToFloat64().Div(n)
 	squares := mean.Mul(one.Sub(mean)).Mul(n)

@@ -49,7 +49,7 @@ func (g *vectorGroups) sample() {
 
 // addGroups draws groups and adds them.
 func (g *vectorGroups) addGroups() {
-	for range g.groups {
+	for range g.Estimator.GroupsPerStep {
 		if g.left == 0 {
 			g.draw()
 		}

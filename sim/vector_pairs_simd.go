@@ -32,7 +32,7 @@ const vectorBins = draw.Width
 
 // newVectorPairs returns the vectorPairs of a cell whose groups are drawn as s draws them.
 func newVectorPairs(c *Cell, s *sampler) *vectorPairs {
-	p := &vectorPairs{vectorCell: newVectorCell(c, s, c.Estimator.GroupsPerStep)}
+	p := &vectorPairs{vectorCell: newVectorCell(c, s)}
 	p.deviation = newDeviation(len(p.means))
 	for side := range p.sides {
 		p.sides[side] = p.newBatch()

@@ -60,7 +60,6 @@ type vectorCell struct {
 	means         []float64      // of the arms
 	initial       vectorPolicies // π_ref at step 0, in every element; read-only
 	rows          int            // of a policy in memory
-	groups        int            // that a force is of
 	share         float64        // 1/(G·groups)
 	baseline      float64        // G/(G−1) with leave-one-out, else 1
 	samples       int            // of a full pack
@@ -179,7 +178,7 @@ func newVectorBatches(replicas []*replica) (batches []*vectorBatch) {
 		return nil
 	}
 	c := replicas[0].cell
-	v := newVectorCell(c, replicas[0].sampler, c.Estimator.GroupsPerStep)
+	v := newVectorCell(c, replicas[0].sampler)
 	if grpo.OnPolicy(&v.Lag) { // all weights are 1
 		v.ratio, v.weighted, v.drops = false, false, false
 	}
@@ -189,17 +188,15 @@ func newVectorBatches(replicas []*replica) (batches []*vectorBatch) {
 	return batches
 }
 
-// newVectorCell returns the vectorCell of a cell whose groups are drawn as s draws them. A
-// force is that of the given number of groups.
-func newVectorCell(c *Cell, s *sampler, groups int) *vectorCell {
+// newVectorCell returns the vectorCell of a cell whose groups are drawn as s draws them.
+func newVectorCell(c *Cell, s *sampler) *vectorCell {
 	e := &c.Estimator
 	v := &vectorCell{
 		Cell:     c,
 		laws:     s.laws,
 		means:    c.means(),
 		rows:     2 * len(c.Bandit.Arms),
-		groups:   groups,
-		share:    1 / (float64(e.GroupSize) * float64(groups)),
+		share:    1 / (float64(e.GroupSize) * float64(e.GroupsPerStep)),
 		baseline: 1,
 		samples:  min(e.GroupSize, draw.MaxLanes),
 		first:    s.first,
@@ -228,7 +225,7 @@ func newVectorCell(c *Cell, s *sampler, groups int) *vectorCell {
 	v.together = s.together
 	v.samples *= v.together
 	if s.advantages != nil && !v.shifted() {
-		v.single = groups == 1 && e.Advantage.Scale != option.PooledStd
+		v.single = e.GroupsPerStep == 1 && e.Advantage.Scale != option.PooledStd
 		v.table = make([]advantageRow, (e.GroupSize+15)/16)
 		for total := range min(e.GroupSize+1, 16*len(v.table)) { // if 16 divides G, S = 0 stands for G
 			a := &v.table[total/16]

@@ -36,8 +36,7 @@ type pairGroup struct {
 // newPlainSteps returns the plainSteps of a batch, nil if its cell has other steps.
 func newPlainSteps(b *vectorBatch) *plainSteps {
 	e := &b.Estimator
-	one := b.single && e.GroupsPerStep == 1 // a single group of an aged step is one of several
-	if !one || len(b.means) != 2 || !plainPath.computes(b.Cell) || b.countsRedraws() || b.drops && ClipFraction.SinceRecord(b.Lag) {
+	if !b.single || len(b.means) != 2 || !plainPath.computes(b.Cell) || b.countsRedraws() || b.drops && ClipFraction.SinceRecord(b.Lag) {
 		return nil
 	}
 	c := new(plainConstants)
