@@ -95,7 +95,7 @@ var domains = []struct {
 	{meanForceKnown, anyLag, func(p *Params, _ int) bool {
 		normal := slices.ContainsFunc(p.Arms, func(arm option.Arm) bool { return arm.Law == option.Normal })
 		return expands(p) && p.KL.OfReward() && (normal || len(p.Arms) > 2)
-	}, scope.NotPredicted.Because("the std scale of rewards with the KL in them, and of more than two values in groups below 8")},
+	}, manyValued},
 
 	{fixedPointKnown, anyLag, func(p *Params, _ int) bool {
 		return p.pull() == 0 && p.KL.Coefficient > 0 && p.Filter == option.Redraw
@@ -110,7 +110,7 @@ var domains = []struct {
 	{weightsAtRest, anyLag, signedWeights, scope.NotPredicted.Because("weights that depend on the sign of the advantage, with rewards of more than two values in finite groups")},
 	{weightsAtRest, anyLag, func(p *Params, _ int) bool {
 		return expands(p) && (p.GroupSize < leastExpanded || p.KL.OfReward() && !certain(p))
-	}, scope.NotPredicted.Because("the std scale of rewards with the KL in them, and of more than two values in groups below 8")},
+	}, manyValued},
 	{stateAtRest, anyLag, func(p *Params, _ int) bool {
 		return prompts(p, 0) && p.Prompts.Parameters == option.Shared && p.Prompts.Order != option.Independent
 	}, scope.NotPredicted.Because("the noise of prompts that share one policy and are drawn by epochs")},
@@ -245,6 +245,10 @@ func signedWeights(p *Params, _ int) bool {
 	success, _ := group.TwoValued(p.Arms)
 	return weight.Signed(&p.Importance) && p.GroupSize != option.Infinite && success == nil
 }
+
+// manyValued is the reason of rewards of many values whose expansion in 1/G does not hold.
+var manyValued = scope.NotPredicted.Because(
+	"the std scale of rewards with the KL in them, and of more than two values in groups below 8")
 
 // leastExpanded is the least size of a group whose rewards of many values are predicted with the
 // std scale: below, the 1/G that is left out of a variance is above a quarter of it.

@@ -120,7 +120,8 @@ func (m *model) weigh() {
 	}
 }
 
-// boundReach is the number of standard deviations of ln ρ within which a bound counts.
+// boundReach is the number of standard deviations of ln ρ within which a bound counts. A share
+// of 0.1 % of the samples lies beyond, and what chains miss of Var J is at most 0.5 %.
 const boundReach = 3
 
 // boundWithin reports whether a bound at which a weight drops to 0 is within boundReach of the

@@ -129,17 +129,12 @@ func (l *linearization) changesAlong(gradient []float64, sigma *mat.Dense) (bend
 	return bend * bend, math.Abs(noise) / 2
 }
 
-// withinBounds is the number of deviations within which no bound may lie. A share of 0.1 %
-// of the samples lies beyond, and what chains miss of Var J is at most 0.5 %.
-const withinBounds = 3
-
 // bounded reports whether noise takes the ratio of two policies across a bound of the
 // weights. gap is the largest variance of a difference of two logits.
 func (l *linearization) bounded(law *linear.Law, gap float64) bool {
-	reach := withinBounds * math.Sqrt(gap)
 	l.model.set(l.logits, l.logits)
 	kink := math.Log1p(weight.Range(&l.Importance))
-	return kink < 2*reach && !linear.NewLag(&l.Lag).OnPolicy() && kink < withinBounds*l.largestRatio(law)
+	return kink < 2*boundReach*math.Sqrt(gap) && !linear.NewLag(&l.Lag).OnPolicy() && kink < boundReach*l.largestRatio(law)
 }
 
 // largestRatio returns the largest deviation of the log ratio of an arm's probability to

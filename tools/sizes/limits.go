@@ -3,9 +3,9 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 72_150
+	mostProduct = 72_146
 	mostTools   = 5_303
-	mostTests   = 44_990
+	mostTests   = 44_980
 	mostDocs    = 328
 )
 
@@ -23,7 +23,7 @@ var rooms = map[string]int{
 	"rom/linear":             3221,
 	"rom/scope":              462,
 	"rom/weight":             201,
-	"sim":                    8374,
+	"sim":                    8370,
 	"sim/draw":               2651,
 	"sim/measure":            1140,
 	"sweeps":                 10296,
