@@ -301,6 +301,17 @@ func requireEnumerated(t *testing.T, p Params, theta, old []float64, atoms []sam
 	}
 }
 
+// exactForce returns mean and covariance of a force that is known exactly, which it tests.
+func exactForce(t *testing.T, p Params, theta, old []float64) (mean []float64, cov *mat.SymDense) {
+	t.Helper()
+	mean = make([]float64, len(p.Arms))
+	if kind := MeanForce(mean, p, theta, old); kind != Exact {
+		t.Errorf("kind %v", kind)
+	}
+	cov, _ = ForceCovariance(p, theta, old)
+	return mean, cov
+}
+
 // Rewards of two values other than 0 and 1 are exact too.
 func TestTwoConstantsAreExact(t *testing.T) {
 	p := Params{
@@ -317,12 +328,7 @@ func TestTwoConstantsAreExact(t *testing.T) {
 	for _, scale := range []option.Scale{option.StdScale, option.NoScale} {
 		p.Advantage.Scale = scale
 		wantMean, wantCov := enumerate(p, theta, old, atoms, past)
-		mean := make([]float64, 3)
-		kind := MeanForce(mean, p, theta, old)
-		cov, _ := ForceCovariance(p, theta, old)
-		if kind != Exact {
-			t.Errorf("kind %v", kind)
-		}
+		mean, cov := exactForce(t, p, theta, old)
 		for a := range mean {
 			if math.Abs(mean[a]-wantMean[a]) > 1e-13 || math.Abs(cov.At(a, a)-wantCov.At(a, a)) > 1e-13 {
 				t.Errorf("scale %v arm %d: mean %v, want %v; variance %v, want %v",

@@ -11,8 +11,8 @@ import (
 // a row here and is asked nowhere else. A cell with another word, such as one that is new to
 // package option, takes the slower path. So does one with a number in a field that no row knows.
 
-// vectorPath is what a vectorBatch computes. Learning rates and the advantages
-// of Bernoulli groups come from package grpo as they are.
+// vectorPath lists the options that a vectorBatch computes itself. It calls package grpo for
+// learning rates and for the advantages of Bernoulli groups.
 var vectorPath = fastPath{
 	laws:      []option.Law{option.Bernoulli, option.Constant, option.Normal},
 	filters:   []option.Filter{option.KeepAll, option.Redraw, option.Drop},

@@ -208,8 +208,8 @@ func TestRecordedStiffness(t *testing.T) {
 	}
 }
 
-// At each step the recorded stiffness is what a run that ends there measures anew. The mode of one
-// context overtakes that of another.
+// The stiffness recorded at a step equals that of a second run, which ends at this step. Along
+// the run the mode of one context overtakes that of another.
 func TestRecordedStiffnessAlongARun(t *testing.T) {
 	base := baseOfNetworks()
 	base.Bandit.Arms = base.Bandit.Arms[:2]

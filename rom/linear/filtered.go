@@ -24,9 +24,9 @@ type filtered interface {
 	resolution() int
 }
 
-// everyStep is what a delay and random ages share: every step stores a policy. Thresholds of the
-// learning rate are where multipliers reach the unit circle and where two real ones meet. There is
-// no interval unless the lag has one.
+// everyStep has the methods that a delay and random ages share, since both store a policy at
+// every step. It finds thresholds of the learning rate where multipliers reach the unit circle
+// or two real ones meet. It has no interval; a lag that has one overrides Interval.
 type everyStep struct{}
 
 func (everyStep) Period() int                           { return 1 }

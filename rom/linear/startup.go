@@ -114,8 +114,8 @@ func first(n int) []int {
 	return all
 }
 
-// missing returns the sum over t < from of what the covariance lacks of the stationary one at the
-// given places, and that for t < to. lacks is what the state lacks at the start of a period.
+// missing sums stationary covariance − covariance at step t, at the given places: earlier over
+// t < from, later over t < to. lacks is that difference for the state at the start of a period.
 func (s *Law) missing(lacks *mat.Dense, places []int, from, to int) (earlier, later *mat.Dense) {
 	n, period := len(places), s.Lag.Period()
 	// passing adds the sum over the given number of phases of a period that begins with x.
