@@ -1,6 +1,7 @@
 package rom
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -253,6 +254,15 @@ var manyValued = scope.NotPredicted.Because(
 // leastExpanded is the least size of a group whose rewards of many values are predicted with the
 // std scale: below, the 1/G that is left out of a variance is above a quarter of it.
 const leastExpanded = 8
+
+// mostExpanded is the share of the force on an arm that its expansion may leave out at rest.
+const mostExpanded = 0.25
+
+// tooManyValued is the reason where the expansion leaves out more.
+func tooManyValued(share float64) scope.Reason {
+	return scope.NotPredicted.Because(fmt.Sprintf("rewards of many values in such small groups: "+
+		"the expansion in 1/G leaves out about %.0f %% of the force on an arm", 100*share))
+}
 
 // expands reports whether the force of a group is known to first order in 1/G only.
 func expands(p *Params) bool {

@@ -230,6 +230,9 @@ func (e *Equilibrium) locate() (because scope.Reason) {
 	if because := m.sliding(); because.Out() {
 		return because
 	}
+	if left := m.law.LeftOut(); !(left*left <= mostExpanded) {
+		return tooManyValued(left * left)
+	}
 	e.linearization = newLinearization(*f, e.logits)
 	if p.Measured != nil {
 		if len(p.Arms) > linear.MaxClasses {

@@ -18,13 +18,18 @@ func NewExpanded(arms []option.Arm, e *option.Estimator, s *Samples) *Expanded {
 func (l *Expanded) Factored() bool { return l.e.Advantage.Scale == option.NoScale }
 func (l *Expanded) Exact() bool    { return l.Factored() && !l.bySign() }
 
-// LeftOut is the relative variance of a group's variance, (μ_4/s⁴ − 1)/G, and at least 1/G with the
-// std scale. A clip in force adds 1/√G, of rewards that are near the mean of a group.
+// LeftOut is with the std scale the relative variance of a group's variance, (μ_4/s⁴ − 1)/G, and at
+// least 1/G. A lone sample x changes that variance too: the next term of its force is ⅜x⁵/(G²s⁵),
+// and the largest mean of ⅜x⁴/(G²s⁴) over an arm's rewards is a square of LeftOut at least. A
+// clip in force adds 1/√G, of rewards that are near the mean of a group.
 func (l *Expanded) LeftOut() (size float64) {
 	if l.e.Advantage.Scale == option.StdScale {
 		l.prepare()
-		mu := l.moments()
-		size = max(mu[4]/(mu[2]*mu[2])-1, 1) / l.size
+		mu, largest := l.moments(), 0.0
+		for a := range l.states {
+			largest = max(largest, l.states[a].full(4))
+		}
+		size = max(mu[4]/(mu[2]*mu[2])-1, 1, math.Sqrt(3./8*largest)/mu[2]) / l.size
 	}
 	if l.Clipped() {
 		size += 1 / math.Sqrt(l.size)

@@ -42,6 +42,46 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
+// Where a rare arm has an outlying reward, the force on it is off by a share of LeftOut² in the sum
+// over all groups of three constant rewards.
+func TestLeftOutOfLoneSamples(t *testing.T) {
+	values, probs := []float64{0, 1, 4}, []float64{0.5, 0.496, 0.004}
+	arms := make([]option.Arm, len(values))
+	s := NewSamples(len(values))
+	for a, p := range probs {
+		arms[a] = option.Arm{Law: option.Constant, Mean: values[a]}
+		s.Old[a], s.Up[a], s.Down[a] = p, 1, 1
+	}
+	for _, size := range []int{32, 64, 128} {
+		law := NewExpanded(arms, &option.Estimator{GroupSize: size, GroupsPerStep: 1}, s)
+		mean := make([]float64, len(values))
+		law.Mean(mean)
+		exact, g := 0.0, float64(size)
+		last := math.Log(probs[0]) * g
+		for second := range size + 1 {
+			for rare := range size + 1 - second {
+				n := []float64{float64(size - second - rare), float64(second), float64(rare)}
+				chance, sum, square := last-last, 0.0, 0.0
+				all, _ := math.Lgamma(g + 1)
+				for a, count := range n {
+					ways, _ := math.Lgamma(count + 1)
+					chance += count*math.Log(probs[a]) - ways
+					sum += count * values[a] / g
+					square += count * values[a] * values[a] / g
+				}
+				if variance := square - sum*sum; variance > 1e-12 {
+					exact += math.Exp(all+chance) * n[2] / g * (values[2] - sum) / math.Sqrt(variance)
+				}
+			}
+		}
+		left := law.LeftOut()
+		t.Logf("G = %d: %g of %g, left out %.2g", size, mean[2], exact, left*left)
+		if miss := math.Abs(mean[2]/exact - 1); miss > left*left || miss < left*left/20 {
+			t.Errorf("G = %d: the mean is off by %.2g, left out %.2g", size, miss, left*left)
+		}
+	}
+}
+
 // The transforms of φ_1 and φ_2 by quadrature are 1/(s+ε) and its square, and the two
 // branches of laplace agree where they meet.
 func TestLaplace(t *testing.T) {
