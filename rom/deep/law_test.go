@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"grposim/option"
-	"grposim/rom"
 	"grposim/rom/linear"
 
 	"gonum.org/v1/gonum/mat"
@@ -142,47 +141,5 @@ func TestModes(t *testing.T) {
 			least = least.Or(modes[i].Threshold(linear.CriticalRate))
 		}
 		near(t, name+": the least of the modes' thresholds", least.At, d.Threshold(linear.CriticalRate).At, 1e-12)
-	}
-}
-
-// A policy whose logits are linear in the weights has one kernel, and its path through it is that
-// of the weights.
-func TestPathOfLinearLogits(t *testing.T) {
-	const contexts, arms, weights, steps, rate = 3, 3, 10, 60, 0.8
-	j := randomMatrix(contexts, arms, weights, 12)
-	for name, of := range places {
-		all := someContexts(contexts, arms, of)
-		var start []float64
-		for x := range all {
-			start = append(start, all[x].Reference...)
-		}
-		for _, lag := range []option.Lag{block(1), block(4), {Kind: option.Block, Interval: 3, Behind: 1}, {Kind: option.Delay, Interval: 5}, {Kind: option.Delay}} {
-			o := option.Optimizer{LearningRate: rate, Momentum: 0.7}
-			got := NewRange(j).Path(all, start, o, lag, steps)
-			w, v, u := make([]float64, weights), make([]float64, weights), make([]float64, contexts*arms)
-			var history [][]float64
-			gradient := make([]float64, weights)
-			for step := range steps + 1 {
-				logits := make([]float64, len(start))
-				j.Push(w, logits)
-				for i := range logits {
-					logits[i] += start[i]
-				}
-				history = append(history, logits)
-				near(t, fmt.Sprintf("%s, %v, step %d", name, lag, step), got[step], At(all, logits).Reward, 1e-12)
-				old := step - lag.Interval
-				if lag.Kind == option.Block {
-					old = (step/lag.Interval - lag.Behind) * lag.Interval
-				}
-				for x := range all {
-					rom.MeanForce(u[x*arms:(x+1)*arms], all[x], logits[x*arms:(x+1)*arms], history[max(old, 0)][x*arms:(x+1)*arms])
-				}
-				j.Pull(u, gradient)
-				for i := range w {
-					v[i] = 0.7*v[i] + gradient[i]/contexts
-					w[i] += rate * v[i]
-				}
-			}
-		}
 	}
 }

@@ -3,10 +3,10 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 72_146
+	mostProduct = 72_077
 	mostTools   = 5_303
-	mostTests   = 44_980
-	mostDocs    = 328
+	mostTests   = 44_940
+	mostDocs    = 327
 )
 
 // rooms has the most lines of each folder, without tests.
@@ -17,9 +17,9 @@ var rooms = map[string]int{
 	"grpo":                   1239,
 	"network":                1450,
 	"option":                 890,
-	"rom":                    9472,
-	"rom/deep":               1109,
-	"rom/group":              1937,
+	"rom":                    9485,
+	"rom/deep":               1022,
+	"rom/group":              1942,
 	"rom/linear":             3221,
 	"rom/scope":              462,
 	"rom/weight":             201,
