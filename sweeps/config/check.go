@@ -6,6 +6,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 
 	"grposim/rom"
 	"grposim/sim"
@@ -13,21 +14,13 @@ import (
 	"grposim/training/diagnose"
 )
 
-// checkKey is a key of a check. Loader and document are derived from the
-// table of them, and in tests schema and reference.
+// checkKey is a key of a check, a row of keys.yaml; without an index it has no plain value.
 type checkKey struct {
-	Key // Path is its name in the check
+	Key
 	// claims with this need require the key, other claims refuse it; "": every check may have it
-	need  Need
-	may   []*Claim         // claims that may have the key, others refuse it; nil: as need says
-	field func(*Check) any // pointer to its value; nil: it has no plain value
-	// its value in a document, nil where the check has none; nil: the value unless it is zero
-	write func(*Check) any
+	need Need
+	may  []*Claim // claims that may have the key, others refuse it; nil: as need says
 }
-
-// measurable is the range of displacements and offsets. Half the difference of a pair
-// carries the round-off of logits of order 1, so it must be far larger than 1e-16.
-var measurable = Range{Low: 1e-9, High: math.Inf(1)}
 
 // ruleMeasured names the unit of the ends of a search.
 const ruleMeasured = "the paper's rule at the measured stiffness"
@@ -42,21 +35,12 @@ var locatedParams = []string{LearningRateKey, LagIntervalKey}
 // predictions are the kinds of predictions that a check can judge.
 var predictions = []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule, rom.RuleAtStiffness, rom.RuleAtLargestAge, rom.SufficientRule}
 
-var expectations = []string{string(Holds), string(Fails)}
+// names are the keys of a check that name what its claim expects of a run: a control can name
+// another.
+var names = []string{"mode", "law", "class"}
 
-// named are the keys of a check that name what its claim expects of a run, with their words: a
-// control can name another.
-var named = []struct {
-	name  string
-	need  Need
-	words []string
-	of    func(*Names) *string
-}{
-	{"mode", NeedsMode, wordsOf(diagnose.Modes), func(n *Names) *string { return &n.Mode }},
-	{"law", NeedsLaw, wordsOf(measure.Laws), func(n *Names) *string { return &n.Law }},
-	// The classes of the mean reward that the paper distinguishes, in the words of sweeps.Classes.
-	{"class", NeedsClass, []string{"monotone", "overshooting", "oscillatory", "sustained"}, func(n *Names) *string { return &n.Class }},
-}
+// words are what a claim expects, in the order of names.
+func (n *Names) words() []*string { return []*string{&n.Mode, &n.Law, &n.Class} }
 
 // wordsOf returns words as a file writes them.
 func wordsOf[Word ~string](words []Word) []string {
@@ -67,65 +51,27 @@ func wordsOf[Word ~string](words []Word) []string {
 var followedQuantities = append(sim.Quantities(2), sim.Strata.Parts()...)
 
 // checkKeys are the keys of a check in the order of the reference document.
-var checkKeys = slices.Concat([]checkKey{
-	{Key: Key{Path: "claim", Kind: WordValue, Doc: "A row of the claim table below; required."},
-		write: func(c *Check) any { return c.Claim.Name }},
-	{Key: Key{Path: "about", Doc: "What the check is about: `exact-theory` (a prediction of the theory against a simulation with sampling or a search), `code` (two codes, written independently, compute the same deterministic number), or `{statement: ID, reading: NAME, regime: limit}`, a statement of the paper (docs/paper.md) in one of its readings (required where it has several) and at one of its choices (`choice`, required where it has some: values of what the paper leaves open). The regime is `limit` (default: where the statement claims to hold, asymptotically or in the place that the paper names) or `beyond` (elsewhere, where a statement to leading order may fail). Outcomes of statements are counted by it; verdicts do not depend on it."},
-		write: func(c *Check) any { return c.About.document() }},
-	{Key: Key{Path: "margin", Kind: NumberValue, Range: margins, Doc: "Half the width of the accepted range about the prediction, relative to |predicted|."},
-		field: func(c *Check) any { return &c.Margin }},
-	{Key: Key{Path: "absolute_margin", Kind: NumberValue, Range: absoluteMargins, Doc: "The same in the units of the quantity, for a prediction that may be 0; a check has exactly one of the two, unless it has `at_most` or `at_least`. 0 is allowed only where `lag.interval` is located and the exact prediction is judged: both are whole numbers, which predictions by the paper's rule and to leading order are not."},
-		// it may be 0
-		write: func(c *Check) any { return unless(c.Margin > 0 || c.bounds(), c.AbsoluteMargin) }},
-	{Key: Key{Path: "prediction", Kind: WordValue, Words: wordsOf(predictions), Doc: "The prediction that is judged. Default: the first of the claim's predictions; where that is exact and the theory has no exact prediction, its own: an expansion in 1/G (named `expansion` in verdicts), or leading-order with Adam."},
-		field: func(c *Check) any { return &c.Prediction }},
-	{Key: Key{Path: "expect", Kind: WordValue, Words: expectations, Default: string(Holds), Doc: "`holds` (default), or `fails`: the measurement must lie wholly outside predicted ± margin. `fails` is not allowed for the exact prediction."},
-		field: func(c *Check) any { return &c.Expect }, write: func(c *Check) any { return unless(c.Expect == Holds, c.Expect) }},
-	{Key: Key{Path: "where", Doc: "Selects cells: dotted keys, each with a value or a list of values."},
-		write: documentWhere},
-	{Key: Key{Path: "variant", Doc: "Restricts the check to the cells of one variant."},
-		field: func(c *Check) any { return &c.Variant }},
-	{Key: Key{Path: "control", Doc: "The planted fault that the check must catch, a change of the theory only: `{set: {key: value}}` replaces settings from which it predicts, after the sweep; `{scale: {stiffness: factor}}` scales one of its constants stiffness, noise, lag or mass (lag and mass: not for the exact prediction). For `failure-mode` it is another mode, as in `{mode: none}`, for `class-occurs` and `class-throughout` another class; for claims about a law it may be another law, as in `{law: exponential}`."},
-		write: documentControl},
-	relationKey(Equals, "A value of your own that is judged in the place of the prediction, within the margin (relative to |expected|): `expected: -1` with `absolute_margin: 0.05` asks whether the claim's quantity (the first of several, of saturation-fit R²) is −1 ± 0.05. The verdict says what was claimed and what was measured, and what the theory predicts. A claim about rest is out of scope where the runs are not at rest, as without it. Not together with `expect`, `control`, `about`."),
-	relationKey(AtMost, "As `expected`, for an upper bound: *agree* if the whole interval lies at or below it, *disagree* if it lies wholly above. There is no margin."),
-	relationKey(AtLeast, "As `at_most`, for a lower bound."),
-	{Key: Key{Path: "over", Kind: WordValue, Words: []string{GroupSizeKey, "grpo.kl.coefficient", LagIntervalKey, LearningRateKey, MomentumKey, ArmsKey}, Doc: "The key whose values a claim across cells compares: the cells of a group differ only in it (keys of `run` are ignored). Claims that compare group sizes alone refuse the others."},
-		need: NeedsThreeValues, field: func(c *Check) any { return &c.Over }},
-	{Key: Key{Path: "displacement", Kind: NumberValue, Range: measurable, Doc: "Largest |entry| d of the displacement of the logits about the fixed point; one pair in nine is displaced by 2d, which reduces the error to O(d⁴). At least 1e-9: smaller displacements are lost in round-off. No larger than keeps every ratio within the bounds of its weight."},
-		need: NeedsDisplacement, field: func(c *Check) any { return &c.Displacement }},
-	{Key: Key{Path: "draws", Kind: IntegerValue, Range: atLeast(1), Doc: "Number of pairs of groups drawn at ±displacement."},
-		need: NeedsDisplacement, field: func(c *Check) any { return &c.Draws }},
-	{Key: Key{Path: "offset", Kind: NumberValue, Range: measurable, Doc: "Distance x of the starts of paired runs from the fixed point: z* ± x for two arms, θ* ± x e for more, with e as for `policy.init`. At least 1e-9: smaller offsets are lost in round-off. With a lag, no larger than keeps every ratio within the bounds of its weight."},
-		need: NeedsOffset, field: func(c *Check) any { return &c.Offset }},
-	{Key: Key{Path: "locate", Kind: searchValue, Doc: "`{param, from, to, tolerance}`: search for the first event along `param` (`optimizer.learning_rate` or `lag.interval`) from `from` to `to`, in multiples of the paper's rule at the measured stiffness, until the bracket has the relative width `tolerance`. For claims about visible oscillation `visibility` is the smallest passage that counts, as a share of the range of J (default 0.001)."},
-		need: NeedsLocation, field: func(c *Check) any { return &c.Locate }},
-	{Key: Key{Path: "quantity", Kind: WordValue, Words: wordsOf(followedQuantities), Default: string(sim.ExpectedReward), Doc: "The recorded quantity whose mean over the replicas is followed: " + listWords(wordsOf(followedQuantities)) + " (default expected_reward; `grposim help columns` says what they are; strata need `strata` in `run.record`). Of blocks clip_fraction and importance_ratio_max are over the steps since the last record. Predictions by the paper's rule and to leading order are of expected_reward alone."},
-		may: []*Claim{Trajectory, TimeToLevel}, field: func(c *Check) any { return &c.Quantity }},
-	{Key: Key{Path: "level", Kind: NumberValue, Range: anyNumber, Doc: "The value of `quantity` that is reached, in its unit; above its value at the start it is reached from below, else from above. Default for expected_reward: 95 % of the way from J_0 to J*, without a fixed point, as at β = 0, to the best arm. Other quantities have none."},
-		may: []*Claim{TimeToLevel}, field: func(c *Check) any { return &c.Level }},
-	nameKey(0, "The failure mode that the diagnostics must name in every replica: none, reward-hacking, advantage-degeneracy, policy-concentration or dynamical-instability."),
-	nameKey(1, "The law of the reward curve that is fitted to the log: exponential, critically-damped (the paper's) or logistic."),
-	nameKey(2, "The class of the mean reward, as in `map`: monotone, overshooting, oscillatory (with decreasing amplitude) or sustained (without)."),
-})
-
-// relationKey is the row of a key that gives a hypothesis.
-func relationKey(relation Relation, doc string) checkKey {
-	return checkKey{
-		Key: Key{Path: string(relation), Kind: NumberValue, Range: hypotheses, Doc: doc},
-		write: func(c *Check) any {
-			if c.Hypothesis != nil && c.Hypothesis.Relation == relation {
-				return c.Hypothesis.Value
-			}
-			return nil
-		},
+var checkKeys = func() []checkKey {
+	needs := map[string]Need{
+		"over": NeedsThreeValues, "displacement": NeedsDisplacement, "draws": NeedsDisplacement,
+		"offset": NeedsOffset, "locate": NeedsLocation, "mode": NeedsMode, "law": NeedsLaw, "class": NeedsClass,
 	}
-}
+	may := map[string][]*Claim{"quantity": {Trajectory, TimeToLevel}, "level": {TimeToLevel}}
+	words := map[string][]string{
+		"prediction": wordsOf(predictions), "quantity": wordsOf(followedQuantities),
+		"mode": wordsOf(diagnose.Modes), "law": wordsOf(measure.Laws),
+	}
+	return each(table.Check, func(r row) checkKey {
+		if own := words[r.Key]; own != nil {
+			r.Words, r.Doc = own, strings.Replace(r.Doc, "{words}", listWords(own), 1)
+		}
+		return checkKey{r.key(reflect.TypeFor[Check]()), needs[r.Key], may[r.Key]}
+	})
+}()
 
-// nameKey is the row of an entry of named.
-func nameKey(i int, doc string) checkKey {
-	n := named[i]
-	return checkKey{Key: Key{Path: n.name, Kind: WordValue, Words: n.words, Doc: doc}, need: n.need, field: func(c *Check) any { return n.of(&c.Names) }}
+// checkKeyOf returns the key of a check with a name of the table.
+func checkKeyOf(name string) *checkKey {
+	return &checkKeys[slices.Index(checkFields, name)]
 }
 
 // unless returns the value of a key in a document, nil where it is left out.
@@ -149,11 +95,32 @@ func (key *checkKey) refusedBy(claim *Claim) bool {
 
 // written returns the value of a key in a document, nil where the check has none.
 func (key *checkKey) written(c *Check) any {
-	if key.write != nil {
-		return key.write(c)
+	switch key.Path {
+	case "claim":
+		return c.Claim.Name
+	case "about":
+		return c.About.document()
+	case "absolute_margin": // it may be 0
+		return unless(c.Margin > 0 || c.bounds(), c.AbsoluteMargin)
+	case "expect":
+		return unless(c.Expect == Holds, c.Expect)
+	case "where":
+		return documentWhere(c)
+	case "control":
+		return documentControl(c)
+	case string(Equals), string(AtMost), string(AtLeast):
+		if h := c.Hypothesis; h != nil && string(h.Relation) == key.Path {
+			return h.Value
+		}
+		return nil
 	}
-	value := reflect.ValueOf(key.field(c)).Elem()
+	value := reflect.ValueOf(key.of(c)).Elem()
 	return unless(value.IsZero(), value.Interface())
+}
+
+// of returns a pointer to the value of a key of a check.
+func (key *checkKey) of(c *Check) any {
+	return reflect.ValueOf(c).Elem().FieldByIndex(key.index).Addr().Interface()
 }
 
 // checkReader decodes one check.
@@ -230,13 +197,13 @@ func (c *checkReader) plain(key checkKey) {
 	switch {
 	case f != nil && c.known && key.refusedBy(c.Claim):
 		c.reject(path, "got a key that %s does not use, want it left out", c.Claim.Name)
-	case key.field == nil || key.need != "" && !c.known:
+	case key.index == nil || key.need != "" && !c.known:
 	case f == nil && needed:
 		c.reject(path, "got nothing, want %s", key.Want())
 	case f == nil:
 	case key.Path == "variant" && key.Words == nil:
 		c.want(f, path, "no variant, because the file has none")
-	case c.store(part{Key: key.Key, to: key.field(c.Check)}, f, path):
+	case c.store(part{Key: key.Key, to: key.of(c.Check)}, f, path):
 		if search := c.Locate; key.Path == "locate" && search.Visibility > 0 && c.Claim.Event != sim.Visible {
 			c.problem(f.at, path+"."+visibilityField, "got a visibility, want none for %s", c.Claim.Name)
 		}
@@ -322,19 +289,19 @@ func (c *checkReader) margins() {
 }
 
 // controlFields are the names that a control may have.
-var controlFields = []string{"set", "scale", named[0].name, named[1].name, named[2].name}
+var controlFields = append([]string{"set", "scale"}, names...)
 
 // faults returns the controlFields that apply to a claim, and an example of each.
 func (c *Claim) faults() (useful []string, want string) {
 	useful, want = []string{"set", "scale"}, "{set: {key: value}} or {scale: {constant: factor}}"
-	for _, n := range named {
-		other := "{" + n.name + ": another " + n.name + "}"
-		switch {
-		case !c.Has(n.need):
-		case n.need == NeedsLaw: // theory predicts how well it fits
-			useful, want = append(useful, n.name), want+" or "+other
+	for _, name := range names {
+		other := "{" + name + ": another " + name + "}"
+		switch need := checkKeyOf(name).need; {
+		case !c.Has(need):
+		case need == NeedsLaw: // theory predicts how well it fits
+			useful, want = append(useful, name), want+" or "+other
 		default:
-			return []string{n.name}, other
+			return []string{name}, other
 		}
 	}
 	return useful, want
@@ -363,16 +330,16 @@ func (c *checkReader) control(n *node, path string) {
 	if f := fields["scale"]; f != nil {
 		c.controlScale(f, path+".scale")
 	}
-	for _, other := range named {
-		f := fields[other.name]
+	for i, name := range names {
+		f := fields[name]
 		if f == nil {
 			continue
 		}
-		word, ok := c.word(f, path+"."+other.name, other.words)
-		if ok && word == *other.of(&c.Names) {
-			c.want(f, path+"."+other.name, "another "+other.name+" than the check's")
+		word, ok := c.word(f, path+"."+name, checkKeyOf(name).Words)
+		if ok && word == *c.Names.words()[i] {
+			c.want(f, path+"."+name, "another "+name+" than the check's")
 		}
-		*other.of(&c.Control.Names) = word
+		*c.Control.Names.words()[i] = word
 	}
 }
 

@@ -17,10 +17,9 @@
 //     settings of one cell for its id (canonical.go), and [Spec.Document] writes the whole
 //     configuration for a results folder (document.go).
 //
-// A key is one row of a table: its name, values, default, meaning and place in a Go value. The keys
-// of the base are the rows of [Keys] (keys.go), those of a check the rows of checkKeys (check.go),
-// those of other mappings lists of parts. Decoding, the document, and in tests the schema and the
-// reference, are derived from these tables and from [Claims].
+// A key is one row of keys.yaml: its name, values, default, meaning and place in a Go value
+// (table.go). The keys of other mappings are lists of parts. Decoding, the document, and in tests
+// the schema and the reference, are derived from these tables and from [Claims].
 //
 // A claim has two halves. Here is what a file can ask for: its name, requirements,
 // predictions and documentation (claim.go is the type, claims_*.go are the claims,

@@ -74,9 +74,9 @@ func documentControl(c *Check) any {
 	if len(c.Control.Set) > 0 {
 		control["set"] = documentSet(c.Control.Set)
 	}
-	for _, other := range named {
-		if word := *other.of(&c.Control.Names); word != "" {
-			control[other.name] = word
+	for i, word := range c.Control.Names.words() {
+		if *word != "" {
+			control[names[i]] = *word
 		}
 	}
 	return control

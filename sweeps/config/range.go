@@ -8,15 +8,12 @@ import (
 // Limits that prevent a mistyped file from exhausting the memory; experiments stay
 // far below them.
 const (
-	maxArms     = 4096    // the theory's matrices have arms² entries
-	maxInteger  = 1 << 53 // JSON readers round larger integers
-	maxCells    = 1_000_000
-	maxGroup    = 1 << 31   // the largest finite group that the samplers draw
-	maxGroups   = 1_000_000 // of a step, which are drawn one by one: 10 ms with two arms
-	maxReplicas = 10_000_000
-	maxDelay    = 1_000_000 // the policies of all steps of a delay are kept
-	maxMeanAge  = 1000      // of a geometric law, which keeps 35 times as many policies
-	maxSamples  = 1_000_000 // of a step: clipped normal rewards are drawn sample by sample
+	maxArms    = 4096    // the theory's matrices have arms² entries
+	maxInteger = 1 << 53 // JSON readers round larger integers
+	maxCells   = 1_000_000
+	maxPrompts = 4096      // the theory has a fixed point for each
+	maxDelay   = 1_000_000 // the policies of all steps of a delay are kept
+	maxSamples = 1_000_000 // of a step: clipped normal rewards are drawn sample by sample
 )
 
 // largestMargin bounds margins and hypotheses: their products and ratios with what is predicted are

@@ -25,20 +25,6 @@ const (
 // recordNames are the words of the quantities with one word.
 var recordNames = []string{"effective-sample-size", "samples", "stiffness", "strata"}
 
-// recordRow is the row of run.record.
-var recordRow = Key{
-	Path: "run.record", Kind: RecordValue, Default: Record{},
-	Doc: "Quantities to record beside the usual ones: `pass@K`, for any K ≥ 1 the probability 1 − (1−J)^K that one of K samples has reward 1, where all rewards are 0 or 1 (of many prompts the mean); " +
-		"`effective-sample-size`, 1/Σ π²/π_old, the share of the samples of the snapshot that their weights π/π_old leave; `samples`, how many samples were drawn up to the step, with `grpo.filter` redraw the expected number with those that are thrown away; `stiffness`, of a network at `grpo.group_size` inf the stiffness of the stiffest mode at the weights of the step, by power iteration; `strata`, of prompts with a policy each the mean of J over quarters of them by J at the start, `reward_of_stratum_1` of the hardest to `reward_of_stratum_4`, fewer where many prompts start alike.",
-	get: func(s *Settings) any { return Record(s.Run.Record) },
-	set: func(s *Settings, v any) {
-		s.Run.Record = nil
-		if list := v.(Record); len(list) > 0 {
-			s.Run.Record = list
-		}
-	},
-}
-
 // recordWords lists the words of quantities.
 func recordWords(record Record) []string {
 	words := make([]string, len(record))

@@ -26,11 +26,11 @@ func Schema() []byte {
 		"$defs":                schemaDefinitions(),
 	}
 	properties, required := schemaSection("")
-	for _, key := range fileKeys {
+	for _, key := range table.File {
 		if key.ofFile() {
-			properties[key.Path] = key.described()
+			properties[key.Key] = key.described()
 		} else {
-			properties[key.Path] = schemaRef(key.Path)
+			properties[key.Key] = schemaRef(key.Key)
 		}
 	}
 	root["properties"] = properties
@@ -60,13 +60,13 @@ var fileKeySchemas = map[string]func() object{
 }
 
 // described is the schema of the key with its meaning.
-func (key *fileKey) described() object {
-	return schemaWith(fileKeySchemas[key.Path](), object{"description": key.Doc})
+func (key *row) described() object {
+	return schemaWith(fileKeySchemas[key.Key](), object{"description": key.Doc})
 }
 
 // ofFile reports whether no other part of the schema refers to the key.
-func (key *fileKey) ofFile() bool {
-	return slices.Contains([]string{extendsKey, "variants", "checks"}, key.Path)
+func (key *row) ofFile() bool {
+	return slices.Contains([]string{extendsKey, "variants", "checks"}, key.Key)
 }
 
 // schemaRef refers to a definition.
@@ -136,9 +136,9 @@ func schemaDefinitions() object {
 		})),
 		"check": schemaCheck(),
 	}
-	for _, key := range fileKeys {
+	for _, key := range table.File {
 		if !key.ofFile() {
-			definitions[key.Path] = key.described()
+			definitions[key.Key] = key.described()
 		}
 	}
 	for _, k := range Keys {
@@ -344,8 +344,8 @@ func schemaControl() object {
 		"set":   schemaRef("fault"),
 		"scale": schemaWith(closed(factors), object{"minProperties": 1}),
 	}
-	for _, other := range named {
-		properties[other.name] = object{"enum": other.words}
+	for _, name := range names {
+		properties[name] = object{"enum": checkKeyOf(name).Words}
 	}
 	return schemaWith(closed(properties), object{"minProperties": 1})
 }

@@ -86,12 +86,12 @@ func (s *Settings) ArmMeans() []float64 {
 type Weights []float64
 
 // weightsOf returns the weights of ages.
-func weightsOf(a *option.Ages) Weights {
-	n := len(a.Weights)
-	for n > 0 && a.Weights[n-1] == 0 {
+func weightsOf(weights ageWeights) Weights {
+	n := len(weights)
+	for n > 0 && weights[n-1] == 0 {
 		n--
 	}
-	return append(Weights(nil), a.Weights[:n]...) // nil without weights
+	return append(Weights(nil), weights[:n]...) // nil without weights
 }
 
 // listLength returns the length of a list that must have one entry per arm; isList is

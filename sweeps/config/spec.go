@@ -191,9 +191,9 @@ type Control struct {
 // String gives the fault in words, such as stiffness × 1.1.
 func (c *Control) String() string {
 	var words []string
-	for _, other := range named {
-		if word := *other.of(&c.Names); word != "" {
-			words = append(words, other.name+" = "+word)
+	for i, word := range c.Names.words() {
+		if *word != "" {
+			words = append(words, names[i]+" = "+*word)
 		}
 	}
 	for _, a := range c.Set {

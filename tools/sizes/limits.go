@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 72_077
+	mostProduct = 71_924
 	mostTools   = 5_303
 	mostTests   = 44_940
 	mostDocs    = 327
@@ -28,7 +28,7 @@ var rooms = map[string]int{
 	"sim/measure":            1140,
 	"sweeps":                 10296,
 	"sweeps/advice":          1773,
-	"sweeps/config":          5827,
+	"sweeps/config":          5674,
 	"sweeps/report":          1794,
 	"sweeps/store":           1924,
 	"sweeps/theory":          2487,

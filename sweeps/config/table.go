@@ -1,0 +1,220 @@
+package config
+
+import (
+	"bytes"
+	"cmp"
+	_ "embed"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"grposim/option"
+	"grposim/sim"
+)
+
+//go:embed keys.yaml
+var keysText []byte
+
+// row is a row of keys.yaml, which says what the columns are.
+type row struct {
+	Key, Field, Values, Range, Default, Follows, Symbol, Noun, Unit, Idle, Doc string
+
+	Words, Known []string
+}
+
+// table has the rows of keys.yaml: of a file, of its base and of a check.
+var table = func() (t struct{ File, Base, Check []row }) {
+	decoder := yaml.NewDecoder(bytes.NewReader(keysText))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&t); err != nil {
+		panic("config: keys.yaml: " + err.Error())
+	}
+	return t
+}()
+
+// Keys is the key table, from which the loader, --set, axes, conditions, the JSON
+// Schema and the reference document are derived. A file nests at the dots of a path.
+var Keys = func() []Key {
+	keys := each(table.Base, func(r row) Key { return r.key(reflect.TypeFor[Settings]()) })
+	for i, r := range table.Base {
+		if keys[i].Kind == WordValue {
+			keys[i].Default = keys[i].Words[0]
+		}
+		param, values, not := parseTest(r.Idle)
+		if param == "" {
+			continue
+		}
+		other := &keys[slices.IndexFunc(keys, func(k Key) bool { return k.Path == param })]
+		if not {
+			values = slices.DeleteFunc(slices.Clone(other.Words), func(w string) bool { return slices.Contains(values, w) })
+		}
+		keys[i].Idle = Condition{Param: param, Values: each(values, other.parse)}
+	}
+	return keys
+}()
+
+// parseTest reads KEY=VALUE or KEY!=VALUE. VALUE may be several with | between.
+func parseTest(text string) (key string, values []string, not bool) {
+	key, list, equal := strings.Cut(text, "=")
+	key, not = strings.CutSuffix(key, "!")
+	if equal {
+		values = strings.Split(list, "|")
+	}
+	return key, values, not
+}
+
+// kinds are the kinds of keys by the type of their field; of other types the values are words.
+var kinds = map[reflect.Type]ValueKind{
+	reflect.TypeFor[int]():            IntegerValue,
+	reflect.TypeFor[float64]():        NumberValue,
+	reflect.TypeFor[*float64]():       NumberValue,
+	reflect.TypeFor[uint64]():         SeedValue,
+	reflect.TypeFor[ageWeights]():     WeightsValue,
+	reflect.TypeFor[[]sim.Quantity](): RecordValue,
+	reflect.TypeFor[*PromptMeans]():   MeansValue,
+	reflect.TypeFor[[]float64]():      ListValue,
+	reflect.TypeFor[Init]():           InitValue,
+	reflect.TypeFor[[]option.Arm]():   ArmsValue,
+	reflect.TypeFor[*Locate]():        searchValue,
+}
+
+type ageWeights = [option.MaxTableAge + 1]float64
+
+// optionWords are the words of the types of package option, as a file writes them.
+var optionWords = func() map[reflect.Type][]string {
+	words := map[reflect.Type][]string{}
+	for _, list := range []any{
+		option.Filters, option.Baselines, option.Scales, option.Deviations, option.ImportanceModes,
+		option.KLPlacements, option.KLGradients, option.KLPoints, option.LagKinds, option.AgeLaws,
+		option.AgeDraws, option.SampleUses, option.Methods, option.ScheduleKinds,
+		option.ParameterKinds, option.PromptOrders,
+	} {
+		v := reflect.ValueOf(list)
+		for i := range v.Len() {
+			t := v.Type().Elem()
+			words[t] = append(words[t], fmt.Sprint(v.Index(i)))
+		}
+	}
+	return words
+}()
+
+// key returns the key of a row, whose field is one of a struct.
+func (r row) key(of reflect.Type) Key {
+	k := Key{
+		Path: r.Key, Words: r.Words, Range: anyNumber, Follows: r.Follows, Doc: r.Doc,
+		Symbol: r.Symbol, Noun: r.Noun, Unit: r.Unit, Known: r.Known, follow: follows[r.Key],
+	}
+	for name := range strings.FieldsFuncSeq(r.Field, func(c rune) bool { return c == '.' }) {
+		field, known := of.FieldByName(name)
+		if !known {
+			panic("config: keys.yaml: no field " + r.Field)
+		}
+		k.index, of = append(k.index, field.Index...), field.Type
+	}
+	kind, is := kinds[of]
+	switch {
+	case r.Field == "": // of a check, read with others
+		k.Kind = NumberValue
+	case is:
+		k.Kind = kind
+	default:
+		k.Kind = WordValue
+		if words := optionWords[of]; words != nil {
+			k.Words = words
+		}
+	}
+	if r.Range != "" {
+		last := len(r.Range) - 1
+		low, high, _ := strings.Cut(r.Range[1:last], ", ")
+		k.Range = Range{LowOpen: r.Range[0] == '(', HighOpen: r.Range[last] == ')'}
+		k.Range.Low, _ = strconv.ParseFloat(low, 64)
+		k.Range.High, _ = strconv.ParseFloat(high, 64)
+	}
+	if r.Default != "" {
+		k.Default = k.parse(r.Default)
+	}
+	return k
+}
+
+// parse returns the value that a word or a number of the table stands for, or no list.
+func (k *Key) parse(text string) any {
+	x, _ := strconv.ParseFloat(text, 64)
+	switch k.Kind {
+	case WeightsValue:
+		return Weights{}
+	case RecordValue:
+		return Record{}
+	case MeansValue:
+		return PromptMeans{}
+	case WordValue:
+		return text
+	case NumberValue:
+		return x
+	}
+	if math.IsInf(x, 1) {
+		return option.Infinite
+	}
+	return int(x)
+}
+
+// follows computes the defaults that Key.Follows describes.
+var follows = map[string]func(*Settings) any{
+	TrueMeansKey:       func(s *Settings) any { return s.ArmMeans() },
+	InitKey:            func(s *Settings) any { return Init{Logits: make([]float64, len(s.Bandit.Arms))} },
+	"policy.reference": func(s *Settings) any { return make([]float64, len(s.Bandit.Arms)) },
+	ScheduleTotalKey:   func(s *Settings) any { return s.Run.Steps },
+}
+
+// get returns the key's value, of the type of Kind.
+func (k *Key) get(s *Settings) any {
+	switch v := reflect.ValueOf(s).Elem().FieldByIndex(k.index).Interface().(type) {
+	case []option.Arm:
+		return groupArms(v)
+	case ageWeights:
+		return weightsOf(v)
+	case []sim.Quantity:
+		return Record(v)
+	case *PromptMeans:
+		if v == nil {
+			return PromptMeans{}
+		}
+		return *v
+	case string: // "" stands for the first
+		return cmp.Or(v, k.Words[0])
+	case fmt.Stringer:
+		return v.String()
+	default:
+		return v
+	}
+}
+
+// set assigns a value of the type of Kind.
+func (k *Key) set(s *Settings, v any) {
+	field := reflect.ValueOf(s).Elem().FieldByIndex(k.index)
+	switch v := v.(type) {
+	case []ArmGroup:
+		s.Bandit.Arms = expandArms(v)
+	case Weights:
+		s.Lag.Ages.Weights = ageWeights{}
+		copy(s.Lag.Ages.Weights[:], v)
+	case Record:
+		s.Run.Record = append([]sim.Quantity(nil), v...)
+	case PromptMeans:
+		if s.Prompts.List = nil; len(v) > 0 {
+			s.Prompts.List = &v
+		}
+	case string:
+		if field.Kind() == reflect.String {
+			field.SetString(v)
+		} else {
+			field.SetUint(uint64(slices.Index(k.Words, v)))
+		}
+	default:
+		field.Set(reflect.ValueOf(v))
+	}
+}
