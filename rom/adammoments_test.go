@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"grposim/option"
+	"grposim/rom/cell"
+	"grposim/rom/force"
 )
 
 // The pair moments are those of the list of all groups, sample by sample, of up to three arms and
@@ -28,11 +30,11 @@ func TestAdamPairMomentsByEnumeration(t *testing.T) {
 					p.Arms = append(p.Arms, option.Arm{Law: option.Bernoulli, Mean: m})
 				}
 				change(&p)
-				p = p.checked()
-				m := newModel(&p)
-				m.set(theta, old)
-				got := m.pairs()
-				mixed, square := got.squares(forceOf(m))
+				p = p.Checked()
+				m := force.New(&p)
+				m.Set(theta, old)
+				got := m.Pairs()
+				mixed, square := got.Squares(forceOf(m))
 				moments := enumeratedMoments(&p, theta, old)
 				for a := range means {
 					for b := range means {
@@ -41,7 +43,7 @@ func TestAdamPairMomentsByEnumeration(t *testing.T) {
 							what      string
 							got, want float64
 						}{
-							{"Cov(g_a, g_b)", got.second[a][b], moments[0][a][b]},
+							{"Cov(g_a, g_b)", got.Second[a][b], moments[0][a][b]},
 							{"Cov(g_a, g_b²)", mixed[a][b], moments[1][a][b]},
 							{"Cov(g_a², g_b²)", square[a][b], moments[2][a][b]},
 						} {
@@ -56,9 +58,9 @@ func TestAdamPairMomentsByEnumeration(t *testing.T) {
 	}
 }
 
-func forceOf(m *model) []float64 {
+func forceOf(m *force.Model) []float64 {
 	force := make([]float64, len(m.Arms))
-	m.meanForce(force)
+	m.MeanForce(force)
 	return force
 }
 
@@ -66,7 +68,7 @@ func forceOf(m *model) []float64 {
 func enumeratedMoments(p *Params, theta, old []float64) (moments [3][][]float64) {
 	arms := len(p.Arms)
 	past := make([]float64, arms)
-	softmax(past, old)
+	cell.Softmax(past, old)
 	var chances []float64
 	var forces [][]float64
 	group := make([]sample, p.GroupSize)
@@ -127,13 +129,13 @@ func TestAdamPairMomentsKnown(t *testing.T) {
 				GroupSize: c.size, GroupsPerStep: c.steps, Advantage: option.Advantage{Scale: c.scale}, KL: option.KL{Coefficient: c.beta},
 			},
 		}
-		p = p.checked()
-		m := newModel(&p)
+		p = p.Checked()
+		m := force.New(&p)
 		theta := []float64{c.z / 2, -c.z / 2}
-		m.set(theta, theta)
-		force, pairs := forceOf(m), m.pairs()
-		mixed, square := pairs.squares(force)
-		v := pairs.second[0][0]
+		m.Set(theta, theta)
+		force, pairs := forceOf(m), m.Pairs()
+		mixed, square := pairs.Squares(force)
+		v := pairs.Second[0][0]
 		for i, got := range [5]float64{force[0], force[0]*force[0] + v, v, mixed[0][0], square[0][0]} {
 			if math.Abs(got-c.want[i]) > 1e-4*c.want[i] {
 				t.Errorf("scale %v, number %d is %.9g, want %.9g", c.scale, i, got, c.want[i])

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"grposim/option"
+	"grposim/rom/cell"
+	"grposim/rom/path"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -24,7 +26,7 @@ func drawAdamCell(r *rand.Rand) (p Params, start []float64, steps int) {
 		p.Arms = append(p.Arms, option.Arm{Law: option.Bernoulli, Mean: 0.05 + 0.9*r.Float64()})
 		start = append(start, r.NormFloat64())
 	}
-	return p.checked(), start, int(min(2/rate, 400))
+	return p.Checked(), start, int(min(2/rate, 400))
 }
 
 // simulateAdam returns the mean of a function of the present policy and of that which draws the
@@ -41,8 +43,8 @@ func simulateAdam(p Params, start []float64, at []int, runs int, r *rand.Rand, o
 			if t%p.Lag.Interval == 0 {
 				copy(old, theta)
 			}
-			softmax(probs, theta)
-			softmax(past, old)
+			cell.Softmax(probs, theta)
+			cell.Softmax(past, old)
 			if at[n] == t {
 				j := of(probs, past)
 				mean[n] += j / float64(runs)
@@ -94,7 +96,7 @@ func TestLongAdamPathSimulated(t *testing.T) {
 		if !path.Scope.In {
 			t.Fatalf("%+v: %s", p, path.Scope.Because)
 		}
-		mean, deviation := simulateAdam(p, start, at, 1000, r, func(now, _ []float64) float64 { return expected(p.Arms, now) })
+		mean, deviation := simulateAdam(p, start, at, 1000, r, func(now, _ []float64) float64 { return cell.Expected(p.Arms, now) })
 		for n, j := range mean {
 			if !(math.Abs(j-path.Mean[n]) <= path.Neglected[n]+5.5*deviation[n]) {
 				t.Errorf("%+v from %v: at step %d E J is %.5f(%.5f), predicted %.5f, neglecting %.5f", p, start, at[n], j, deviation[n], path.Mean[n], path.Neglected[n])
@@ -115,15 +117,32 @@ func TestLongAdamPathSimulated(t *testing.T) {
 func TestLongAdamShareSimulated(t *testing.T) {
 	p := adamCell(option.NoScale, 4, 1, 0.1, 0.01, 0.98, 4)
 	p.Arms = []option.Arm{{Law: option.Bernoulli, Mean: 0.9}, {Law: option.Bernoulli, Mean: 0.2}}
-	p = p.checked()
+	p = p.Checked()
 	mean, deviation := simulateAdam(p, []float64{0, 0}, []int{150, 151, 152, 153}, 8000, rand.New(rand.NewPCG(20261127, 38)), func(_, past []float64) float64 {
-		j := expected(p.Arms, past)
+		j := cell.Expected(p.Arms, past)
 		return math.Pow(j, 4) + math.Pow(1-j, 4)
 	})
-	share := MeanZeroVariance(p, []float64{0, 0}, 150, 154)
+	share := path.MeanZeroVariance(p, []float64{0, 0}, 150, 154)
 	if share.Out() || share.Size() > 0.01 {
 		t.Fatalf("%+v", share)
 	}
 	adamNear(t, "share of groups with equal rewards", share.Value, floats.Sum(mean)/4, 5.5*floats.Sum(deviation)/4+share.Size())
 	t.Logf("simulated %.5f(%.5f), predicted %.5f, neglecting %.5f", floats.Sum(mean)/4, floats.Sum(deviation)/4, share.Value, share.Size())
+}
+
+func adamCell(scale option.Scale, size, groups int, beta, rate, beta2 float64, interval int) Params {
+	return Params{
+		Estimator: option.Estimator{
+			GroupSize: size, GroupsPerStep: groups, Advantage: option.Advantage{Scale: scale}, KL: option.KL{Coefficient: beta},
+		},
+		Lag:       option.Lag{Interval: interval},
+		Optimizer: option.Optimizer{Kind: option.Adam, LearningRate: rate, Beta1: 0.9, Beta2: beta2, Epsilon: 1e-8},
+	}
+}
+
+func adamNear(t *testing.T, name string, got, want, tol float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tol) {
+		t.Errorf("%s: got %.9g, want %.9g ± %.2g", name, got, want, tol)
+	}
 }

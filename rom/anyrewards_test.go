@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"grposim/option"
+	"grposim/rom/cell"
 )
 
 // Without scale and clip a force is a polynomial of second order in a reward, its
@@ -21,7 +22,7 @@ func TestUnscaledNormalRewardsAreExact(t *testing.T) {
 	}
 	theta, old := []float64{0.1, 0, 0.3}, []float64{0, 0.2, -0.1}
 	past := make([]float64, 3)
-	softmax(past, old)
+	cell.Softmax(past, old)
 	var atoms []sample
 	var chance []float64
 	for a, arm := range base.Arms {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"grposim/option"
+	"grposim/rom/cell"
+	"grposim/rom/force"
 	"grposim/rom/group"
 	"grposim/rom/weight"
 
@@ -261,7 +263,7 @@ func TestForceIsTheEnumeratedOne(t *testing.T) {
 			var atoms []sample
 			var chance []float64
 			past := make([]float64, arms)
-			softmax(past, old)
+			cell.Softmax(past, old)
 			for a := range arms {
 				m := r.Float64()
 				if r.IntN(4) == 0 {
@@ -284,8 +286,8 @@ func requireEnumerated(t *testing.T, p Params, theta, old []float64, atoms []sam
 	t.Helper()
 	wantMean, wantCov := enumerate(p, theta, old, atoms, chances)
 	mean := make([]float64, len(theta))
-	kind := MeanForce(mean, p, theta, old)
-	cov, covKind := ForceCovariance(p, theta, old)
+	kind := force.Mean(mean, p, theta, old)
+	cov, covKind := force.Covariance(p, theta, old)
 	if kind != Exact || covKind != Exact {
 		t.Fatalf("kinds %v, %v, want exact", kind, covKind)
 	}
@@ -305,10 +307,10 @@ func requireEnumerated(t *testing.T, p Params, theta, old []float64, atoms []sam
 func exactForce(t *testing.T, p Params, theta, old []float64) (mean []float64, cov *mat.SymDense) {
 	t.Helper()
 	mean = make([]float64, len(p.Arms))
-	if kind := MeanForce(mean, p, theta, old); kind != Exact {
+	if kind := force.Mean(mean, p, theta, old); kind != Exact {
 		t.Errorf("kind %v", kind)
 	}
-	cov, _ = ForceCovariance(p, theta, old)
+	cov, _ = force.Covariance(p, theta, old)
 	return mean, cov
 }
 
@@ -323,7 +325,7 @@ func TestTwoConstantsAreExact(t *testing.T) {
 	}
 	theta, old := []float64{0.1, 0, 0.4}, []float64{0, 0.2, -0.3}
 	past := make([]float64, 3)
-	softmax(past, old)
+	cell.Softmax(past, old)
 	atoms := []sample{{0, 0.2}, {1, 0.7}, {2, 0.2}}
 	for _, scale := range []option.Scale{option.StdScale, option.NoScale} {
 		p.Advantage.Scale = scale
@@ -351,16 +353,16 @@ func TestExpansionErrorFallsAsSquare(t *testing.T) {
 	}
 	theta, old := []float64{0.1, 0, 0.3}, []float64{0, 0.2, -0.1}
 	past := make([]float64, 3)
-	softmax(past, old)
+	cell.Softmax(past, old)
 	atoms := []sample{{0, 0}, {1, 0.4}, {2, 1}}
 	miss := func(p Params, size int) (mean, cov float64) {
 		p.GroupSize = size
 		wantMean, wantCov := enumerate(p, theta, old, atoms, past)
 		got := make([]float64, 3)
-		m := newModel(&p)
-		m.set(theta, old)
-		m.meanForce(got)
-		c := m.covariance()
+		m := force.New(&p)
+		m.Set(theta, old)
+		m.MeanForce(got)
+		c := m.Covariance()
 		for a := range got {
 			mean = max(mean, math.Abs(got[a]-wantMean[a]))
 			for b := range got {
@@ -400,14 +402,14 @@ func TestExpansionOfBernoulliArms(t *testing.T) {
 	}
 	theta, old := []float64{0.1, 0, 0.3}, []float64{0, 0.2, -0.1}
 	everyEstimator(base, func(p Params) {
-		exact, expanded := newModel(&p), newModel(&p)
-		expanded.law = group.NewExpanded(p.Arms, &p.Estimator, expanded.Samples)
+		exact, expanded := force.New(&p), force.New(&p)
+		expanded.Law = group.NewExpanded(p.Arms, &p.Estimator, expanded.Samples)
 		want, got := make([]float64, 3), make([]float64, 3)
-		exact.set(theta, old)
-		expanded.set(theta, old)
-		exact.meanForce(want)
-		expanded.meanForce(got)
-		wantCov, gotCov := exact.covariance(), expanded.covariance()
+		exact.Set(theta, old)
+		expanded.Set(theta, old)
+		exact.MeanForce(want)
+		expanded.MeanForce(got)
+		wantCov, gotCov := exact.Covariance(), expanded.Covariance()
 		for a := range want {
 			if math.Abs(got[a]-want[a]) > 10e-6 {
 				t.Errorf("mean %v, exact %v", got, want)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"grposim/option"
+	"grposim/rom/paper"
 
 	"pgregory.net/rapid"
 )
@@ -65,7 +66,7 @@ func faults(p Prediction) (all []string) {
 			all = append(all, fmt.Sprintf("scope %+v", s))
 		}
 	}
-	for _, r := range []Rule{p.PaperRule, p.RuleAtStiffness, p.RuleAtLargestAge, p.SufficientRule} {
+	for _, r := range []paper.Rule{p.PaperRule, p.RuleAtStiffness, p.RuleAtLargestAge, p.SufficientRule} {
 		if (r.CriticalLearningRate == nil) != r.Because.Out() {
 			all = append(all, fmt.Sprintf("rule %+v", r))
 		}

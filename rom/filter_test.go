@@ -7,7 +7,10 @@ import (
 	"testing"
 
 	"grposim/option"
+	"grposim/rom/cell"
+	"grposim/rom/force"
 	"grposim/rom/group"
+	"grposim/rom/weight"
 )
 
 // outcome is a group of equal or of different rewards: its force without a penalty whose
@@ -21,7 +24,7 @@ type outcome struct {
 // outcomes lists all groups of Bernoulli arms, by their counts.
 func outcomes(p Params, theta, old []float64) []outcome {
 	past := make([]float64, len(theta))
-	softmax(past, old)
+	cell.Softmax(past, old)
 	var atoms []sample
 	var chances []float64
 	for a, arm := range p.Arms {
@@ -130,8 +133,8 @@ func TestFilteredForceIsTheEnumeratedOne(t *testing.T) {
 				quiet = p
 			}
 			mean := make([]float64, arms)
-			MeanForce(mean, quiet, theta, old)
-			cov, _ := ForceCovariance(p, theta, old)
+			force.Mean(mean, quiet, theta, old)
+			cov, _ := force.Covariance(p, theta, old)
 			for a := range mean {
 				near(t, "mean", mean[a]+1, want[a]/whole+1, 2e-13)
 				for b := range mean {
@@ -145,6 +148,28 @@ func TestFilteredForceIsTheEnumeratedOne(t *testing.T) {
 	}
 }
 
+// differences returns the stiffness as central differences of sixth order of the mean force.
+func differences(p Params, theta []float64) (fresh, stale [][]float64) {
+	arms, step := len(theta), min(0.01, weight.Range(&p.Importance)/8)
+	fresh, stale = group.Square(arms), group.Square(arms)
+	pushed, moved := make([]float64, arms), make([]float64, arms)
+	for b := range arms {
+		for i, c := range [7]float64{-1, 9, -45, 0, 45, -9, 1} {
+			copy(moved, theta)
+			moved[b] += float64(i-3) * step
+			force.Mean(pushed, p, moved, theta)
+			for a, x := range pushed {
+				fresh[a][b] -= c / 60 * x / step
+			}
+			force.Mean(pushed, p, theta, moved)
+			for a, x := range pushed {
+				stale[a][b] -= c / 60 * x / step
+			}
+		}
+	}
+	return fresh, stale
+}
+
 // The stiffness with a filter is the derivative of the mean force.
 func TestFilteredStiffnessIsTheDerivative(t *testing.T) {
 	r := rand.New(rand.NewPCG(23, 24))
@@ -152,11 +177,8 @@ func TestFilteredStiffnessIsTheDerivative(t *testing.T) {
 	everyFiltered(base, func(p Params) {
 		theta := normals(r, 3, 0.7)
 		p.Reference = normals(r, 3, 0.5)
-		fresh, stale := StiffnessAt(p, theta)
-		q := p.checked()
-		m := newModel(&q)
-		wantFresh, wantStale := group.Square(3), group.Square(3)
-		m.differencedStiffness(wantFresh, wantStale, theta, m.meanForce)
+		fresh, stale := force.Stiffness(p, theta)
+		wantFresh, wantStale := differences(p, theta)
 		for a := range 3 {
 			for b := range 3 {
 				near(t, "fresh", fresh.At(a, b)+1, wantFresh[a][b]+1, 1e-11)
@@ -216,8 +238,8 @@ func TestTabledForceIsTheEnumeratedOne(t *testing.T) {
 				continue
 			}
 			mean := make([]float64, 2)
-			MeanForce(mean, p, theta, old)
-			cov, _ := ForceCovariance(p, theta, old)
+			force.Mean(mean, p, theta, old)
+			cov, _ := force.Covariance(p, theta, old)
 			want, squares := tabledOutcomes(p, theta, old)
 			for a := range mean {
 				near(t, "mean", mean[a]+1, want[a]+1, 5e-13)
@@ -225,11 +247,8 @@ func TestTabledForceIsTheEnumeratedOne(t *testing.T) {
 					near(t, "covariance", cov.At(a, b)+1, squares[a][b]-want[a]*want[b]+1, 5e-13)
 				}
 			}
-			fresh, stale := StiffnessAt(p, theta)
-			q := p.checked()
-			m := newModel(&q)
-			wantFresh, wantStale := group.Square(2), group.Square(2)
-			m.differencedStiffness(wantFresh, wantStale, theta, m.meanForce)
+			fresh, stale := force.Stiffness(p, theta)
+			wantFresh, wantStale := differences(p, theta)
 			for a := range 2 {
 				for b := range 2 {
 					near(t, "fresh", fresh.At(a, b)+1, wantFresh[a][b]+1, 1e-11)
@@ -247,7 +266,7 @@ func TestTabledForceIsTheEnumeratedOne(t *testing.T) {
 // square, over all samples of both.
 func tabledOutcomes(p Params, theta, old []float64) (mean []float64, second [][]float64) {
 	past := make([]float64, 2)
-	softmax(past, old)
+	cell.Softmax(past, old)
 	size := p.GroupSize
 	mean, second = make([]float64, 2), group.Square(2)
 	for code := range 1 << (4 * size) {
@@ -351,8 +370,8 @@ func tabledForce(p Params, theta, old []float64, group, all []sample) []float64 
 	p.Advantage.Scale, p.Advantage.Baseline = option.NoScale, option.MeanBaseline
 	g := sampledForce(p, theta, old, level)
 	now, past := make([]float64, 2), make([]float64, 2)
-	softmax(now, theta)
-	softmax(past, old)
+	cell.Softmax(now, theta)
+	cell.Softmax(past, old)
 	for i, s := range group {
 		weight := sampleWeight(&p, now[s.arm]/past[s.arm], advantages[i])
 		for a := range g {

@@ -6,10 +6,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
-
 	"grposim/option"
 	"grposim/rom"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // random returns a lag with random ages and no age noise.

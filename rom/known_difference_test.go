@@ -5,6 +5,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/force"
 )
 
 // For three constant rewards without scale the mean force is (1 − 1/G)u at any G.
@@ -17,10 +18,10 @@ func TestUnscaledStiffness(t *testing.T) {
 	pi, j := oracleSoftmax(theta), oracleReward(p, theta)
 	for _, w := range []option.ImportanceMode{option.NoImportance, option.Ratio, option.Clip} {
 		p.Importance.Mode, p.Importance.ClipLow, p.Importance.ClipHigh = w, 0.2, 0.2
-		if kind := rom.MeanForce(make([]float64, 3), p, theta, theta); (kind == rom.Exact) == (w == option.Clip) {
+		if kind := force.Mean(make([]float64, 3), p, theta, theta); (kind == rom.Exact) == (w == option.Clip) {
 			t.Errorf("%s: the force is %s", describe(p), kind)
 		}
-		fresh, stale := rom.StiffnessAt(p, theta)
+		fresh, stale := force.Stiffness(p, theta)
 		whole, nothing := fresh, stale
 		if w == option.NoImportance {
 			whole, nothing = stale, fresh

@@ -7,6 +7,9 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/force"
+	"grposim/rom/path"
+	"grposim/rom/rest"
 )
 
 // The reference bandit's table (docs/theory.md §5).
@@ -26,11 +29,11 @@ func TestReferenceBandit(t *testing.T) {
 	} {
 		p := bandit(c.scale, c.beta, c.size)
 		name := describe(p)
-		all := rom.FixedPoints(p)
+		all := rest.FixedPoints(p)
 		if len(all) != 1 {
 			t.Fatalf("%s: %d fixed points, want 1", name, len(all))
 		}
-		f, ok := rom.Reached(p)
+		f, ok := rest.Reached(p)
 		if !ok {
 			t.Fatalf("%s: no fixed point is reached", name)
 		}
@@ -74,7 +77,7 @@ func richardson(f func(shift float64) []float64) []float64 {
 func checkStiffness(t *testing.T, p rom.Params, theta []float64) {
 	t.Helper()
 	const tol = 1e-10
-	fresh, stale := rom.StiffnessAt(p, theta)
+	fresh, stale := force.Stiffness(p, theta)
 	moved := func(b int, shift float64) []float64 {
 		m := append([]float64(nil), theta...)
 		m[b] += shift
@@ -142,12 +145,12 @@ func TestTwoArmStiffnesses(t *testing.T) {
 				} {
 					p.Importance.Mode, p.KL.At = row.w, row.at
 					p.Importance.ClipLow, p.Importance.ClipHigh = 0.2, 0.2
-					f, ok := rom.Reached(p)
+					f, ok := rest.Reached(p)
 					if !ok {
 						t.Fatalf("%s: nothing reached", describe(p))
 					}
 					closeTo(t, row.name+" z*", gapOf(f.Logits), z, 1e-10)
-					modes := rom.Modes(rom.StiffnessAt(p, f.Logits))
+					modes := rest.Modes(force.Stiffness(p, f.Logits))
 					if len(modes) != 1 {
 						t.Fatalf("%d modes of two arms", len(modes))
 					}
@@ -162,11 +165,11 @@ func TestTwoArmStiffnesses(t *testing.T) {
 				}
 				// k3 at the current policy, no weights, no scale: nothing is stale.
 				p.KL.Gradient = option.K3
-				f, ok := rom.Reached(p)
+				f, ok := rest.Reached(p)
 				if !ok {
 					t.Fatalf("%s: nothing reached", describe(p))
 				}
-				modes := rom.Modes(rom.StiffnessAt(p, f.Logits))
+				modes := rest.Modes(force.Stiffness(p, f.Logits))
 				closeTo(t, "none, k3 λ_s", modes[0].Stale, 0, 1e-10)
 			}
 		}
@@ -205,7 +208,7 @@ func TestBetaCritical(t *testing.T) {
 			if f > 1 {
 				want = 2
 			}
-			got := rom.FixedPoints(p)
+			got := rest.FixedPoints(p)
 			if len(got) != want {
 				t.Errorf("β = %v β_c(%v): %d fixed points, want %d", f, ref, len(got), want)
 			}
@@ -216,7 +219,7 @@ func TestBetaCritical(t *testing.T) {
 					t.Error("fixed points are not in order of reward")
 				}
 			}
-			_, ok := rom.Reached(p)
+			_, ok := rest.Reached(p)
 			if ok != (want > 0) {
 				t.Errorf("β = %v β_c(%v): reached %v with %d fixed points", f, ref, ok, want)
 			}
@@ -292,7 +295,7 @@ func TestDegenerateFixedPoints(t *testing.T) {
 		if c.count > 0 && len(want) != c.count {
 			t.Errorf("%s: the oracle finds %d fixed points, the theory says %d", describe(p), len(want), c.count)
 		}
-		got := rom.FixedPoints(p)
+		got := rest.FixedPoints(p)
 		if len(got) != len(want) {
 			t.Errorf("%s: %d fixed points, want %d at %v", describe(p), len(got), len(want), want)
 			continue
@@ -315,7 +318,7 @@ func TestDegenerateFixedPoints(t *testing.T) {
 				p := base
 				p.GroupSize, p.KL.Coefficient, p.KL.Gradient = size, beta, option.K3
 				p.Reference = gapAt(ref)
-				got := rom.FixedPoints(p)
+				got := rest.FixedPoints(p)
 				want := zeros(p, -12, 25)
 				if len(got) != 1 {
 					t.Errorf("%s z_ref = %v: %d fixed points with k3; the oracle finds %v", describe(p), ref, len(got), want)
@@ -341,12 +344,12 @@ func TestEightCompletions(t *testing.T) {
 		p.Arms = append(p.Arms, option.Arm{Law: option.Constant, Mean: r})
 	}
 	closeTo(t, "R_0", oracleReward(p, p.Reference), 0.625, 1e-15)
-	f, ok := rom.Reached(p)
+	f, ok := rest.Reached(p)
 	if !ok {
 		t.Fatal("nothing reached")
 	}
 	printed(t, "p*", f.Reward, 1.3559, 1e-4)
-	modes := rom.Modes(rom.StiffnessAt(p, f.Logits))
+	modes := rest.Modes(force.Stiffness(p, f.Logits))
 	want := []float64{0.289, 0.129, 0.078, 0.064, 0.036, 0.032, 0.032}
 	if len(modes) != len(want) {
 		t.Fatalf("%d modes", len(modes))
@@ -359,9 +362,9 @@ func TestEightCompletions(t *testing.T) {
 	for a := range q.Arms {
 		q.Arms[a].Mean = 3*q.Arms[a].Mean - 1.5
 	}
-	g, _ := rom.Reached(q)
+	g, _ := rest.Reached(q)
 	closeTo(t, "p* of ar + b", g.Reward, 3*f.Reward-1.5, 1e-9)
-	moved := rom.Modes(rom.StiffnessAt(q, g.Logits))
+	moved := rest.Modes(force.Stiffness(q, g.Logits))
 	for i := range modes {
 		closeTo(t, "eigenvalue of Λ under ar + b", moved[i].Total, modes[i].Total, 1e-9)
 	}
@@ -371,7 +374,7 @@ func TestEightCompletions(t *testing.T) {
 	p.Optimizer.LearningRate = 0.01
 	for steps, wantK := range map[int]float64{100: 0.120, 400: 0.150} {
 		var sx, sy, sxx, sxy, n float64
-		rom.MeanField(p, p.Reference, steps, func(t int, theta []float64) {
+		path.MeanField(p, p.Reference, steps, func(t int, theta []float64) {
 			x, y := float64(t), -math.Log(f.Reward-oracleReward(p, theta))
 			sx, sy, sxx, sxy, n = sx+x, sy+y, sxx+x*x, sxy+x*y, n+1
 		})
@@ -419,7 +422,7 @@ func TestFixedPointsOfGradedRewards(t *testing.T) {
 				want = append(want, oracleReward(p, tilted(bisect(func(x float64) float64 { return -excess(x) }, lo, hi))))
 			}
 		}
-		got := rom.FixedPoints(p)
+		got := rest.FixedPoints(p)
 		for _, f := range got {
 			near := math.Inf(1)
 			for _, j := range want {
@@ -430,7 +433,7 @@ func TestFixedPointsOfGradedRewards(t *testing.T) {
 		if len(got) != len(want) {
 			t.Errorf("%s: %d fixed points, the family has %d: %v", describe(p), len(got), len(want), want)
 		}
-		f, ok := rom.Reached(p)
+		f, ok := rest.Reached(p)
 		switch {
 		case ok != (len(want) > 0):
 			t.Errorf("%s: reached %v, the family has %v", describe(p), ok, want)

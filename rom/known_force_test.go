@@ -7,6 +7,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/force"
 )
 
 // options lists every combination of the options that determine the force.
@@ -54,7 +55,7 @@ func mean(p rom.Params, theta, old []float64) []float64 {
 	for i := range dst {
 		dst[i] = math.NaN() // MeanForce writes, it does not add
 	}
-	rom.MeanForce(dst, p, theta, old)
+	force.Mean(dst, p, theta, old)
 	return dst
 }
 
@@ -81,8 +82,8 @@ func TestForceIsTheEnumerationOfAllGroups(t *testing.T) {
 			}
 			want := oracleForce(p, theta, old)
 			dst := make([]float64, shape.arms)
-			kind := rom.MeanForce(dst, p, theta, old)
-			cov, covKind := rom.ForceCovariance(p, theta, old)
+			kind := force.Mean(dst, p, theta, old)
+			cov, covKind := force.Covariance(p, theta, old)
 			if kind != rom.Exact || covKind != rom.Exact {
 				t.Errorf("%s: kinds %q, %q, want exact", describe(p), kind, covKind)
 			}
@@ -110,10 +111,10 @@ func TestForceOfInfiniteGroups(t *testing.T) {
 				p.Arms, p.Reference = q.Arms, q.Reference
 				want := oracleInfiniteForce(p, theta, old)
 				dst := make([]float64, arms)
-				if kind := rom.MeanForce(dst, p, theta, old); kind != rom.Exact {
+				if kind := force.Mean(dst, p, theta, old); kind != rom.Exact {
 					t.Errorf("%s: kind %q, want exact", describe(p), kind)
 				}
-				cov, _ := rom.ForceCovariance(p, theta, old)
+				cov, _ := force.Covariance(p, theta, old)
 				for a := range dst {
 					closeTo(t, describe(p)+" mean", dst[a], want[a], 1e-12)
 					closeTo(t, describe(p)+" variance", cov.At(a, a), 0, 0)
@@ -180,7 +181,7 @@ func TestGradientVarianceOfConstantArms(t *testing.T) {
 		p.Arms = []option.Arm{{Mean: 1}, {Mean: 0}}
 		for _, w := range []option.ImportanceMode{option.NoImportance, option.Ratio} {
 			p.Importance.Mode = w
-			cov, _ := rom.ForceCovariance(p, []float64{0, 0}, []float64{0, 0})
+			cov, _ := force.Covariance(p, []float64{0, 0}, []float64{0, 0})
 			printed(t, "variance over 1/(8G²)", cov.At(0, 0)*8*float64(size*size), want, 0.01)
 		}
 	}
@@ -196,7 +197,7 @@ func TestNoiseWithinAClass(t *testing.T) {
 	theta := []float64{0.2, 0.2, -0.4}
 	pi, j := oracleSoftmax(theta), oracleReward(p, theta)
 	v := 0.8*(1-j)*(1-j) + 0.2*j*j
-	cov, _ := rom.ForceCovariance(p, theta, theta)
+	cov, _ := force.Covariance(p, theta, theta)
 	got := cov.At(0, 0) + cov.At(1, 1) - 2*cov.At(0, 1)
 	want := 2 * pi[0] * v / (size * j * (1 - j))
 	closeTo(t, "Var(g_a − g_b) over its leading order", got/want, 1, 5/float64(size)/(j*(1-j)))

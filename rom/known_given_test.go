@@ -6,6 +6,8 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/force"
+	"grposim/rom/path"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -27,14 +29,14 @@ func TestKnownConstantBaseline(t *testing.T) {
 		for i, b := range []float64{0, j, 1} {
 			p := given(option.ConstantBaseline, b, 0, 0, size)
 			closeTo(t, "φ", factorAt(p), 1, 1e-14)
-			cov, _ := rom.ForceCovariance(p, at, at)
+			cov, _ := force.Covariance(p, at, at)
 			closeTo(t, "variance per sample", float64(size)*cov.At(0, 0), []float64{0.066783059, 0.044714658, 0.102284426}[i], 5e-10)
 		}
 		// The running mean is J on average, and has the variance α/(2−α) J(1−J)/N.
 		p := given(option.RunningMean, 0, 0.5, 0, size)
 		p.GroupsPerStep = 3
 		closeTo(t, "φ, running mean", factorAt(p), 1, 1e-14)
-		cov, _ := rom.ForceCovariance(p, at, at)
+		cov, _ := force.Covariance(p, at, at)
 		q := sigmoid(0.8)
 		n := float64(3 * size)
 		closeTo(t, "variance per sample, running mean", n*cov.At(0, 0), 0.0447146580121+q*(1-q)*j*(1-j)/3/n, 1e-12)
@@ -43,10 +45,10 @@ func TestKnownConstantBaseline(t *testing.T) {
 	p := given(option.ConstantBaseline, 0.3, 0, 0, 4)
 	now, old := sigmoid(0.5), sigmoid(0.8)
 	closeTo(t, "off-policy", mean(p, gapAt(0.5), gapAt(0.8))[0], old*(0.9-0.3)-now*(j-0.3), 1e-14)
-	fresh, stale := rom.StiffnessAt(p, at)
+	fresh, stale := force.Stiffness(p, at)
 	closeTo(t, "Λ_f", fresh.At(0, 0), (j-0.3)*old*(1-old), 1e-14)
 	p.Advantage.Baseline, p.GroupSize = option.LeaveOneOut, 4
-	_, frozen := rom.StiffnessAt(p, at)
+	_, frozen := force.Stiffness(p, at)
 	closeTo(t, "Λ_s", stale.At(0, 0), frozen.At(0, 0)-(j-0.3)*old*(1-old), 1e-14)
 	// At G = ∞ too, and where all rewards are equal there is noise without a drift.
 	p = given(option.ConstantBaseline, 0.3, 0, 0, option.Infinite)
@@ -54,7 +56,7 @@ func TestKnownConstantBaseline(t *testing.T) {
 	for _, reward := range []float64{0, 1} {
 		p = given(option.ConstantBaseline, 0.3, 0, 0, 4)
 		p.Arms = []option.Arm{{Mean: reward}, {Mean: reward}}
-		cov, _ := rom.ForceCovariance(p, at, at)
+		cov, _ := force.Covariance(p, at, at)
 		closeTo(t, "variance, equal rewards", 4*cov.At(0, 0), (reward-0.3)*(reward-0.3)*old*(1-old), 1e-15)
 		closeTo(t, "drift, equal rewards", mean(p, at, at)[0], 0, 1e-15)
 	}
@@ -167,7 +169,7 @@ func TestRunningMeanOnAPath(t *testing.T) {
 	p := given(option.RunningMean, 1, 0.2, 0.5, 4)
 	p.Lag, p.Optimizer.LearningRate = delay(3), 0.7
 	z, b := []float64{-2, -2, -2, -2}, 1.0 // of the last steps, the newest last
-	_, scope := rom.MeanField(p, gapAt(-2), 60, func(step int, theta []float64) {
+	_, scope := path.MeanField(p, gapAt(-2), 60, func(step int, theta []float64) {
 		closeTo(t, "z", gapOf(theta), z[3], 1e-12)
 		now, old := sigmoid(z[3]), sigmoid(z[0])
 		j := 0.9*old + 0.2*(1-old)

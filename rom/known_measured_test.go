@@ -7,7 +7,9 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/force"
 	"grposim/rom/linear"
+	"grposim/rom/rest"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -16,11 +18,11 @@ import (
 // Measured.
 func measured(t *testing.T, p rom.Params, factor float64) rom.Params {
 	t.Helper()
-	f, ok := rom.Reached(p)
+	f, ok := rest.Reached(p)
 	if !ok {
 		t.Fatalf("%s: no fixed point", describe(p))
 	}
-	fresh, stale := rom.StiffnessAt(p, f.Logits)
+	fresh, stale := force.Stiffness(p, f.Logits)
 	fresh.Scale(factor, fresh)
 	stale.Scale(factor, stale)
 	p.Measured = &rom.Measured{Fresh: fresh, Stale: stale}

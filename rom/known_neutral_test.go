@@ -10,6 +10,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/rest"
 	"grposim/rom/scope"
 )
 
@@ -127,7 +128,7 @@ func TestLockedPolicy(t *testing.T) {
 			} else {
 				q.Entropy = share * least
 			}
-			if got := rom.NewEquilibrium(q).PredictPart(q.Optimizer, q.Lag, rom.DynamicsAlone).Exact.Scope; got.In != in {
+			if got := rest.NewEquilibrium(q).PredictPart(q.Optimizer, q.Lag, rest.DynamicsAlone).Exact.Scope; got.In != in {
 				t.Errorf("%s: at %g times %g: in scope %v because %s, want %v", name, share, least, got.In, got.Because, in)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/force"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -369,7 +370,7 @@ func centredBasis(arms int) *mat.Dense {
 }
 
 func newLinearMap(p rom.Params, theta []float64) linearMap {
-	f, s := rom.StiffnessAt(p, theta)
+	f, s := force.Stiffness(p, theta)
 	q := centredBasis(len(theta))
 	project := func(l *mat.Dense) *mat.Dense {
 		var out mat.Dense
@@ -547,7 +548,7 @@ func (l linearMap) inArms(c *mat.Dense) *mat.Dense {
 // predictedVariance is the phase-averaged covariance of the logits of p about theta.
 func (l linearMap) predictedVariance(t testing.TB, p rom.Params, theta []float64) *mat.Dense {
 	t.Helper()
-	cov, _ := rom.ForceCovariance(p, theta, theta)
+	cov, _ := force.Covariance(p, theta, theta)
 	var c mat.Dense
 	c.Product(l.basis.T(), cov, l.basis)
 	_, average := l.stationary(&c)
@@ -586,7 +587,8 @@ func with(p rom.Params, eta, mu float64, lag option.Lag) rom.Params {
 	return p
 }
 
-func block(k int) option.Lag   { return option.Lag{Kind: option.Block, Interval: k} }
+func block(k int) option.Lag { return option.Lag{Kind: option.Block, Interval: k} }
+
 func delay(tau int) option.Lag { return option.Lag{Kind: option.Delay, Interval: tau} }
 
 // gapAt is the pair of centred logits with the gap z.

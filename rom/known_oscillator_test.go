@@ -7,6 +7,9 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/force"
+	"grposim/rom/path"
+	"grposim/rom/rest"
 )
 
 // The constants of the reduced-order model (docs/theory.md §4):
@@ -77,9 +80,9 @@ func TestClosedForm(t *testing.T) {
 			for _, lag := range []option.Lag{block(1), block(3), delay(2)} {
 				p := with(base, kappa/0.1670956266, mu, lag)
 				o := rom.Predict(p).Oscillator
-				star, _ := rom.Reached(p)
+				star, _ := rest.Reached(p)
 				init := gapAt(gapOf(star.Logits) + 0.01)
-				j, scope := rom.ClosedForm(p, init)
+				j, scope := rest.ClosedForm(p, init)
 				if j == nil {
 					t.Fatalf("%s: no closed form: %s", describe(p), scope.Because)
 				}
@@ -96,9 +99,9 @@ func TestClosedForm(t *testing.T) {
 		}
 	}
 	p := with(base, 1e-3/0.1670956266, 0.9, block(1))
-	star, _ := rom.Reached(p)
+	star, _ := rest.Reached(p)
 	init := gapAt(gapOf(star.Logits) + 0.01)
-	j, _ := rom.ClosedForm(p, init)
+	j, _ := rest.ClosedForm(p, init)
 	kappa := p.Optimizer.LearningRate * rom.Predict(p).Stiffness.Total
 	worst := 0.0
 	for i, x := range mapCurve(kappa, 0.9, 5000) {
@@ -150,7 +153,7 @@ func TestMeanFieldIsTheAlgorithm(t *testing.T) {
 						}
 					}
 					g := mean(p, x, history[then])
-					cov, _ := rom.ForceCovariance(p, x, history[then])
+					cov, _ := force.Covariance(p, x, history[then])
 					for a := range x {
 						switch opt.Kind {
 						case option.HeavyBall:
@@ -168,7 +171,7 @@ func TestMeanFieldIsTheAlgorithm(t *testing.T) {
 					}
 				}
 				next := 0
-				rom.MeanField(p, init, steps, func(i int, theta []float64) {
+				path.MeanField(p, init, steps, func(i int, theta []float64) {
 					if i != next {
 						t.Errorf("visited step %d after %d", i, next-1)
 					}
@@ -199,7 +202,7 @@ func TestRecurrence(t *testing.T) {
 		// 200 steps.
 		p = with(p, 0.5, 0, block(400))
 		z := -0.5
-		rom.MeanField(p, p.Reference, 2000, func(i int, theta []float64) {
+		path.MeanField(p, p.Reference, 2000, func(i int, theta []float64) {
 			if i%400 != 0 {
 				return
 			}
@@ -222,7 +225,7 @@ func TestRecurrence(t *testing.T) {
 func TestTailsWithoutKL(t *testing.T) {
 	slope := func(p rom.Params, steps int, of func(q float64) float64) (perStep, q float64) {
 		var first float64
-		rom.MeanField(p, p.Reference, steps, func(i int, theta []float64) {
+		path.MeanField(p, p.Reference, steps, func(i int, theta []float64) {
 			q = sigmoid(-gapOf(theta))
 			if i == steps/2 {
 				first = of(q)
@@ -251,17 +254,17 @@ func TestTailsWithoutKL(t *testing.T) {
 func TestClosedFormAlongAMode(t *testing.T) {
 	p := with(bandit(option.NoScale, 0.5, 16), 0.01, 0.9, block(1))
 	p.Arms, p.Reference = append(p.Arms, option.Arm{Mean: 0.6}), []float64{0.1, 0, -0.2}
-	star, ok := rom.Reached(p)
+	star, ok := rest.Reached(p)
 	if !ok {
 		t.Fatal("nothing reached")
 	}
 	const offset = 1e-4
-	for _, mode := range rom.Modes(rom.StiffnessAt(p, star.Logits)) {
+	for _, mode := range rest.Modes(force.Stiffness(p, star.Logits)) {
 		init := append([]float64(nil), star.Logits...)
 		for a, d := range mode.Direction {
 			init[a] += offset * d
 		}
-		j, scope := rom.ClosedForm(p, init)
+		j, scope := rest.ClosedForm(p, init)
 		if j == nil || !scope.In {
 			t.Fatalf("along a mode: %q", scope.Because)
 		}
@@ -273,12 +276,12 @@ func TestClosedFormAlongAMode(t *testing.T) {
 		}
 	}
 	init := append([]float64(nil), star.Logits...)
-	for _, mode := range rom.Modes(rom.StiffnessAt(p, star.Logits)) {
+	for _, mode := range rest.Modes(force.Stiffness(p, star.Logits)) {
 		for a, d := range mode.Direction {
 			init[a] += offset * d
 		}
 	}
-	if _, scope := rom.ClosedForm(p, init); scope.In || !scope.Because.Out() {
+	if _, scope := rest.ClosedForm(p, init); scope.In || !scope.Because.Out() {
 		t.Error("a start along no single mode is in scope")
 	}
 }

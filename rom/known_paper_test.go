@@ -6,6 +6,8 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/paper"
+	"grposim/rom/rest"
 )
 
 // The paper's ζ at its Figure 6, η = 0.30, μ = 0.80, K = 0.12: below 1 for every
@@ -16,7 +18,7 @@ func TestPaperDampingRatio(t *testing.T) {
 		tau  float64
 		want float64
 	}{{0, 0.556}, {1, 0.451}, {2, 0.342}, {4, 0.135}} {
-		got := rom.PaperDampingRatio(0.12, 0.3, 0.8, c.tau)
+		got := paper.DampingRatio(0.12, 0.3, 0.8, c.tau)
 		printed(t, "ζ", got, c.want, 1e-3)
 		p := rom.Predict(free(0.12, 0.3, 0.8, delay(int(c.tau))))
 		closeTo(t, "ζ of the rule", said(t, "ζ of the rule", p.RuleAtStiffness.DampingRatio), got, 1e-12)
@@ -24,8 +26,8 @@ func TestPaperDampingRatio(t *testing.T) {
 	}
 	// For a block, too, the paper takes the age K_ref throughout.
 	inBlock := rom.Predict(free(0.12, 0.3, 0.8, block(4)))
-	closeTo(t, "ζ of a block", said(t, "ζ of a block", inBlock.RuleAtStiffness.DampingRatio), rom.PaperDampingRatio(0.12, 0.3, 0.8, 4), 1e-12)
-	if beyond := rom.PaperDampingRatio(0.12, 0.3, 0.8, 6); beyond >= 0 {
+	closeTo(t, "ζ of a block", said(t, "ζ of a block", inBlock.RuleAtStiffness.DampingRatio), paper.DampingRatio(0.12, 0.3, 0.8, 4), 1e-12)
+	if beyond := paper.DampingRatio(0.12, 0.3, 0.8, 6); beyond >= 0 {
 		t.Errorf("ζ = %v beyond the threshold 5.56", beyond)
 	}
 }
@@ -44,9 +46,9 @@ func TestOnsetsOfTheDelayedOscillator(t *testing.T) {
 	} {
 		p := free(c.stiffness, 0.01, c.mu, delay(int(c.tau)))
 		got := rom.Predict(p)
-		onset := rom.PaperOnset(c.mu, c.tau) / c.stiffness
+		onset := paper.Onset(c.mu, c.tau) / c.stiffness
 		printed(t, "ζ = 1", onset, c.truncated, c.unit)
-		closeTo(t, "ζ at it", rom.PaperDampingRatio(c.stiffness, onset, c.mu, c.tau), 1, 1e-12)
+		closeTo(t, "ζ at it", paper.DampingRatio(c.stiffness, onset, c.mu, c.tau), 1, 1e-12)
 		closeTo(t, "ζ = 1 of the rule", said(t, describe(p), got.RuleAtStiffness.OscillationLearningRate), onset, 1e-12*onset)
 		closeTo(t, "ζ = 1 of the model", said(t, describe(p), got.LeadingOrder.OscillationLearningRate), onset, 1e-9*onset)
 		printed(t, "exact onset", said(t, describe(p), got.Exact.OscillationLearningRate), c.exact, c.unit)
@@ -61,10 +63,10 @@ func TestPaperCurve(t *testing.T) {
 	for _, c := range []struct {
 		stiffness, rate, mu, age float64
 	}{
-		{0.12, 0.05, 0.8, 1}, {0.12, rom.PaperOnset(0.8, 1) / 0.12, 0.8, 1}, {0.12, 0.3, 0.8, 4},
+		{0.12, 0.05, 0.8, 1}, {0.12, paper.Onset(0.8, 1) / 0.12, 0.8, 1}, {0.12, 0.3, 0.8, 4},
 		{0.12, 0.3, 0.8, 6}, {0.12, 0.3, 0.8, 0}, {0, 0.3, 0.8, 2}, {1, 0.3, 0, 12},
 	} {
-		e := rom.PaperCurve(c.stiffness, c.rate, c.mu, c.age, start, end)
+		e := paper.Curve(c.stiffness, c.rate, c.mu, c.age, start, end)
 		tau, pull := c.age, c.stiffness*c.rate
 		m, damping := (1+c.mu+pull*tau*tau)/(2*c.rate), (1-c.mu-pull*tau)/c.rate
 		closeTo(t, "e(0)", e(0), start, 1e-15)
@@ -77,9 +79,9 @@ func TestPaperCurve(t *testing.T) {
 		}
 	}
 	// Critical damping from rest: 1 − (1 + ωt)e^{−ωt}, its inflection at 1/ω.
-	eta := rom.PaperOnset(0.8, 0) / 0.12
+	eta := paper.Onset(0.8, 0) / 0.12
 	omega := math.Sqrt(2 * 0.12 * eta / 1.8)
-	e := rom.PaperCurve(0.12, eta, 0.8, 0, 0, 1)
+	e := paper.Curve(0.12, eta, 0.8, 0, 0, 1)
 	for _, at := range []float64{1, 1 / omega, 3 / omega} {
 		closeTo(t, "critically damped", e(at), 1-(1+omega*at)*math.Exp(-omega*at), 1e-9)
 	}
@@ -92,7 +94,7 @@ func TestPaperCurve(t *testing.T) {
 func TestPaperStiffness(t *testing.T) {
 	p := completions(option.Ratio, option.AtCurrent, delay(3))
 	p.Optimizer = option.Optimizer{LearningRate: 0.3, Momentum: 0.8}
-	k, scope := rom.PaperStiffness(p)
+	k, scope := rest.PaperStiffness(p)
 	if !scope.In {
 		t.Fatal(scope.Because)
 	}
@@ -101,15 +103,15 @@ func TestPaperStiffness(t *testing.T) {
 	closeTo(t, "K of the rule", said(t, "K", got.PaperRule.Stiffness), k, 1e-14)
 	printed(t, "K_ref*", said(t, "K_ref*", got.PaperRule.CriticalRefreshInterval), 5.54, 0.02)
 	printed(t, "λ", said(t, "λ", got.RuleAtStiffness.Stiffness), 0.289, 1e-3)
-	closeTo(t, "ζ", said(t, "ζ", got.PaperRule.DampingRatio), rom.PaperDampingRatio(k, 0.3, 0.8, 3), 1e-14)
-	closeTo(t, "ζ = 1", said(t, "onset", got.PaperRule.OscillationLearningRate), rom.PaperOnset(0.8, 3)/k, 1e-14)
+	closeTo(t, "ζ", said(t, "ζ", got.PaperRule.DampingRatio), paper.DampingRatio(k, 0.3, 0.8, 3), 1e-14)
+	closeTo(t, "ζ = 1", said(t, "onset", got.PaperRule.OscillationLearningRate), paper.Onset(0.8, 3)/k, 1e-14)
 
 	// From a start close to the fixed point the slope is that of the slowest decay to
 	// which J is linear: with two arms λ of the only mode.
 	two := bandit(option.NoScale, 0.5, option.Infinite)
-	point, _ := rom.Reached(two)
+	point, _ := rest.Reached(two)
 	two.Start = []float64{point.Logits[0] + 5e-5, point.Logits[1] - 5e-5}
-	near, scope := rom.PaperStiffness(two)
+	near, scope := rest.PaperStiffness(two)
 	if !scope.In {
 		t.Fatal(scope.Because)
 	}
@@ -123,7 +125,7 @@ func TestPaperStiffness(t *testing.T) {
 	}
 	// The planted fault multiplies the force and so the slope.
 	p.Factors.Stiffness = 1.1
-	stiffer, _ := rom.PaperStiffness(p)
+	stiffer, _ := rest.PaperStiffness(p)
 	if r := stiffer / k; r < 1.05 || r > 1.15 {
 		t.Errorf("stiffness × 1.1 gives K × %v", r)
 	}

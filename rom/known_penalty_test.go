@@ -9,6 +9,9 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/cell"
+	"grposim/rom/force"
+	"grposim/rom/path"
 	"grposim/rom/scope"
 )
 
@@ -61,9 +64,9 @@ func TestEntropyBonusIsAPenalty(t *testing.T) {
 func TestK1InTheLossIsAntiDamping(t *testing.T) {
 	p := bandit(option.NoScale, 0.5, option.Infinite)
 	p.KL.Gradient, p.KL.At = option.K1, option.AtCurrent
-	fresh, stale := rom.StiffnessAt(p, []float64{0.7, 0})
+	fresh, stale := force.Stiffness(p, []float64{0.7, 0})
 	p.KL.Coefficient = 0
-	none, reward := rom.StiffnessAt(p, []float64{0.7, 0})
+	none, reward := force.Stiffness(p, []float64{0.7, 0})
 	pq := sigmoid(0.7) * sigmoid(-0.7)
 	closeTo(t, "Λ_f", fresh.At(0, 0)-none.At(0, 0), -0.5*pq, 1e-15)
 	closeTo(t, "Λ_s", stale.At(0, 0)-reward.At(0, 0), 0.5*pq, 1e-15)
@@ -101,7 +104,7 @@ func TestK1InTheLossIsAntiDamping(t *testing.T) {
 // to 350.
 func growth(p rom.Params) float64 {
 	var z []float64
-	rom.MeanField(p, []float64{0, 0}, 352, func(_ int, theta []float64) { z = append(z, theta[0]-theta[1]) })
+	path.MeanField(p, []float64{0, 0}, 352, func(_ int, theta []float64) { z = append(z, theta[0]-theta[1]) })
 	change := func(t int) float64 { return z[t+2] - 2*z[t+1] + z[t] }
 	return change(350) / change(150)
 }
@@ -212,7 +215,7 @@ func TestLargestNorm(t *testing.T) {
 		p.Importance.Mode, p.Lag = c.weighting, c.lag
 		free := rom.Predict(p)
 		p.Optimizer.MaxNorm = c.norm
-		if got := rom.Unclipped(p, math.Inf(1)); got.In != c.in {
+		if got := cell.Unclipped(p, math.Inf(1)); got.In != c.in {
 			t.Errorf("%+v: unclipped %v, because %q", c, got.In, got.Because)
 		}
 		if c.in {
@@ -238,7 +241,7 @@ func TestIdleNorm(t *testing.T) {
 		set(&p)
 		limited, start, at := p, make([]float64, len(p.Arms)), []int{0, 40, 151}
 		limited.Optimizer.MaxNorm = 1
-		all := []rom.Observed{rom.Reward, rom.Entropy}
+		all := []path.Observed{path.Reward, path.Entropy}
 		got, want := rom.Paths(limited, start, at, all...), rom.Paths(p, start, at, all...)
 		if fmt.Sprint(got) != fmt.Sprint(want) || !got[0].Scope.In {
 			t.Errorf("%s: %+v, without a largest norm %+v", name, got[0], want[0])

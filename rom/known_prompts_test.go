@@ -6,7 +6,10 @@ import (
 	"testing"
 
 	"grposim/option"
+	"grposim/rom/cell"
+	"grposim/rom/force"
 	"grposim/rom/linear"
+	"grposim/rom/rest"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -18,7 +21,7 @@ func promptParams(policies option.Parameters, scale option.Scale) Params {
 		Estimator: option.Estimator{GroupSize: 3, GroupsPerStep: 1, Advantage: option.Advantage{Scale: scale}, KL: option.KL{Coefficient: 0.5}},
 		Optimizer: option.Optimizer{LearningRate: 0.1},
 		Lag:       option.Lag{Kind: option.Block, Interval: 1},
-		Prompts:   Prompts{First: []float64{0.9, 0.8, 0.1}, Second: []float64{0.2, 0.3, 0.5}, Parameters: policies, Order: option.Independent},
+		Prompts:   cell.Prompts{First: []float64{0.9, 0.8, 0.1}, Second: []float64{0.2, 0.3, 0.5}, Parameters: policies, Order: option.Independent},
 	}
 	return p
 }
@@ -38,8 +41,8 @@ func TestSharedPromptsByEnumeration(t *testing.T) {
 				p.Importance.Mode, p.Filter, p.KL.Gradient = weighting, c.filter, c.gradient
 				theta, old := []float64{0.3, -0.3}, []float64{0.1, -0.2}
 				var pi, behaviour [2]float64
-				softmax(pi[:], theta)
-				softmax(behaviour[:], old)
+				cell.Softmax(pi[:], theta)
+				cell.Softmax(behaviour[:], old)
 				whole, mean, square := 0.0, 0.0, 0.0
 				for x := range 3 {
 					success := [2]float64{p.Prompts.First[x], p.Prompts.Second[x]}
@@ -82,11 +85,11 @@ func TestSharedPromptsByEnumeration(t *testing.T) {
 					}
 				}
 				mean, square = mean/whole, square/whole
-				force := make([]float64, 2)
-				if kind := MeanForce(force, p, theta, old); kind != Exact || math.Abs(force[0]-mean) > 1e-14 {
-					t.Errorf("filter %v, scale %v, weighting %v: mean force %v (%s), want %v", c.filter, scale, weighting, force[0], kind, mean)
+				pushed := make([]float64, 2)
+				if kind := force.Mean(pushed, p, theta, old); kind != Exact || math.Abs(pushed[0]-mean) > 1e-14 {
+					t.Errorf("filter %v, scale %v, weighting %v: mean force %v (%s), want %v", c.filter, scale, weighting, pushed[0], kind, mean)
 				}
-				noise, _ := ForceCovariance(p, theta, old)
+				noise, _ := force.Covariance(p, theta, old)
 				if want := square - mean*mean; math.Abs(noise.At(0, 0)-want) > 1e-14 {
 					t.Errorf("filter %v, scale %v, weighting %v: variance %v, want %v", c.filter, scale, weighting, noise.At(0, 0), want)
 				}
@@ -105,9 +108,9 @@ func TestEqualSharedPromptsAreOne(t *testing.T) {
 			Optimizer: option.Optimizer{LearningRate: 0.1, Momentum: 0.5},
 			Lag:       option.Lag{Kind: option.Block, Interval: 4},
 		}
-		kurtosis := func() float64 { return NewEquilibrium(p).Settled(p.Optimizer, p.Lag, 100, 200).Kurtosis }
+		kurtosis := func() float64 { return rest.NewEquilibrium(p).Settled(p.Optimizer, p.Lag, 100, 200).Kurtosis }
 		one, oneKurtosis := Predict(p), kurtosis()
-		p.Prompts = Prompts{First: []float64{0.9, 0.9}, Second: []float64{0.2, 0.2}, Parameters: option.Shared, Order: option.Independent}
+		p.Prompts = cell.Prompts{First: []float64{0.9, 0.9}, Second: []float64{0.2, 0.2}, Parameters: option.Shared, Order: option.Independent}
 		two := Predict(p)
 		for name, x := range map[string][3]float64{ // the two, and the relative error of differences
 			"J*":                  {one.FixedPoint.Reward, two.FixedPoint.Reward, 1e-12},
@@ -134,20 +137,20 @@ func tabularField(p Params, steps int) (reward []float64) {
 	n := len(p.Prompts.First)
 	theta, velocity := make([][]float64, n), make([][]float64, n)
 	for x := range theta {
-		_, start := p.prompt(x, []float64{0, 0})
+		_, start := p.Prompt(x, []float64{0, 0})
 		theta[x], velocity[x] = append([]float64{}, start...), make([]float64, 2)
 	}
 	for t := range steps + 1 {
 		mean := 0.0
 		for x := range theta {
-			one, _ := p.prompt(x, nil)
-			mean += ExpectedReward(one, theta[x]) / float64(n)
-			force := make([]float64, 2)
+			one, _ := p.Prompt(x, nil)
+			mean += force.ExpectedReward(one, theta[x]) / float64(n)
+			pushed := make([]float64, 2)
 			if place := t * p.GroupsPerStep % n; x >= place && x < place+p.GroupsPerStep {
-				MeanForce(force, one, theta[x], theta[x])
+				force.Mean(pushed, one, theta[x], theta[x])
 			}
-			for a := range force {
-				velocity[x][a] = p.Optimizer.Momentum*velocity[x][a] + force[a]/float64(p.GroupsPerStep)
+			for a := range pushed {
+				velocity[x][a] = p.Optimizer.Momentum*velocity[x][a] + pushed[a]/float64(p.GroupsPerStep)
 				theta[x][a] += p.Optimizer.LearningRate * velocity[x][a]
 			}
 		}
@@ -181,7 +184,7 @@ func TestTabularRewardStepByStep(t *testing.T) {
 				t.Fatalf("μ = %v, step %d: neglects %v", mu, i, path.Neglected[i])
 			}
 		}
-		if got := ExpectedReward(p, []float64{0, 0}); math.Abs(got-field[0]) > 1e-15 {
+		if got := force.ExpectedReward(p, []float64{0, 0}); math.Abs(got-field[0]) > 1e-15 {
 			t.Errorf("J at step 0: got %v, want %v", got, field[0])
 		}
 	}
@@ -219,7 +222,7 @@ func TestVisitsAreAHeavyBall(t *testing.T) {
 		p.Prompts.First, p.Prompts.Second = make([]float64, 2*period), make([]float64, 2*period)
 		p.GroupsPerStep, p.Prompts.Order = 2, option.InOrder
 		p.Optimizer = option.Optimizer{LearningRate: rate, Momentum: mu}
-		visit, steps, because := p.visits()
+		visit, steps, because := p.Visits()
 		if because.Out() || steps != period {
 			t.Fatalf("got %d steps between visits (%s), want %d", steps, because, period)
 		}

@@ -6,6 +6,8 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/force"
+	"grposim/rom/rest"
 )
 
 // redrawn returns a cell of the reference bandit in which groups of equal rewards are redrawn.
@@ -80,7 +82,7 @@ func TestKnownRedrawnPenalty(t *testing.T) {
 	// A large group has three fixed points, as without a filter.
 	p := redrawn(option.StdScale, 2, 256)
 	p.Arms, p.KL.Gradient = []option.Arm{{Mean: 1}, {Mean: 0}}, option.K2
-	if n := len(rom.FixedPoints(p)); n != 3 {
+	if n := len(rest.FixedPoints(p)); n != 3 {
 		t.Errorf("%d fixed points, want 3", n)
 	}
 	// k1 is no penalty, and redrawn groups make it push.
@@ -123,25 +125,25 @@ func TestKnownCriticalPenalty(t *testing.T) {
 		critical := []float64{2.003549, 1.748488, 1.566284, 1.470890, 1.508880}[i]
 		p := redrawn(option.StdScale, critical*(1+1e-6), size)
 		p.Arms = []option.Arm{{Mean: 1}, {Mean: 0}}
-		if n := len(rom.FixedPoints(p)); n != 2 {
+		if n := len(rest.FixedPoints(p)); n != 2 {
 			t.Errorf("G = %d: %d fixed points above the critical coefficient, want 2", size, n)
 		}
 		p.KL.Coefficient = critical * (1 - 1e-6)
-		if n := len(rom.FixedPoints(p)); n != 0 {
+		if n := len(rest.FixedPoints(p)); n != 0 {
 			t.Errorf("G = %d: %d fixed points below the critical coefficient, want none", size, n)
 		}
 		if prediction := rom.Predict(p); prediction.FixedPoint != nil || prediction.Exact.Scope.In {
 			t.Errorf("G = %d: a prediction without a fixed point", size)
 		}
 		p.KL.Coefficient = critical * 1.1
-		at := rom.FixedPoints(p)
+		at := rest.FixedPoints(p)
 		for k, sign := range []float64{1, -1} {
-			if λ := rom.Modes(rom.StiffnessAt(p, at[k].Logits))[0].Total; !(sign*λ > 0) {
+			if λ := rest.Modes(force.Stiffness(p, at[k].Logits))[0].Total; !(sign*λ > 0) {
 				t.Errorf("G = %d: λ = %v at fixed point %d", size, λ, k)
 			}
 		}
 		p.Start = []float64{at[1].Logits[0] + 0.1, at[1].Logits[1]}
-		if _, ok := rom.Reached(p); ok {
+		if _, ok := rest.Reached(p); ok {
 			t.Errorf("G = %d: a fixed point is reached from beyond the unstable one", size)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/rest"
 	"grposim/rom/scope"
 
 	"gonum.org/v1/gonum/floats"
@@ -190,7 +191,7 @@ func TestSettledVarianceOfTheSteppedRecursion(t *testing.T) {
 	for _, lag := range []option.Lag{block(1), block(5), delay(0), delay(3)} {
 		for _, mu := range []float64{0, 0.8} {
 			p := with(bandit(option.NoScale, 0.5, 16), 0.05, mu, lag)
-			star, _ := rom.Reached(p)
+			star, _ := rest.Reached(p)
 			m := newLinearMap(p, star.Logits)
 			_, average := m.stationary(mat.NewDense(1, 1, []float64{1}))
 			const steps = 120
@@ -211,7 +212,7 @@ func TestSettledVarianceOfTheSteppedRecursion(t *testing.T) {
 				for _, v := range variance[run[0]:run[1]] {
 					want += v / float64(run[1]-run[0]) / average.At(0, 0)
 				}
-				settled := rom.NewEquilibrium(p).Settled(p.Optimizer, p.Lag, run[0], run[1])
+				settled := rest.NewEquilibrium(p).Settled(p.Optimizer, p.Lag, run[0], run[1])
 				closeTo(t, describe(p), settled.Reward, want, 1e-9)
 				closeTo(t, describe(p)+" largest", settled.Largest, want, 1e-9) // of a single mode
 				closeTo(t, describe(p)+" unknown", settled.Unknown, 0, 0)

@@ -6,6 +6,8 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/path"
+	"grposim/rom/rest"
 	"grposim/rom/scope"
 )
 
@@ -24,12 +26,12 @@ func TestKurtosisOfTheForceByEnumeration(t *testing.T) {
 	} {
 		p := bandit(option.StdScale, 0.8, 6)
 		change(&p)
-		star, ok := rom.Reached(p)
+		star, ok := rest.Reached(p)
 		if !ok {
 			t.Fatalf("%s: no fixed point", name)
 		}
 		want := kurtosisByEnumeration(p, sigmoid(gapOf(star.Logits)))
-		got := rom.NewEquilibrium(p).Settled(p.Optimizer, p.Lag, 0, 100).Kurtosis
+		got := rest.NewEquilibrium(p).Settled(p.Optimizer, p.Lag, 0, 100).Kurtosis
 		if !(got >= want && got < 6*want) {
 			t.Errorf("%s: kurtosis of at most %.4g, want one to six times %.4g", name, got, want)
 		}
@@ -158,12 +160,12 @@ func TestStartOfAdamByStepping(t *testing.T) {
 				for _, x := range variance[from:steps] {
 					want += x / float64(steps-from)
 				}
-				at := rom.NewEquilibrium(p).Settled(p.Optimizer, p.Lag, from, steps)
+				at := rest.NewEquilibrium(p).Settled(p.Optimizer, p.Lag, from, steps)
 				name := describe(p)
 				closeTo(t, name, at.Reward, want, 0.001)
 				closeTo(t, name+" largest", at.Largest, want, 0.001)
 			}
-			if early := rom.NewEquilibrium(p).Settled(p.Optimizer, p.Lag, 60, steps).Unknown; (early > 4) != (beta1 > 0) {
+			if early := rest.NewEquilibrium(p).Settled(p.Optimizer, p.Lag, 60, steps).Unknown; (early > 4) != (beta1 > 0) {
 				t.Errorf("%s: unknown %g from step 60", describe(p), early)
 			}
 		}
@@ -178,13 +180,13 @@ func TestNoiseThatReachesAnotherAttractor(t *testing.T) {
 	p.Arms = []option.Arm{{Law: option.Constant, Mean: 1}, {Law: option.Constant, Mean: 0}}
 	p.Advantage.Epsilon, p.KL.At, p.Lag = 0.26, option.AtCurrent, block(9)
 	p.Optimizer = option.Optimizer{Kind: option.Nesterov, LearningRate: 0.03, Momentum: 0.9985}
-	star, ok := rom.Reached(p)
+	star, ok := rest.Reached(p)
 	if !ok {
 		t.Fatal("no fixed point")
 	}
 	for displacement, comesBack := range map[float64]bool{1: true, 3: true, -2: true, -3: false} {
 		end := 0.0
-		rom.MeanField(p, gapAt(gapOf(star.Logits)+displacement), 3000, func(_ int, theta []float64) { end = gapOf(theta) - gapOf(star.Logits) })
+		path.MeanField(p, gapAt(gapOf(star.Logits)+displacement), 3000, func(_ int, theta []float64) { end = gapOf(theta) - gapOf(star.Logits) })
 		if (math.Abs(end) < 0.5) != comesBack {
 			t.Errorf("from %g logits the mean field ends at %g", displacement, end)
 		}

@@ -6,11 +6,13 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
-
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/force"
 	"grposim/rom/linear"
+	"grposim/rom/rest"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // κ*K/(1−μ) of the frozen force: the rule against exact thresholds, and the
@@ -286,11 +288,11 @@ func cells(t *testing.T, seed uint64) []rom.Params {
 						p.Importance.Mode, p.KL.Gradient, p.KL.At = w, c.est, c.at
 						p = with(p, 0, []float64{0, 0.5, 0.9}[r.IntN(3)], lag)
 						p.Optimizer.Kind = method
-						f, ok := rom.Reached(p)
+						f, ok := rest.Reached(p)
 						if !ok {
 							continue
 						}
-						p.Optimizer.LearningRate = (0.1 + 0.9*r.Float64()) * (1 - p.Optimizer.Momentum) / (rom.Modes(rom.StiffnessAt(p, f.Logits))[0].Total * float64(max(lag.Interval, 1)))
+						p.Optimizer.LearningRate = (0.1 + 0.9*r.Float64()) * (1 - p.Optimizer.Momentum) / (rest.Modes(force.Stiffness(p, f.Logits))[0].Total * float64(max(lag.Interval, 1)))
 						all = append(all, p)
 					}
 				}
@@ -310,7 +312,7 @@ func TestSpectralRadiusOfTheSteppedRecursion(t *testing.T) {
 		if i%2 == 1 && len(p.Arms) > 2 { // a scan of long delays with several arms is slow
 			continue
 		}
-		got := rom.NewEquilibrium(p).PredictPart(p.Optimizer, p.Lag, rom.DynamicsAlone)
+		got := rest.NewEquilibrium(p).PredictPart(p.Optimizer, p.Lag, rest.DynamicsAlone)
 		if got.FixedPoint == nil {
 			t.Fatalf("%s: no fixed point", describe(p))
 		}
@@ -446,7 +448,7 @@ func TestFlipOfTheRecurrence(t *testing.T) {
 	p.Reference = gapAt(-6)
 	p.Importance.Mode, p.KL.At = option.Ratio, option.AtCurrent
 	p.Optimizer.LearningRate = 0.05
-	f, ok := rom.Reached(p)
+	f, ok := rest.Reached(p)
 	if !ok {
 		t.Fatal("nothing reached")
 	}
@@ -475,7 +477,7 @@ func TestStiffestModeSetsTheThreshold(t *testing.T) {
 	p := bandit(option.NoScale, 0.5, 16)
 	p.Arms = []option.Arm{{Mean: 0.9}, {Mean: 0.9}, {Mean: 0.2}}
 	p.Reference = []float64{0, 0, 0}
-	f, _ := rom.Reached(p)
+	f, _ := rest.Reached(p)
 	within := 0.5 * f.Policy[0]
 	mass := 2 * f.Policy[0]
 	between := 0.5 * mass * (1 - mass) * 1.5
@@ -502,7 +504,7 @@ func TestLagOfTheEightCompletions(t *testing.T) {
 	}
 	written := p
 	written.Importance.Mode, written.KL.At = option.Ratio, option.AtCurrent
-	f, ok := rom.Reached(p)
+	f, ok := rest.Reached(p)
 	if !ok {
 		t.Fatal("nothing reached")
 	}

@@ -7,6 +7,9 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/force"
+	"grposim/rom/path"
+	"grposim/rom/rest"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -36,11 +39,11 @@ func TestPrintedVariances(t *testing.T) {
 	} {
 		p := with(bandit(c.scale, c.beta, c.size), c.eta, c.mu, block(c.k))
 		printed(t, describe(p), gapPredicted(t, p), c.want, c.unit)
-		f, _ := rom.Reached(p)
+		f, _ := rest.Reached(p)
 		m := newLinearMap(p, f.Logits)
 		printed(t, describe(p)+", stepped", gapVariance(m.predictedVariance(t, p, f.Logits)), c.want, c.unit)
 		if c.eta == .1 && c.k == 8 && c.size == 16 {
-			cov, _ := rom.ForceCovariance(p, f.Logits, f.Logits)
+			cov, _ := force.Covariance(p, f.Logits, f.Logits)
 			var noise mat.Dense
 			noise.Product(m.basis.T(), cov, m.basis)
 			at, _ := m.stationary(&noise)
@@ -222,7 +225,7 @@ func TestExactNonlinearLaw(t *testing.T) {
 	} {
 		p := bandit(c.scale, c.beta, c.size)
 		name := describe(p)
-		f, _ := rom.Reached(p)
+		f, _ := rest.Reached(p)
 		star := gapOf(f.Logits)
 		reward := func(z float64) float64 { return oracleReward(p, gapAt(z)) }
 		law := newNonlinear(p, star, c.half, c.nodes)
@@ -273,16 +276,16 @@ func TestDriftOfSeveralArms(t *testing.T) {
 			}
 			return sum
 		}
-		force := mat.NewVecDense(n, nil)
+		pushed := mat.NewVecDense(n, nil)
 		for a := range n {
-			force.SetVec(a, 0.5*second(func(x []float64) float64 { return mean(p, x, x)[a] }))
+			pushed.SetVec(a, 0.5*second(func(x []float64) float64 { return mean(p, x, x)[a] }))
 		}
-		f, s := rom.StiffnessAt(p, star)
+		f, s := force.Stiffness(p, star)
 		var total, projected mat.Dense
 		total.Add(f, s)
 		projected.Product(m.basis.T(), &total, m.basis)
 		var right, solved, delta mat.VecDense
-		right.MulVec(m.basis.T(), force)
+		right.MulVec(m.basis.T(), pushed)
 		if err := solved.SolveVec(&projected, &right); err != nil {
 			t.Fatal(err)
 		}
@@ -304,8 +307,8 @@ func TestAdam(t *testing.T) {
 		p := bandit(option.NoScale, 0.5, size)
 		p.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: 2e-4, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-12}
 		star := 1.4 * (1 - 1/float64(size))
-		cov, _ := rom.ForceCovariance(p, gapAt(star), gapAt(star))
-		f, ok := rom.Reached(p)
+		cov, _ := force.Covariance(p, gapAt(star), gapAt(star))
+		f, ok := rest.Reached(p)
 		if !ok {
 			t.Fatal("nothing reached")
 		}
@@ -320,7 +323,7 @@ func TestAdam(t *testing.T) {
 		// Once Adam's moments are stationary the mean field relaxes at that rate, up to
 		// the offset.
 		var first, last float64
-		rom.MeanField(p, gapAt(star+1e-4), 2000, func(i int, theta []float64) {
+		path.MeanField(p, gapAt(star+1e-4), 2000, func(i int, theta []float64) {
 			switch i {
 			case 1000:
 				first = gapOf(theta) - star
@@ -347,7 +350,7 @@ func TestNoFixedPoint(t *testing.T) {
 	below := bandit(option.StdScale, 0.9*rom.BetaCritical(0), option.Infinite)
 	below.Arms = []option.Arm{{Mean: 1}, {Mean: 0}}
 	for name, p := range map[string]rom.Params{"no KL": bandit(option.NoScale, 0, 16), "below β_c": below} {
-		if got := rom.FixedPoints(p); len(got) != 0 {
+		if got := rest.FixedPoints(p); len(got) != 0 {
 			t.Errorf("%s: fixed points %v", name, got)
 		}
 		got := rom.Predict(p)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"grposim/option"
+	"grposim/rom/cell"
+	"grposim/rom/force"
 )
 
 // The mean and the variance of a force that is clipped are those of the sample-by-sample
@@ -28,7 +30,7 @@ func TestClippedForceIsTheEnumeratedOne(t *testing.T) {
 		theta, old := normals(r, 2, 1), normals(r, 2, 1)
 		p.Reference = normals(r, 2, 1)
 		past := make([]float64, 2)
-		softmax(past, old)
+		cell.Softmax(past, old)
 		var atoms []sample
 		var chances []float64
 		values := [2]float64{0, 1}
@@ -49,8 +51,8 @@ func TestClippedForceIsTheEnumeratedOne(t *testing.T) {
 		free := p
 		free.Optimizer.MaxNorm = 0
 		with, without := make([]float64, 2), make([]float64, 2)
-		MeanForce(with, p, theta, old)
-		MeanForce(without, free, theta, old)
+		force.Mean(with, p, theta, old)
+		force.Mean(without, free, theta, old)
 		if math.Abs(with[0]-without[0]) > 1e-3 {
 			clipped++
 		}
@@ -88,9 +90,9 @@ func TestFixedPointUnderALargestNorm(t *testing.T) {
 			t.Errorf("%+v: %+v, %+v, %v", c, got.Exact.Scope, got.Noise, got.ForceKind)
 			continue
 		}
-		p = p.checked()
-		m := newModel(&p)
-		m.set(got.FixedPoint.Logits, got.FixedPoint.Logits)
+		p = p.Checked()
+		m := force.New(&p)
+		m.Set(got.FixedPoint.Logits, got.FixedPoint.Logits)
 		for what, x := range map[string][2]float64{
 			"z*":        {got.FixedPoint.Logits[0] - got.FixedPoint.Logits[1], c.gap},
 			"λ":         {got.Stiffness.Total, c.total},
@@ -130,14 +132,14 @@ func TestAFarLimitChangesNothing(t *testing.T) {
 		p := base
 		change(&p)
 		want, got := make([]float64, 2), make([]float64, 2)
-		MeanForce(want, p, theta, old)
-		noise, _ := ForceCovariance(p, theta, old)
+		force.Mean(want, p, theta, old)
+		noise, _ := force.Covariance(p, theta, old)
 		p.Optimizer.MaxNorm = 1e6
-		if q := p.checked(); q.cut == 0 {
+		if q := p.Checked(); q.Cut() == 0 {
 			t.Errorf("%+v: not enumerated", p)
 		}
-		MeanForce(got, p, theta, old)
-		clipped, _ := ForceCovariance(p, theta, old)
+		force.Mean(got, p, theta, old)
+		clipped, _ := force.Covariance(p, theta, old)
 		if s, w := fmt.Sprintf("%.12g %.10g", got, clipped.At(0, 1)), fmt.Sprintf("%.12g %.10g", want, noise.At(0, 1)); s != w {
 			t.Errorf("%+v: mean and covariance %s, want %s", p, s, w)
 		}

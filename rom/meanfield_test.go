@@ -3,17 +3,19 @@ package rom
 import (
 	"fmt"
 	"math"
-	"strings"
 	"testing"
 
 	"grposim/option"
+	"grposim/rom/force"
+	"grposim/rom/path"
+	"grposim/rom/rest"
 )
 
-// path returns J at t = 0 … steps of the mean field.
-func path(p Params, init []float64, steps int) []float64 {
+// fieldRewards returns J at t = 0 … steps of the mean field.
+func fieldRewards(p Params, init []float64, steps int) []float64 {
 	var rewards []float64
-	m := newModel(&p)
-	MeanField(p, init, steps, func(_ int, theta []float64) { rewards = append(rewards, m.expected(theta)) })
+	m := force.New(&p)
+	path.MeanField(p, init, steps, func(_ int, theta []float64) { rewards = append(rewards, m.Expected(theta)) })
 	return rewards
 }
 
@@ -26,7 +28,7 @@ func TestMeanFieldStopsWhereNumbersEnd(t *testing.T) {
 		p.Reference = []float64{1, 0}
 		p.Optimizer = option.Optimizer{Kind: method, LearningRate: 1.7e308, Momentum: 0.9, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
 		visited := 0
-		_, scope := MeanField(p, []float64{0, 0}, 1000, func(step int, theta []float64) {
+		_, scope := path.MeanField(p, []float64{0, 0}, 1000, func(step int, theta []float64) {
 			if step != visited {
 				t.Fatalf("%v: step %d after %d steps", method, step, visited)
 			}
@@ -51,7 +53,7 @@ func TestDelayLongerThanTheRun(t *testing.T) {
 	p := reference(option.StdScale, 1.2, 8)
 	end := func(lag option.Lag) float64 {
 		p.Lag = lag
-		rewards := path(p, []float64{0.5, 0}, 20)
+		rewards := fieldRewards(p, []float64{0.5, 0}, 20)
 		return rewards[len(rewards)-1]
 	}
 	want := end(option.Lag{Kind: option.Block, Interval: 20})
@@ -73,14 +75,14 @@ func TestReachedFromAStart(t *testing.T) {
 	p.Arms = []option.Arm{{Law: option.Constant, Mean: 1, Std: 0}, {Law: option.Constant, Mean: 0, Std: 0}}
 	for _, c := range []struct{ start, want float64 }{{0, 1.174}, {4.4, 1.174}, {-8, 1.174}, {4.6, 7.733}, {6, 7.733}, {12, 7.733}} {
 		p.Start = []float64{c.start / 2, -c.start / 2}
-		point, ok := Reached(p)
+		point, ok := rest.Reached(p)
 		if z := 2 * point.Logits[0]; !ok || math.Abs(z-c.want) > 1e-3 {
 			t.Errorf("from %v: z = %v, want %v", c.start, z, c.want)
 		}
 	}
 	p.GroupSize = option.Infinite // without the upper fixed point
 	p.Start = []float64{3, -3}
-	if point, ok := Reached(p); ok {
+	if point, ok := rest.Reached(p); ok {
 		t.Errorf("from 6 at G = ∞: %+v, want none", point)
 	}
 }
@@ -95,8 +97,8 @@ func TestReachedWithSeveralArms(t *testing.T) {
 	seen := make(map[float64]bool)
 	for _, start := range [][]float64{{0, 0, 0, 0}, {1, 0, 0, -1}, {5, 5, -4, -3}, {4, 2, -3, -3}} {
 		p.Start = start
-		point, ok := Reached(p)
-		rewards := path(p.checked(), start, 20_000)
+		point, ok := rest.Reached(p)
+		rewards := fieldRewards(p.Checked(), start, 20_000)
 		if !ok || math.Abs(point.Reward-rewards[len(rewards)-1]) > 1e-5 {
 			t.Errorf("from %v: J = %v, small steps end at %v", start, point.Reward, rewards[len(rewards)-1])
 		}
@@ -104,31 +106,5 @@ func TestReachedWithSeveralArms(t *testing.T) {
 	}
 	if len(seen) != 2 {
 		t.Errorf("the starts reach %v, want two fixed points", seen)
-	}
-}
-
-// Of the way from a small offset x, (1−κ)^t is left after t steps, with κ = ηλ, on
-// average over the steps counted. A schedule that ends early leaves it where it was, and
-// another attractor is out of scope.
-func TestUnsettled(t *testing.T) {
-	p := reference(option.StdScale, 1.2, option.Infinite)
-	p.Optimizer = option.Optimizer{LearningRate: 0.05}
-	at := Predict(p)
-	const x, from, to = 1e-4, 30, 90
-	init := []float64{at.FixedPoint.Logits[0] + x, at.FixedPoint.Logits[1] - x}
-	q := at.FixedPoint.Policy
-	first := 2 * x * q[0] * q[1] * 0.7
-	rho := 1 - 0.05*at.Stiffness.Total
-	want := first * (math.Pow(rho, from) - math.Pow(rho, to)) / (1 - rho) / (to - from)
-	left, within := new(Settled).Unsettled(p, &at, init, from, to)
-	if !within.In {
-		t.Fatal(within)
-	}
-	near(t, "left of J", left.RewardMean, want, 1e-3) // the curvature of J adds x
-	p.Optimizer.Schedule.Kind, p.Optimizer.Schedule.Total = option.LinearDecay, 1
-	left, _ = new(Settled).Unsettled(p, &at, init, from, to)
-	near(t, "left after a decay", left.RewardMean, first*rho, 1e-3)
-	if _, within := new(Settled).Unsettled(p, &at, []float64{at.FixedPoint.Logits[0] + 2, at.FixedPoint.Logits[1] - 2}, from, to); within.In || !strings.Contains(within.Because.String(), "logits away") {
-		t.Errorf("a run that stays away: %+v", within)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"grposim/option"
+	"grposim/rom/path"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -27,14 +28,16 @@ func TestParamsOutOfRange(t *testing.T) {
 		{func(p *Params) { p.Factors.Noise = -1 }, "Params.Factors.Noise: got -1, want finite and above 0, or 0 for 1"},
 		{func(p *Params) { p.Factors.Mass = math.Inf(1) }, "Params.Factors.Mass: got +Inf, want finite and above 0, or 0 for 1"},
 		{func(p *Params) { p.Measured = &Measured{} }, "Params.Measured.Fresh: got nil, want a matrix"},
-		{func(p *Params) { p.Measured = &Measured{mat.NewDense(2, 2, nil), mat.NewDense(2, 3, nil)} },
+		{func(p *Params) {
+			p.Measured = &Measured{Fresh: mat.NewDense(2, 2, nil), Stale: mat.NewDense(2, 3, nil)}
+		},
 			"Params.Measured.Stale: got 2×3, want 2×2, a row per arm"},
 	} {
 		p := reference(option.StdScale, 1.2, 16)
 		p.Arms, p.Reference = append([]option.Arm{}, p.Arms...), append([]float64{}, p.Reference...)
 		c.change(&p)
 		wantPanic(t, c.want, func() { Predict(p) })
-		wantPanic(t, c.want, func() { MeanField(p, make([]float64, 2), 1, func(int, []float64) {}) })
+		wantPanic(t, c.want, func() { path.MeanField(p, make([]float64, 2), 1, func(int, []float64) {}) })
 	}
 }
 

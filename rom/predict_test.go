@@ -6,33 +6,13 @@ import (
 	"testing"
 
 	"grposim/option"
+	"grposim/rom/force"
 	"grposim/rom/linear"
+	"grposim/rom/rest"
 
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 )
-
-// Frozen force, two arms, no scale: E z − z* = (2p−1)V with V the variance of
-// the snapshot, for any μ, K and τ (docs/theory-neglected.md §6).
-func TestShiftOfAFrozenForce(t *testing.T) {
-	p := reference(option.NoScale, 0.5, 16)
-	p.Optimizer.Momentum = 0.5
-	for _, lag := range []option.Lag{{Kind: option.Block, Interval: 1}, {Kind: option.Block, Interval: 5}, {Kind: option.Delay, Interval: 3}} {
-		p.Lag = lag
-		got := Predict(p)
-		f := fold(p)
-		r := newLinearization(f, f.reached())
-		law, _ := r.newMotion(option.HeavyBall, p.Optimizer.LearningRate, p.Optimizer.Momentum, nil).Whole.Law()
-		snapshot := math.NaN()
-		for _, joint := range law.Phases {
-			if math.IsNaN(snapshot) {
-				snapshot = 2 * joint.At(1, 1)
-			}
-		}
-		// Second differences leave 1e-9 or so.
-		near(t, "E z − z*", *got.Moments.LogitGapShift, (2*got.FixedPoint.Policy[0]-1)*snapshot, 1e-7)
-	}
-}
 
 // params draws a valid cell, extreme ones included.
 func params(t *rapid.T) Params {
@@ -91,22 +71,22 @@ func checkPrediction(t *rapid.T) {
 	if all := faults(got); len(all) > 0 {
 		t.Fatalf("%+v: %v", p, all)
 	}
-	if logits, scope := Refreshed(p, p.Reference); scope.In == (logits == nil) || scope.In == (scope.Because.Out()) || !linear.IsFinite(logits...) {
+	if logits, scope := rest.Refreshed(p, p.Reference); scope.In == (logits == nil) || scope.In == (scope.Because.Out()) || !linear.IsFinite(logits...) {
 		t.Fatalf("%+v: refreshed %v, %+v", p, logits, scope)
 	}
 	if !reflect.DeepEqual(got, Predict(p)) {
 		t.Fatalf("%+v: the second prediction differs", p)
 	}
-	force := make([]float64, len(p.Arms))
-	for _, point := range FixedPoints(p) {
-		MeanForce(force, p, point.Logits, point.Logits)
+	pushed := make([]float64, len(p.Arms))
+	for _, point := range rest.FixedPoints(p) {
+		force.Mean(pushed, p, point.Logits, point.Logits)
 		// E[g] = 0 to rounding of the penalty's own terms, β|ℓ| of them.
 		scale := 1 + p.KL.Coefficient
 		for a, l := range point.Logits {
 			scale = max(scale, p.KL.Coefficient*math.Abs(l-p.Reference[a]))
 		}
-		if linear.Norm(force) > 1e-11*scale {
-			t.Fatalf("%+v: force %v at a fixed point", p, force)
+		if linear.Norm(pushed) > 1e-11*scale {
+			t.Fatalf("%+v: force %v at a fixed point", p, pushed)
 		}
 	}
 }
@@ -121,29 +101,29 @@ func TestPredictionsShareTheStateAtRest(t *testing.T) {
 		if len(p.Arms) > 3 {
 			t.Skip("with more arms a hundred trials take most of a minute")
 		}
-		known := NewEquilibrium(p)
+		known := rest.NewEquilibrium(p)
 		same := func(what string, got, want Prediction) {
 			if !reflect.DeepEqual(got, want) {
 				t.Fatalf("%s of %+v: %+v, by itself %+v", what, p, got, want)
 			}
 		}
 		other := params(t)
-		rules, whole := known.PredictPart(p.Optimizer, p.Lag, RulesAlone), Predict(p)
+		rules, whole := known.PredictPart(p.Optimizer, p.Lag, rest.RulesAlone), Predict(p)
 		if whole.FixedPoint != nil {
 			rules.Exact, rules.LeadingOrder, rules.Noise = whole.Exact, whole.LeadingOrder, whole.Noise
 			rules.Moments, rules.Neglected, rules.Adam = whole.Moments, whole.Neglected, whole.Adam
 		}
 		same("rules", rules, whole)
-		same("motion", known.PredictPart(p.Optimizer, p.Lag, DynamicsAlone), NewEquilibrium(p).PredictPart(p.Optimizer, p.Lag, DynamicsAlone))
+		same("motion", known.PredictPart(p.Optimizer, p.Lag, rest.DynamicsAlone), rest.NewEquilibrium(p).PredictPart(p.Optimizer, p.Lag, rest.DynamicsAlone))
 		p.Optimizer.LearningRate *= 1.5 // the onset is the same
-		same("motion", known.PredictPart(p.Optimizer, p.Lag, DynamicsAlone), NewEquilibrium(p).PredictPart(p.Optimizer, p.Lag, DynamicsAlone))
+		same("motion", known.PredictPart(p.Optimizer, p.Lag, rest.DynamicsAlone), rest.NewEquilibrium(p).PredictPart(p.Optimizer, p.Lag, rest.DynamicsAlone))
 		known.Predict(p.Optimizer, p.Lag)
 		p.Optimizer.LearningRate *= 1.5 // the critical rate is the same
 		same("prediction", known.Predict(p.Optimizer, p.Lag), Predict(p))
 		p.Lag.Interval++ // the critical interval is the same
 		same("prediction", known.Predict(p.Optimizer, p.Lag), Predict(p))
 		p.Lag = other.Lag
-		same("motion", known.PredictPart(p.Optimizer, p.Lag, DynamicsAlone), NewEquilibrium(p).PredictPart(p.Optimizer, p.Lag, DynamicsAlone))
+		same("motion", known.PredictPart(p.Optimizer, p.Lag, rest.DynamicsAlone), rest.NewEquilibrium(p).PredictPart(p.Optimizer, p.Lag, rest.DynamicsAlone))
 		p.Optimizer = other.Optimizer
 		same("prediction", known.Predict(p.Optimizer, p.Lag), Predict(p))
 	})
@@ -151,45 +131,12 @@ func TestPredictionsShareTheStateAtRest(t *testing.T) {
 
 func FuzzPredict(f *testing.F) { f.Fuzz(rapid.MakeFuzz(checkPrediction)) }
 
-// Adam's thresholds are learning rates of Adam, not of the heavy ball that it equals near the fixed
-// point while its second moments are held: at the critical one the radius of that crosses 1, at the
-// onset its multipliers become complex. The state at rest is stable on either side.
-func TestAdamThresholds(t *testing.T) {
-	p := reference(option.NoScale, 0.5, 64).checked()
-	p.Lag = option.Lag{Kind: option.Block, Interval: 4}
-	p.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: 0.1, Beta1: 0.9, Beta2: 0.999}
-	d := Predict(p).LeadingOrder
-	held := func(rate float64) Dynamics {
-		q := p
-		q.Optimizer.LearningRate = rate
-		_, m, because := NewEquilibrium(q).dynamicsOf(q)
-		if because.Out() {
-			t.Fatal(because)
-		}
-		return multipliersAlone(m.Dynamics)
+// anyAges returns a law of ages; the weights of a table are the bits of a word.
+func anyAges(law, from int, weights uint64) option.Ages {
+	a := option.Ages{Law: option.AgeLaw(law), From: from, To: from + int(weights%8), Mean: 0.1 + float64(weights%1000)/50}
+	a.Weights[0] = 1e-3
+	for age := range 24 {
+		a.Weights[age] += float64(weights >> age & 1)
 	}
-	const step = 1e-6
-	critical, onset := *d.CriticalLearningRate, *d.OscillationLearningRate
-	if below, above := *held(critical * (1 - step)).SpectralRadius, *held(critical * (1 + step)).SpectralRadius; below >= 1 || above <= 1 {
-		t.Errorf("at the critical rate %g the radius goes from %g to %g", critical, below, above)
-	}
-	if below, above := held(onset * (1 - step)).Multipliers[0][1], held(onset * (1 + step)).Multipliers[0][1]; below != 0 || above == 0 {
-		t.Errorf("at the onset %g the imaginary part goes from %g to %g", onset, below, above)
-	}
-	p.Optimizer.LearningRate = 2 * critical
-	if r := *Predict(p).LeadingOrder.SpectralRadius; r >= 1 {
-		t.Errorf("at twice the critical rate the radius at rest is %g", r)
-	}
-}
-
-// Where the linear variance of J vanishes, that of its quadratic part remains: the bound of
-// the second order is no smaller.
-func TestBoundContainsTheQuadraticPart(t *testing.T) {
-	const gap, quadratic = 0.04, 3e-7
-	if got := secondOrderBound(0, gap, quadratic).RewardVariance; !(got >= quadratic) {
-		t.Errorf("without linear variance: %g, want at least %g", got, quadratic)
-	}
-	if got, want := secondOrderBound(1e-3, gap, quadratic).RewardVariance, secondOrderBound(1e-3, gap, 0).RewardVariance+quadratic; !(got >= want) {
-		t.Errorf("with linear variance: %g, want at least %g", got, want)
-	}
+	return a
 }

@@ -6,6 +6,8 @@ import (
 
 	"grposim/option"
 	"grposim/rom/linear"
+	"grposim/rom/path"
+	"grposim/rom/rest"
 	"grposim/rom/scope"
 )
 
@@ -13,10 +15,10 @@ import (
 // mean fields of two arms that start at the distance x on either side of the fixed
 // point.
 func approach(p Params, x float64, periods int) []float64 {
-	point, _ := Reached(p)
+	point, _ := rest.Reached(p)
 	steps := p.Lag.StepsPerSnapshot()
-	above := path(p, []float64{point.Logits[0] + x, point.Logits[1] - x}, periods*steps)
-	below := path(p, []float64{point.Logits[0] - x, point.Logits[1] + x}, periods*steps)
+	above := fieldRewards(p, []float64{point.Logits[0] + x, point.Logits[1] - x}, periods*steps)
+	below := fieldRewards(p, []float64{point.Logits[0] - x, point.Logits[1] + x}, periods*steps)
 	var half []float64
 	for i := 0; i < len(above); i += steps {
 		half = append(half, (above[i]-below[i])/2)
@@ -180,18 +182,18 @@ func TestDeviationsOfTheMeanField(t *testing.T) {
 			p.Importance.Mode, p.KL.At = option.Ratio, option.AtCurrent
 			p.Optimizer = option.Optimizer{Kind: method, LearningRate: 0.2, Momentum: 0.6}
 			p.Lag = lag
-			point, _ := Reached(p)
+			point, _ := rest.Reached(p)
 			start := []float64{1e-5, -4e-6, -6e-6}
 			side := func(sign float64) []float64 {
 				init := make([]float64, 3)
 				for a, x := range start {
 					init[a] = point.Logits[a] + sign*x
 				}
-				return path(p, init, 40)
+				return fieldRewards(p, init, 40)
 			}
 			above, below := side(1), side(-1)
 			step := 0
-			for x := range Deviations(p, point.Logits, start) {
+			for x := range path.Deviations(p, point.Logits, start) {
 				want := (above[step] - below[step]) / 2
 				got := 0.0
 				for a, pi := range point.Policy {

@@ -6,6 +6,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/force"
 )
 
 // J = Σ π_a m_a: of two arms m_1 + (m_0 − m_1)/(1 + e^{−z}) at the gap z, of three
@@ -21,20 +22,20 @@ func TestExpectedReward(t *testing.T) {
 		Factors:   rom.Unit,
 	}
 	for _, z := range []float64{-3, 0, 0.7, 800} {
-		closeTo(t, "two arms", rom.ExpectedReward(p, []float64{z - 1, -1}), 0.2+0.7/(1+math.Exp(-z)), 1e-15)
+		closeTo(t, "two arms", force.ExpectedReward(p, []float64{z - 1, -1}), 0.2+0.7/(1+math.Exp(-z)), 1e-15)
 	}
 	p.Arms = []option.Arm{{Law: option.Normal, Mean: -2, Std: 3}, {Law: option.Constant, Mean: 5}, {Mean: 0.5}}
 	p.Reference = []float64{0, 0, 0}
 	for _, shift := range []float64{0, -1000} {
 		theta := []float64{shift, math.Log(2) + shift, math.Log(5) + shift}
-		closeTo(t, "three arms", rom.ExpectedReward(p, theta), (-2+2*5+5*0.5)/8, 1e-12)
+		closeTo(t, "three arms", force.ExpectedReward(p, theta), (-2+2*5+5*0.5)/8, 1e-12)
 	}
 	// E r² is 13 on the normal arm, 25 on the constant and 0.5 on the Bernoulli one.
-	closeTo(t, "variance", rom.RewardVariance(p, []float64{0, math.Log(2), math.Log(5)}), (13+2*25+5*0.5)/8-math.Pow((-2+2*5+5*0.5)/8, 2), 1e-12)
+	closeTo(t, "variance", force.RewardVariance(p, []float64{0, math.Log(2), math.Log(5)}), (13+2*25+5*0.5)/8-math.Pow((-2+2*5+5*0.5)/8, 2), 1e-12)
 	defer func() {
 		if recover() == nil {
 			t.Error("no panic for two logits and three arms")
 		}
 	}()
-	rom.ExpectedReward(p, []float64{0, 0})
+	force.ExpectedReward(p, []float64{0, 0})
 }

@@ -10,6 +10,8 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/arrive"
+	"grposim/rom/force"
 	"grposim/sim"
 )
 
@@ -74,7 +76,7 @@ func drawFamily(r *rand.Rand) family {
 }
 
 // onset returns the least rate within 10^±3 at which the mechanism is flagged, up to 1 %; else 0.
-func (f *family) onset(of rom.Mechanism, steps int) float64 {
+func (f *family) onset(of arrive.Mechanism, steps int) float64 {
 	flagged := func(rate float64) bool {
 		f.p.Optimizer.LearningRate = rate
 		return f.row(of, steps).Flag
@@ -99,13 +101,13 @@ func (f *family) onset(of rom.Mechanism, steps int) float64 {
 }
 
 // row returns what Arrival says of a mechanism.
-func (f *family) row(of rom.Mechanism, steps int) rom.ArrivalRow {
+func (f *family) row(of arrive.Mechanism, steps int) arrive.Row {
 	for _, row := range rom.Arrival(f.p, f.init, steps).Rows {
 		if row.Mechanism == of {
 			return row
 		}
 	}
-	return rom.ArrivalRow{}
+	return arrive.Row{}
 }
 
 // tally counts how well flags and shares agree with simulation.
@@ -117,7 +119,7 @@ type tally struct {
 
 // try simulates random families at several ratios of the onset, those with a share at one and a
 // half.
-func try(t *testing.T, of rom.Mechanism, families, steps, replicas int, allowance float64, draw func(r *rand.Rand) family, ratios ...float64) (c tally) {
+func try(t *testing.T, of arrive.Mechanism, families, steps, replicas int, allowance float64, draw func(r *rand.Rand) family, ratios ...float64) (c tally) {
 	r := rand.New(rand.NewPCG(2038, uint64(len(of))))
 	for n := 0; n < families; {
 		f := draw(r)
@@ -158,7 +160,7 @@ func one(yes bool) int {
 // are at the onset. Nine tenths of the shares are within; see docs/theory-neglected.md §6.12 for
 // 150 families.
 func TestKicksOnRandomFamilies(t *testing.T) {
-	c := try(t, rom.K3Kicks, 8, 3000, 64, 0.1, func(r *rand.Rand) family {
+	c := try(t, arrive.K3Kicks, 8, 3000, 64, 0.1, func(r *rand.Rand) family {
 		f := drawFamily(r)
 		f.p.KL = option.KL{Coefficient: 0.005 * math.Pow(20, r.Float64()), Gradient: option.K3}
 		return f
@@ -171,7 +173,7 @@ func TestKicksOnRandomFamilies(t *testing.T) {
 // A share is beyond its size by more than four standard errors at a probability of 1e-4. See
 // docs/theory-neglected.md §6.12 for 220 families.
 func TestLockingOnRandomFamilies(t *testing.T) {
-	c := try(t, rom.Locking, 8, 3000, 512, 0, drawFamily, 0.5, 1.5, 3)
+	c := try(t, arrive.Locking, 8, 3000, 512, 0, drawFamily, 0.5, 1.5, 3)
 	if c.lostFlagged < c.lost || 2*c.safeFlagged > c.safe || c.within < c.shares || c.off > 0.02*float64(c.shares) || c.shares < 24 {
 		t.Errorf("%+v", c)
 	}
@@ -186,7 +188,7 @@ func drawReuse(r *rand.Rand) (f family, x float64) {
 		f.p.Arms = append(f.p.Arms, option.Arm{Law: option.Bernoulli, Mean: 0.1 + 0.8*(float64(a)+r.Float64())/float64(arms)})
 	}
 	f.p.Samples, f.p.Importance.Mode, f.p.Lag.Interval = option.Reused, option.Ratio, []int{2, 4, 8, 16}[r.IntN(4)]
-	return f, f.row(rom.UnclippedReuse, 10).Value
+	return f, f.row(arrive.UnclippedReuse, 10).Value
 }
 
 // Runs that reuse a batch with unclipped ratios fall the more beyond x = 1. With a clip, and at x =
@@ -204,7 +206,7 @@ func TestReuseOnRandomFamilies(t *testing.T) {
 		}
 		for i, x := range []float64{0.49, 1.4, 1.4} {
 			f.p.Optimizer.LearningRate = x / at1
-			row := f.row(rom.UnclippedReuse, 10)
+			row := f.row(arrive.UnclippedReuse, 10)
 			if i == 2 {
 				f.p.Importance = option.Importance{Mode: option.Clip, ClipLow: 0.2, ClipHigh: 0.2}
 			} else if row.Flag != (x > 1) || row.Share.Out() != (x > 1 || len(f.p.Arms) > 2) {
@@ -243,7 +245,7 @@ func falls(f *family, blocks, replicas int) (share float64) {
 		ID: "reuse", Seed: 38, Bandit: option.Bandit{Arms: f.p.Arms}, Estimator: f.p.Estimator, Lag: f.p.Lag, Optimizer: f.p.Optimizer,
 		Init: f.init, Run: sim.Run{Steps: at[blocks], Replicas: replicas},
 	}
-	best := rom.BestReward(f.p)
+	best := force.BestReward(f.p)
 	for _, end := range sim.Ends(cell, at, 0, replicas) {
 		top, fall := 0.0, 0.0
 		for _, j := range end.Rewards {

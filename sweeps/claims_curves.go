@@ -11,6 +11,9 @@ import (
 	"grposim/fp"
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/cell"
+	"grposim/rom/paper"
+	"grposim/rom/rest"
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sim/measure"
@@ -197,7 +200,7 @@ func saturationNumbers(m *model, cells []*Cell) []scalar {
 		}
 		s := m.settings(c)
 		p := m.relaxationRate(&s)
-		p.Because = cmp.Or(p.Because, rom.Unclipped(m.params(c), math.Inf(1)).Because)
+		p.Because = cmp.Or(p.Because, cell.Unclipped(m.params(c), math.Inf(1)).Because)
 		return p
 	}
 	if m.check.Prediction == rom.LeadingOrder { // whose rate is not that of a fit
@@ -253,7 +256,7 @@ func (m *model) earlySlope(c *Cell) scope.Number {
 func (m *model) paperStiffness(c *Cell) (float64, rom.Scope) {
 	params := m.params(c)
 	params.Start = c.start
-	return rom.PaperStiffness(params)
+	return rest.PaperStiffness(params)
 }
 
 // curve is a predicted mean of a recorded quantity over optimizer steps, given by values or by a
@@ -429,7 +432,7 @@ func (m *model) curve(c *Cell) (cv curve, p scope.Number) {
 		return curve{}, p
 	}
 	if m.kind == rom.LeadingOrder {
-		form, within := rom.ClosedForm(params, c.start)
+		form, within := rest.ClosedForm(params, c.start)
 		cv.form, p.Because = form, within.Because
 		return cv, p
 	}
@@ -437,7 +440,7 @@ func (m *model) curve(c *Cell) (cv curve, p scope.Number) {
 		s := m.settings(c)
 		stiffness, within := m.paperStiffness(c)
 		p.Because = within.Because
-		cv.form = rom.PaperCurve(stiffness, s.Optimizer.LearningRate, s.Optimizer.Momentum, paperAge(&s), start, point.Reward)
+		cv.form = paper.Curve(stiffness, s.Optimizer.LearningRate, s.Optimizer.Momentum, paperAge(&s), start, point.Reward)
 		return cv, p
 	}
 	steps := theory.ComparedSteps(&c.Settings)

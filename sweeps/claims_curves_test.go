@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"grposim/rom"
+	"grposim/rom/paper"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
@@ -115,7 +116,7 @@ checks:
 `)
 	p := rom.Predict(theory.Params(&plan.Cells[0].Settings, rom.Unit))
 	const start = 0.55
-	model := rom.PaperCurve(*p.PaperRule.Stiffness, 0.1, 0.9, 4, start, p.FixedPoint.Reward)
+	model := paper.Curve(*p.PaperRule.Stiffness, 0.1, 0.9, 4, start, p.FixedPoint.Reward)
 	for share, want := range map[float64]Ruling{0.5: Agree, 2: Disagree} {
 		_, o := record(300, 4, func(at float64) float64 { return start + share*(model(at)-start) }, 0.6)
 		o.ID = plan.Cells[0].ID

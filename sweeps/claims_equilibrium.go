@@ -10,6 +10,9 @@ import (
 	"grposim/grpo"
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/cell"
+	"grposim/rom/force"
+	"grposim/rom/rest"
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sweeps/config"
@@ -100,7 +103,7 @@ func (m *model) rewardVariance(s *config.Settings) scope.Number {
 
 // missingStiffness returns the theory's own reason for a prediction without stiffness.
 func missingStiffness(p *rom.Prediction) scope.Reason {
-	if p.FixedPoint == nil || p.Stiffness == (rom.ModeStiffness{}) {
+	if p.FixedPoint == nil || p.Stiffness == (rest.ModeStiffness{}) {
 		return p.Exact.Scope.Because
 	}
 	return scope.Reason{}
@@ -134,7 +137,7 @@ func stiffnessNumbers(m *model, cells []*Cell) (all []scalar) {
 			p, s, params := predict(), m.settings(c), m.params(c)
 			of := scope.Number{Kind: p.ForceKind}
 			of.Leave(scope.Rounding, stiffnessRounding*s.Estimator.KL.Coefficient)
-			of.Because = cmp.Or(missingStiffness(p), m.missingExact(of.Kind), rom.KnownForce(params).Because)
+			of.Because = cmp.Or(missingStiffness(p), m.missingExact(of.Kind), cell.KnownForce(params).Because)
 			if !of.Out() {
 				var across float64
 				of.Value, across = probed(c, name, params, p.FixedPoint.Logits)
@@ -148,7 +151,7 @@ func stiffnessNumbers(m *model, cells []*Cell) (all []scalar) {
 
 // networkStiffness compares the largest eigenvalues of Λ and Λ_f on the weights of a network.
 func networkStiffness() []scalar {
-	of := func(name string, number func(*rom.ModeStiffness) float64) scalar {
+	of := func(name string, number func(*rest.ModeStiffness) float64) scalar {
 		return scalar{quantity: name, estimate: name, unresolved: func(*Cell, *finding) string { return "" }, predict: func(m *model, c *Cell) scope.Number {
 			p := m.prediction(c)
 			n := scope.Number{Kind: p.ForceKind, Because: missingStiffness(p)}
@@ -159,8 +162,8 @@ func networkStiffness() []scalar {
 		}}
 	}
 	return []scalar{
-		of(stiffnessTotal, func(s *rom.ModeStiffness) float64 { return s.Total }),
-		of(stiffnessFresh, func(s *rom.ModeStiffness) float64 { return s.Fresh }),
+		of(stiffnessTotal, func(s *rest.ModeStiffness) float64 { return s.Total }),
+		of(stiffnessFresh, func(s *rest.ModeStiffness) float64 { return s.Fresh }),
 	}
 }
 
@@ -189,7 +192,7 @@ func (m *model) edge(c *Cell) (n scope.Number) {
 // logits: c·(Λ v) with its covector c and direction v. across is the error of its central
 // difference where the force has a kink, a jump or a bent weight.
 func probed(c *Cell, name string, params rom.Params, logits []float64) (slope, across float64) {
-	fresh, stale := rom.StiffnessAt(params, logits)
+	fresh, stale := force.Stiffness(params, logits)
 	for _, p := range c.Sim().Stiffness {
 		if p.Name != name {
 			continue
@@ -213,7 +216,7 @@ func probed(c *Cell, name string, params rom.Params, logits []float64) (slope, a
 
 // centralSlope returns −c·(E[g](θ + dv) − E[g](θ − dv))/2d of the policies that a probe displaces.
 func centralSlope(p *sim.StiffnessProbe, params rom.Params, logits []float64, d float64) (slope float64) {
-	force := make([]float64, len(logits))
+	pushed := make([]float64, len(logits))
 	for _, d := range [2]float64{d, -d} {
 		moved := slices.Clone(logits)
 		floats.AddScaled(moved, d, p.Direction)
@@ -224,8 +227,8 @@ func centralSlope(p *sim.StiffnessProbe, params rom.Params, logits []float64, d 
 		case sim.Behind:
 			current = logits
 		}
-		rom.MeanForce(force, params, current, old)
-		slope -= floats.Dot(p.Covector, force) / (2 * d)
+		force.Mean(pushed, params, current, old)
+		slope -= floats.Dot(p.Covector, pushed) / (2 * d)
 	}
 	return slope
 }

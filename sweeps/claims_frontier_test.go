@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"grposim/rom"
+	"grposim/rom/paper"
 	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps/store"
@@ -139,7 +140,7 @@ func judgeOverRate(t *testing.T, claim, check string, intervals [3]float64) (v V
 			}
 		}
 		outcomes[cell.ID] = o
-		onsets[i] = rom.PaperOnset(0.5, math.Floor(min(intervals[i], 1e4))) / *p.PaperRule.Stiffness
+		onsets[i] = paper.Onset(0.5, math.Floor(min(intervals[i], 1e4))) / *p.PaperRule.Stiffness
 	}
 	return judged(t, plan, outcomes)[0], onsets
 }

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"grposim/rom"
+	"grposim/rom/force"
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sim/measure"
@@ -73,7 +74,7 @@ func (m *model) logNoise(c *Cell) []float64 {
 	next := 0
 	rom.MeanField(params, c.start, c.Settings.Run.Steps, func(t int, theta []float64) {
 		if at[next] == t {
-			variance[next] = m.fault.Scale.Noise * rom.RewardVariance(params, theta) / samples
+			variance[next] = m.fault.Scale.Noise * force.RewardVariance(params, theta) / samples
 			next++
 		}
 	})

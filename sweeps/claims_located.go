@@ -10,6 +10,10 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/cell"
+	"grposim/rom/force"
+	"grposim/rom/paper"
+	"grposim/rom/rest"
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sweeps/config"
@@ -178,7 +182,7 @@ func (m *model) over(c *Cell, stiffness *rom.Measured, value float64) bool {
 	} else {
 		s.Optimizer.LearningRate = value
 	}
-	p := m.cache.At(&s, m.fault.Scale, stiffness, rom.Multipliers)
+	p := m.cache.At(&s, m.fault.Scale, stiffness, rest.Multipliers)
 	multipliers := p.Dynamics(m.dynamics(&s, p).Kind).Multipliers
 	return multipliers != nil && !slices.ContainsFunc(multipliers, func(z [2]float64) bool {
 		size := math.Hypot(z[0], z[1])
@@ -211,8 +215,8 @@ func (m *model) clippedSearch(c *Cell) scope.Reason {
 	if params.Optimizer.MaxNorm == 0 || at == nil || in.Location == nil {
 		return scope.Reason{}
 	}
-	fresh, stale := rom.StiffnessAt(params, at.Logits)
-	return rom.Unclipped(params, (mat.Norm(fresh, 2)+mat.Norm(stale, 2))*in.Location.Reach(&in)).Because
+	fresh, stale := force.Stiffness(params, at.Logits)
+	return cell.Unclipped(params, (mat.Norm(fresh, 2)+mat.Norm(stale, 2))*in.Location.Reach(&in)).Because
 }
 
 // stiffnessError returns the relative half-width of a prediction by those of the measured
@@ -268,9 +272,9 @@ func (j *judgement) stiffnessError(c *Cell, o *store.Outcome, centre float64, at
 func (m *model) threshold(c *Cell, stiffness *rom.Measured) located {
 	s := m.settings(c)
 	if m.check.Locate.Param == config.LagIntervalKey {
-		return m.critical(&s, stiffness, rom.CriticalInterval, rom.CriticalRefreshInterval)
+		return m.critical(&s, stiffness, rest.CriticalInterval, scope.CriticalRefreshInterval)
 	}
-	return m.critical(&s, stiffness, rom.CriticalRate, rom.CriticalLearningRate)
+	return m.critical(&s, stiffness, rest.CriticalRate, scope.CriticalLearningRate)
 }
 
 // onset returns the smallest value of the located parameter at which the dynamics oscillate.
@@ -305,12 +309,12 @@ func (m *model) onset(c *Cell, stiffness *rom.Measured) located {
 // paperOnsetInterval returns the smallest refresh interval with ζ < 1 by the paper's
 // formulas. It decreases to 1 − μ − κτ = 0, where ζ = 0.
 func (m *model) paperOnsetInterval(s *config.Settings, stiffness *rom.Measured) located {
-	p := m.cache.At(s, m.fault.Scale, stiffness, rom.RulesAlone)
-	at := m.locatedByRule(p, rom.CriticalRefreshInterval)
+	p := m.cache.At(s, m.fault.Scale, stiffness, rest.RulesAlone)
+	at := m.locatedByRule(p, scope.CriticalRefreshInterval)
 	if at.Out() {
 		return at
 	}
-	for s.Lag.Interval = 1; rom.PaperOnset(s.Optimizer.Momentum, paperAge(s)) > *p.Rule(m.kind).Stiffness*s.Optimizer.LearningRate; s.Lag.Interval++ {
+	for s.Lag.Interval = 1; paper.Onset(s.Optimizer.Momentum, paperAge(s)) > *p.Rule(m.kind).Stiffness*s.Optimizer.LearningRate; s.Lag.Interval++ {
 	}
 	at.Value = float64(s.Lag.Interval)
 	return at
@@ -325,13 +329,13 @@ const (
 
 // onsetRate returns the smallest learning rate at which the dynamics oscillate.
 func (m *model) onsetRate(s *config.Settings, stiffness *rom.Measured) located {
-	return m.critical(s, stiffness, rom.Onset, rom.OscillationLearningRate)
+	return m.critical(s, stiffness, rest.Onset, scope.OscillationLearningRate)
 }
 
 // critical returns a predicted threshold, for which the theory has to compute an extent.
-func (m *model) critical(s *config.Settings, stiffness *rom.Measured, extent rom.Extent, threshold rom.Quantity) located {
+func (m *model) critical(s *config.Settings, stiffness *rom.Measured, extent rest.Extent, threshold scope.Quantity) located {
 	if m.kind.IsRule() {
-		return m.locatedByRule(m.cache.At(s, m.fault.Scale, stiffness, rom.RulesAlone), threshold)
+		return m.locatedByRule(m.cache.At(s, m.fault.Scale, stiffness, rest.RulesAlone), threshold)
 	}
 	if s.Deep() {
 		extent |= theory.Whole(s) // which is asked for anyway
@@ -344,7 +348,7 @@ func (m *model) critical(s *config.Settings, stiffness *rom.Measured, extent rom
 
 // locatedByRule returns a threshold by the formulas of the kind that is judged, out of scope
 // where they give none.
-func (m *model) locatedByRule(p *rom.Prediction, threshold rom.Quantity) located {
+func (m *model) locatedByRule(p *rom.Prediction, threshold scope.Quantity) located {
 	x := p.Number(m.kind, threshold)
 	return newLocated(x, 0, scope.Number{Kind: m.kind, Because: theory.MissingFormula(p, m.kind, x)})
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"grposim/rom"
+	"grposim/rom/rest"
 	"grposim/rom/scope"
 	"grposim/sim"
 )
@@ -39,7 +40,7 @@ func compareRecurrence(j *judgement, c *Cell) finding {
 			return f
 		}
 		z := float64(gaps.Mean[i-1])
-		if steps := rom.RefreshSteps(params, []float64{z / 2, -z / 2}, scope.Decisive*j.margin(0)); steps > float64(c.Settings.Lag.Interval) {
+		if steps := rest.RefreshSteps(params, []float64{z / 2, -z / 2}, scope.Decisive*j.margin(0)); steps > float64(c.Settings.Lag.Interval) {
 			f.measured = math.NaN()
 			f.predicted.Because = scope.Recurrence.Because(fmt.Sprintf("the block from step %d, where z = %.4g, does not converge: to come within half the margin of the map's next policy, z = %.4g, takes about %.2g steps, not %d", recorded.Steps[i-1], z, next, steps, c.Settings.Lag.Interval))
 			return f
@@ -66,7 +67,7 @@ func (m *model) refreshedGaps(c *Cell) func(t int) float64 {
 // refreshedGap returns the logit gap of two arms after an infinitely long block from the gap z; 0
 // out of scope.
 func refreshedGap(params rom.Params, z float64) (next float64, within rom.Scope) {
-	logits, within := rom.Refreshed(params, []float64{z / 2, -z / 2})
+	logits, within := rest.Refreshed(params, []float64{z / 2, -z / 2})
 	if !within.In {
 		return 0, within
 	}

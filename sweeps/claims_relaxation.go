@@ -12,6 +12,7 @@ import (
 	"grposim/grpo"
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/cell"
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sweeps/config"
@@ -82,7 +83,7 @@ func (m *model) fitted(c *Cell) (rate, dampingRatio float64, because scope.Reaso
 			}
 		}
 	})
-	return rate, dampingRatio, cmp.Or(rom.Unclipped(params, force).Because, rarelyDiffer(&in, p, rate))
+	return rate, dampingRatio, cmp.Or(cell.Unclipped(params, force).Because, rarelyDiffer(&in, p, rate))
 }
 
 // rarelyDiffer says that noise decides the deviation of a pair, where it does. While the groups of
@@ -120,7 +121,7 @@ func missed(fitted float64, own scope.Number) float64 {
 
 // relaxationRate returns the predicted relaxation rate per step, negative where a deviation grows.
 func (m *model) relaxationRate(s *config.Settings) scope.Number {
-	return m.numberOfDynamics(s, rom.RelaxationRate)
+	return m.numberOfDynamics(s, scope.RelaxationRate)
 }
 
 // dampingRatio returns the damping ratio ζ of the two dominant multipliers of a cell, as the
@@ -130,16 +131,16 @@ func (m *model) dampingRatio(c *Cell) scope.Number {
 	_, ratio, because := m.fitted(c)
 	if m.kind.IsRule() {
 		of := m.predictSettings(&s)
-		x := of.Number(m.kind, rom.DampingRatio)
+		x := of.Number(m.kind, scope.DampingRatio)
 		p := scope.Number{Kind: m.kind, Because: cmp.Or(theory.MissingFormula(of, m.kind, x), because)}
 		if x != nil {
 			p.Value = *x
 		}
 		return p
 	}
-	p := m.numberOfDynamics(&s, rom.DampingRatio)
+	p := m.numberOfDynamics(&s, scope.DampingRatio)
 	p.Because = cmp.Or(p.Because, because)
-	p.Leave(scope.FasterModes, missed(ratio, m.by("").numberOfDynamics(&s, rom.DampingRatio)))
+	p.Leave(scope.FasterModes, missed(ratio, m.by("").numberOfDynamics(&s, scope.DampingRatio)))
 	addGrowth(&p, m.by("").relaxationRate(&s), c.Sim())
 	return p
 }
@@ -160,14 +161,14 @@ func unfitted(because string) func(*Cell, *finding) string {
 
 // numberOfDynamics returns the relaxation rate or the damping ratio of the linear dynamics
 // at the fixed point, which may be unstable, and what it neglects.
-func (m *model) numberOfDynamics(s *config.Settings, number rom.Quantity) scope.Number {
+func (m *model) numberOfDynamics(s *config.Settings, number scope.Quantity) scope.Number {
 	of := m.predictSettings(s)
 	p := m.dynamics(s, of)
 	switch x := of.Number(p.Kind, number); {
 	case p.Out():
 	case x == nil:
 		p.Because = scope.NoNumber.Because(fmt.Sprint(p.Kind, " ", "number"))
-	case number == rom.DampingRatio:
+	case number == scope.DampingRatio:
 		p = of.Neglected.Number(*x, p.Kind, scope.OfDamping)
 	default:
 		p = of.Neglected.Number(*x, p.Kind, scope.OfRelaxation)

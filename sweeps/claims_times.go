@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"grposim/rom"
+	"grposim/rom/force"
+	"grposim/rom/rest"
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sweeps/config"
@@ -88,11 +90,11 @@ func (c *curve) predictTime(p *scope.Number, steps []int, level float64, fromBel
 
 // way returns J at the start and the fixed point that runs reach from there, without one the reward
 // of the best arms.
-func (m *model) way(params rom.Params, start []float64) (from float64, point rom.FixedPoint, reached bool) {
+func (m *model) way(params rom.Params, start []float64) (from float64, point rest.FixedPoint, reached bool) {
 	if point, reached = m.cache.Equilibrium(params).Reached(); !reached {
-		point.Reward = rom.BestReward(params)
+		point.Reward = force.BestReward(params)
 	}
-	return rom.ExpectedReward(params, start), point, reached
+	return force.ExpectedReward(params, start), point, reached
 }
 
 // drawTimes returns a picture of the times over the swept parameter over which the cells form

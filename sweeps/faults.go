@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"grposim/rom"
+	"grposim/rom/force"
+	"grposim/rom/rest"
 	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
@@ -163,12 +165,12 @@ func noiselessSeries(c *Cell, quantity sim.Quantity, at func(t int) float64) *st
 func (m *model) noiselessStiffness(c *Cell, o *store.Outcome) {
 	add := func(name string, x float64) { o.Estimates = append(o.Estimates, certain(name, x)) }
 	params := m.params(c)
-	point, ok := rom.Reached(params)
+	point, ok := rest.Reached(params)
 	if !ok {
 		return
 	}
-	fresh, stale := rom.StiffnessAt(params, point.Logits)
-	stiffest := rom.Modes(fresh, stale)[0]
+	fresh, stale := force.Stiffness(params, point.Logits)
+	stiffest := rest.Modes(fresh, stale)[0]
 	add(stiffnessTotal, stiffest.Total)
 	add(stiffnessFresh, stiffest.Fresh)
 	add(stiffnessStale, stiffest.Stale)

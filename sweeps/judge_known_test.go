@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"grposim/rom"
+	"grposim/rom/rest"
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sim/measure"
@@ -95,7 +96,7 @@ func TestBandHoldsAtAllSteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	series := recorded.Series(sim.ExpectedReward)
-	point, _ := rom.Reached(theory.Params(&plan.Cells[0].Settings, rom.Unit))
+	point, _ := rest.Reached(theory.Params(&plan.Cells[0].Settings, rom.Unit))
 	rise := point.Reward - (0.9+0.2)/2
 	for i, at := range recorded.Steps {
 		if at != step {

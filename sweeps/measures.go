@@ -8,6 +8,8 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/force"
+	"grposim/rom/rest"
 	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
@@ -129,8 +131,8 @@ func (m *measures) placeNetwork(c *sim.Cell) {
 // stiffnessProbes returns the probes of the stiffness of the stiffest mode, in total and
 // of its fresh and stale parts, and with more than two arms of the slowest mode.
 func stiffnessProbes(params rom.Params, point []float64, check *config.Check) []sim.StiffnessProbe {
-	modes := rom.Modes(rom.StiffnessAt(params, point))
-	probe := func(name string, displaced sim.Displaced, mode rom.Mode) sim.StiffnessProbe {
+	modes := rest.Modes(force.Stiffness(params, point))
+	probe := func(name string, displaced sim.Displaced, mode rest.Mode) sim.StiffnessProbe {
 		return sim.StiffnessProbe{
 			Name: name, Displaced: displaced, Point: point,
 			Direction: config.RoundAll(mode.Direction), Covector: config.RoundAll(mode.Covector),

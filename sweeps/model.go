@@ -3,6 +3,7 @@ package sweeps
 import (
 	"fmt"
 	"grposim/rom"
+	"grposim/rom/rest"
 	"grposim/rom/scope"
 	"grposim/sweeps/config"
 	"grposim/sweeps/theory"
@@ -55,7 +56,7 @@ func (m *model) faulty() bool { return m.fault.Set != nil || m.fault.Scale != ro
 func (m *model) predictSettings(s *config.Settings) *rom.Prediction {
 	of := theory.Whole(s)
 	if m.faulty() && !s.Deep() {
-		of = rom.Multipliers | rom.StationaryLaw
+		of = rest.Multipliers | rest.StationaryLaw
 	}
 	return m.cache.At(s, m.fault.Scale, nil, of)
 }

@@ -10,6 +10,7 @@ import (
 	"grposim/grpo"
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/rest"
 	"grposim/sweeps/config"
 	"grposim/sweeps/theory"
 	"grposim/training/diagnose"
@@ -111,7 +112,7 @@ func attempt(rng *rand.Rand, truth diagnose.Mode) (design, bool) {
 	}
 
 	p := d.params()
-	fixed, found := rom.Reached(p)
+	fixed, found := rest.Reached(p)
 	if !found {
 		return d, false
 	}
@@ -120,7 +121,7 @@ func attempt(rng *rand.Rand, truth diagnose.Mode) (design, bool) {
 	left := end.Entropy() / start.Entropy()
 	silent := math.Pow(fixed.Reward, float64(size)) + math.Pow(1-fixed.Reward, float64(size))
 	rise := fixed.Reward - start.Mean(means(&d.bandit))
-	equilibrium := rom.NewEquilibrium(p)
+	equilibrium := rest.NewEquilibrium(p)
 	rate := between(rng, 0.05, 0.5)
 	switch truth {
 	case diagnose.None, diagnose.RewardHacking:
@@ -138,7 +139,7 @@ func attempt(rng *rand.Rand, truth diagnose.Mode) (design, bool) {
 	case diagnose.DynamicalInstability:
 		rate = between(rng, 1.3, 2.5)
 	}
-	critical := equilibrium.PredictPart(p.Optimizer, p.Lag, rom.CriticalRate).Exact.CriticalLearningRate
+	critical := equilibrium.PredictPart(p.Optimizer, p.Lag, rest.CriticalRate).Exact.CriticalLearningRate
 	if critical == nil {
 		return d, false
 	}
@@ -153,7 +154,7 @@ func attempt(rng *rand.Rand, truth diagnose.Mode) (design, bool) {
 	case truth == diagnose.DynamicalInstability:
 		// 12 times as long as the fastest mode grows by a factor e
 		p.Optimizer.LearningRate = d.optimizer.LearningRate
-		growth := equilibrium.PredictPart(p.Optimizer, p.Lag, rom.Multipliers).Exact.RelaxationRate
+		growth := equilibrium.PredictPart(p.Optimizer, p.Lag, rest.Multipliers).Exact.RelaxationRate
 		if growth == nil || *growth >= 0 {
 			return d, false
 		}

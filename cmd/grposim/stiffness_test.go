@@ -11,6 +11,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/force"
 )
 
 // gauged holds numbers that tools/stiffness.py measured, and those that are known for them.
@@ -77,7 +78,7 @@ func TestStiffnessTool(t *testing.T) {
 	p.GroupSize = 4
 	p.Importance.Mode = option.Ratio
 	p.KL = option.KL{Coefficient: 0.2, Gradient: option.K3}
-	fresh, stale := rom.StiffnessAt(p, []float64{0.8, 0})
+	fresh, stale := force.Stiffness(p, []float64{0.8, 0})
 	along := func(i, j int) float64 { return fresh.At(i, j) / 2 }
 	lambda := along(0, 0) - along(0, 1) - along(1, 0) + along(1, 1) // along (1, −1)/√2
 	close("std, λ_f of the theory", got.Check["std"].Measured.Fresh, lambda)

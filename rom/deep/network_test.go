@@ -8,6 +8,7 @@ import (
 	"grposim/network"
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/force"
 	"grposim/rom/linear"
 
 	"gonum.org/v1/gonum/floats"
@@ -61,7 +62,7 @@ func (n *trained) after(steps int, displaced []float64, by linear.Update, lag op
 		old := history[max(0, step-age(&lag, step))]
 		for x := range n.contexts {
 			from, to := x*n.Arms(), (x+1)*n.Arms()
-			rom.MeanForce(u[from:to], n.contexts[x], now[from:to], old[from:to])
+			force.Mean(u[from:to], n.contexts[x], now[from:to], old[from:to])
 		}
 		n.Pull(u, gradient)
 		for i := range w {

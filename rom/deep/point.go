@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	"grposim/fp"
-	"grposim/rom"
+	"grposim/rom/cell"
+	"grposim/rom/force"
+	"grposim/rom/rest"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -23,14 +25,14 @@ type Point struct {
 }
 
 // FixedPoint returns the Point at which the mean force of every context vanishes. Each is the one
-// that the mean field of that context alone reaches from Params.Start (see rom.Reached). With
+// that the mean field of that context alone reaches from Params.Start (see rest.Reached). With
 // enough weights it is a fixed point of the whole. Without scale and with the exact KL it is log
 // π = log π_ref + m/β. The error lists the contexts that have none.
-func FixedPoint(contexts []rom.Params) (*Point, error) {
+func FixedPoint(contexts []cell.Params) (*Point, error) {
 	var logits []float64
 	var missing []int
 	for x := range contexts {
-		at, ok := rom.Reached(contexts[x])
+		at, ok := rest.Reached(contexts[x])
 		if !ok {
 			missing = append(missing, x)
 		}
@@ -45,7 +47,7 @@ func FixedPoint(contexts []rom.Params) (*Point, error) {
 // At returns the Point at logits, C·A, row by row. Away from a fixed point its matrices are those
 // of Gauss and Newton. Λ also has the force times the curvature of the logits, which no product
 // with J shows.
-func At(contexts []rom.Params, logits []float64) *Point {
+func At(contexts []cell.Params, logits []float64) *Point {
 	arms := len(contexts[0].Arms)
 	if len(logits) != arms*len(contexts) {
 		panic(fmt.Sprintf("deep: %d logits, want %d, of %d contexts with %d arms", len(logits), arms*len(contexts), len(contexts), arms))
@@ -53,8 +55,8 @@ func At(contexts []rom.Params, logits []float64) *Point {
 	p := &Point{Arms: arms, Logits: logits, Slope: make([]float64, len(logits))}
 	for x := range contexts {
 		row := logits[x*arms : (x+1)*arms]
-		fresh, stale := rom.StiffnessAt(contexts[x], row)
-		noise, _ := rom.ForceCovariance(contexts[x], row, row)
+		fresh, stale := force.Stiffness(contexts[x], row)
+		noise, _ := force.Covariance(contexts[x], row, row)
 		p.Fresh, p.Stale, p.Noise = append(p.Fresh, fresh), append(p.Stale, stale), append(p.Noise, mat.DenseCopyOf(noise))
 		slope := p.Slope[x*arms : (x+1)*arms]
 		probs, reward := expected(&contexts[x], row)
@@ -67,7 +69,7 @@ func At(contexts []rom.Params, logits []float64) *Point {
 }
 
 // expected returns the policy of a context and its expected reward.
-func expected(context *rom.Params, logits []float64) (probs []float64, reward float64) {
+func expected(context *cell.Params, logits []float64) (probs []float64, reward float64) {
 	probs = make([]float64, len(logits))
 	top, sum := slices.Max(logits), 0.0
 	for a, l := range logits {

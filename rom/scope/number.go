@@ -31,6 +31,25 @@ func (k Kind) IsRule() bool {
 	return k == PaperRule || k == RuleAtStiffness || k == RuleAtLargestAge || k == SufficientRule
 }
 
+// Scope says whether a prediction holds for its cell.
+type Scope struct {
+	In      bool   `json:"in"`      // the prediction holds
+	Because Reason `json:"because"` // why it does not
+}
+
+// Quantity is a number that several kinds of prediction give.
+type Quantity int
+
+// The quantities; rest.Dynamics and paper.Rule document each.
+const (
+	CriticalLearningRate Quantity = iota
+	CriticalRefreshInterval
+	OscillationLearningRate
+	RelaxationRate // of no rule
+	DampingRatio
+	VarianceOfReward
+)
+
 // Number is a predicted number, or the reason why there is none. Its zero value is an exact 0.
 type Number struct {
 	Value      float64 // ±Inf for an event that never occurs; of no meaning where Because is out

@@ -8,6 +8,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/rest"
 	"grposim/rom/scope"
 	"grposim/sweeps"
 	"grposim/sweeps/config"
@@ -162,7 +163,7 @@ func (a *adviser) regime(d *rom.Dynamics, kind rom.Kind) {
 		switch a.unstable = d.IsUnstable(); {
 		case a.unstable:
 			says = "unstable"
-		case a.p.Adam != nil && a.settings.Optimizer.LearningRate > rom.LeastEscape*a.p.Adam.EscapeLearningRate:
+		case a.p.Adam != nil && a.settings.Optimizer.LearningRate > rest.LeastEscape*a.p.Adam.EscapeLearningRate:
 			says = "runs may leave the state"
 		case *r >= 1:
 			says = "neither stable nor unstable, but for rounding,"
@@ -219,9 +220,9 @@ func (a *adviser) rates(d *rom.Dynamics, kind rom.Kind) {
 	asked, assumes := a.limitWords("learning rates", "η")
 	a.limit(ofRate, asked, d.CriticalLearningRate, d.Searched.LearningRate, say, kind, assumes)
 	if at := a.p.Adam; at != nil {
-		rate := rom.LeastEscape * at.EscapeLearningRate
+		rate := rest.LeastEscape * at.EscapeLearningRate
 		a.add("learning rates that keep Adam in its well", rate, fmt.Sprintf("below %.6g", rate)+timesPresent(&a.settings, rate), kind,
-			fmt.Sprintf("%.2g of the η at which the spread of z is 1: from there to twice that η runs leave the fixed point for good. Far above the row before this, z fluctuates by %.3g", rom.LeastEscape, at.LogitGapDeviation))
+			fmt.Sprintf("%.2g of the η at which the spread of z is 1: from there to twice that η runs leave the fixed point for good. Far above the row before this, z fluctuates by %.3g", rest.LeastEscape, at.LogitGapDeviation))
 		a.bound(ofRate, rate, at.EscapeLearningRate)
 	}
 	if d.MeanSquareLearningRate != nil {
@@ -304,7 +305,7 @@ func (of bounded) set(s *config.Settings, x float64) {
 }
 
 // limit adds a threshold of the linear dynamics. nil stands for none up to searched (see
-// rom.Limits); say returns the largest safe value for a threshold, and its words.
+// rest.Limits); say returns the largest safe value for a threshold, and its words.
 func (a *adviser) limit(of bounded, asked string, threshold *float64, searched float64, say func(float64) (float64, string), kind rom.Kind, assumes string) {
 	within := math.Inf(1)
 	if threshold != nil {
@@ -359,7 +360,7 @@ func (a *adviser) tooNoisy(s config.Settings) bool {
 // parameter if the theory stands for it.
 func (a *adviser) rule(of bounded, asked string, say func(float64) (float64, string), kind rom.Kind) {
 	rule := a.p.Rule(kind)
-	threshold := rule.Number(map[bounded]rom.Quantity{ofRate: rom.CriticalLearningRate, ofInterval: rom.CriticalRefreshInterval}[of])
+	threshold := rule.Number(map[bounded]scope.Quantity{ofRate: scope.CriticalLearningRate, ofInterval: scope.CriticalRefreshInterval}[of])
 	if threshold == nil || a.contradicts(of, *threshold) {
 		return
 	}

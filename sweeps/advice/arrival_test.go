@@ -12,6 +12,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/rest"
 	"grposim/sim"
 	"grposim/sweeps"
 	"grposim/sweeps/config"
@@ -32,7 +33,7 @@ func arrivalOf(t *testing.T, s config.Settings) float64 {
 	}
 	span := slices.Max(means) - slices.Min(means)
 	goal, front = slices.Max(means), slices.Max(means)
-	if point, ok := rom.Reached(theory.Params(&s, rom.Unit)); ok {
+	if point, ok := rest.Reached(theory.Params(&s, rom.Unit)); ok {
 		goal, front = point.Reward, means[slices.Index(point.Policy, slices.Max(point.Policy))]
 		if slices.Max(point.Policy) < 0.6 {
 			front = math.NaN() // any arm may lead

@@ -10,6 +10,7 @@ import (
 	"grposim/grpo"
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/arrive"
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sweeps/config"
@@ -181,26 +182,27 @@ func Samples(s *config.Settings) float64 {
 
 // Arrival predicts the share of runs from the logits start that end where their mean path does: no
 // mechanism of rom.Arrival keeps them away. How far they differ at rest is left to the spread of
-// runs along the path (rom.SpreadAtRest). So is a path that has not arrived, if nothing is flagged.
+// runs along the path (arrive.SpreadAtRest). So is a path that has not arrived, if nothing is
+// flagged.
 func Arrival(params rom.Params, start []float64, steps int) scope.Number {
 	all := rom.Arrival(params, start, steps)
-	arrive, flagged := scope.Number{Value: 1, Kind: rom.LeadingOrder}, false
+	number, flagged := scope.Number{Value: 1, Kind: rom.LeadingOrder}, false
 	for i := range all.Rows {
 		row := &all.Rows[i]
-		if row.Mechanism == rom.SpreadAtRest || row.Because.Is(scope.PathNotThere) {
+		if row.Mechanism == arrive.SpreadAtRest || row.Because.Is(scope.PathNotThere) {
 			continue
 		}
 		flagged = flagged || row.Flag
-		arrive.Value *= 1 - row.Share.Value
-		arrive.Leave(scope.HigherOrder, row.Share.Size())
-		arrive.Because = cmp.Or(arrive.Because, row.Because, row.Share.Because)
+		number.Value *= 1 - row.Share.Value
+		number.Leave(scope.HigherOrder, row.Share.Size())
+		number.Because = cmp.Or(number.Because, row.Because, row.Share.Because)
 	}
 	switch onTheWay := all.Lost.Because.Is(scope.PathNotThere); {
 	case onTheWay && !flagged:
-		arrive.Leave(scope.HigherOrder, 1-arrive.Value)
-		arrive.Value = 1
+		number.Leave(scope.HigherOrder, 1-number.Value)
+		number.Value = 1
 	case onTheWay, all.Rows == nil:
-		arrive.Because = cmp.Or(arrive.Because, all.Lost.Because)
+		number.Because = cmp.Or(number.Because, all.Lost.Because)
 	}
-	return arrive
+	return number
 }

@@ -7,6 +7,8 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/path"
+	"grposim/rom/rest"
 	"grposim/sim"
 	"grposim/sweeps/config"
 )
@@ -17,14 +19,14 @@ import (
 type Cache struct {
 	*shared
 	paths      table[pathKey, *rom.Path]
-	equilibria table[equilibriumKey, *rom.Equilibrium]
+	equilibria table[equilibriumKey, *rest.Equilibrium]
 	most       int // entries of equilibria
 }
 
 // shared is what the caches of several goroutines have in common.
 type shared struct {
 	predictions table[Key, *rom.Prediction]
-	settled     table[settledKey, rom.Settled]
+	settled     table[settledKey, rest.Settled]
 	networks    table[string, func() *policyNetwork] // of cells with a network, by force
 	ofNetworks  table[networkKey, *rom.Prediction]
 }
@@ -58,7 +60,7 @@ func (t *table[K, V]) get(key K, size, most int, compute func() V) V {
 	return v
 }
 
-// settledKey holds everything that rom.Settled depends on.
+// settledKey holds everything that rest.Settled depends on.
 type settledKey struct {
 	Key
 	from, to int
@@ -89,11 +91,11 @@ type Key struct {
 	equilibriumKey
 	optimizer option.Optimizer
 	lag       option.Lag
-	extent    rom.Extent
+	extent    rest.Extent
 }
 
 // KeyOf returns the key of an extent of the prediction for parameters.
-func KeyOf(p rom.Params, of rom.Extent) Key {
+func KeyOf(p rom.Params, of rest.Extent) Key {
 	return Key{newEquilibriumKey(&p), p.Optimizer, p.Lag, of}
 }
 
@@ -145,19 +147,19 @@ func (cache *Cache) Predict(s *config.Settings, factors rom.Factors) *rom.Predic
 
 // Whole returns the parts that tables and verdicts have of the prediction for settings: of a
 // network those that take no search of an interval.
-func Whole(s *config.Settings) rom.Extent {
+func Whole(s *config.Settings) rest.Extent {
 	switch {
 	case !s.Deep():
-		return rom.Everything
+		return rest.Everything
 	case s.Estimator.GroupSize == option.Infinite:
-		return rom.CriticalRate | rom.Multipliers
+		return rest.CriticalRate | rest.Multipliers
 	}
-	return rom.CriticalRate | rom.Multipliers | rom.StationaryLaw
+	return rest.CriticalRate | rest.Multipliers | rest.StationaryLaw
 }
 
 // At returns the prediction for settings at a measured stiffness; nil stands for the
 // stiffness of the theory.
-func (cache *Cache) At(s *config.Settings, factors rom.Factors, measured *rom.Measured, of rom.Extent) *rom.Prediction {
+func (cache *Cache) At(s *config.Settings, factors rom.Factors, measured *rom.Measured, of rest.Extent) *rom.Prediction {
 	if s.Deep() {
 		return cache.atNetwork(s, factors, of)
 	}
@@ -171,27 +173,27 @@ func (cache *Cache) At(s *config.Settings, factors rom.Factors, measured *rom.Me
 
 // PredictRegime returns the parts of the prediction that a map shows of a cell.
 func (cache *Cache) PredictRegime(s *config.Settings) *rom.Prediction {
-	return cache.At(s, rom.Unit, nil, rom.DynamicsAlone)
+	return cache.At(s, rom.Unit, nil, rest.DynamicsAlone)
 }
 
-// Settled is rom.Equilibrium.Settled for the steps after burn-in, counted from the end of
+// Settled is rest.Equilibrium.Settled for the steps after burn-in, counted from the end of
 // the warm-up.
-func (cache *Cache) Settled(s *config.Settings, factors rom.Factors) rom.Settled {
+func (cache *Cache) Settled(s *config.Settings, factors rom.Factors) rest.Settled {
 	params, warmup := Params(s, factors), s.Optimizer.Schedule.Warmup
-	key := settledKey{KeyOf(params, rom.StationaryLaw), max(s.Run.BurnIn-warmup, 0), s.Run.Steps - warmup}
-	return cache.settled.get(key, 1, MaxPredictions, func() rom.Settled {
+	key := settledKey{KeyOf(params, rest.StationaryLaw), max(s.Run.BurnIn-warmup, 0), s.Run.Steps - warmup}
+	return cache.settled.get(key, 1, MaxPredictions, func() rest.Settled {
 		return cache.Equilibrium(params).Settled(params.Optimizer, params.Lag, key.from, key.to)
 	})
 }
 
 // Equilibrium returns the equilibrium of parameters. One with factors or at a
 // measured stiffness comes from that of the theory as derived, which has the same fixed point.
-func (cache *Cache) Equilibrium(params rom.Params) *rom.Equilibrium {
+func (cache *Cache) Equilibrium(params rom.Params) *rest.Equilibrium {
 	entries := fewEntries + len(params.Arms)*len(params.Arms)
-	return cache.equilibria.get(newEquilibriumKey(&params), entries, cache.most, func() *rom.Equilibrium {
+	return cache.equilibria.get(newEquilibriumKey(&params), entries, cache.most, func() *rest.Equilibrium {
 		factors, measured := params.Factors, params.Measured
 		if factors == rom.Unit && measured == nil {
-			return rom.NewEquilibrium(params)
+			return rest.NewEquilibrium(params)
 		}
 		derived := params
 		derived.Factors, derived.Measured = rom.Unit, nil
@@ -220,10 +222,10 @@ const (
 // Mean returns the mean of an observed number over runs of a cell from the logits start, at the
 // steps of ComparedSteps. Nothing may write into it.
 func (cache *Cache) Mean(of rom.Observed, params rom.Params, s *config.Settings, start []float64, steps []int, size Size) *rom.Path {
-	key := pathKey{KeyOf(params, rom.DynamicsAlone), bytesOf(start...), of, size, sim.RefreshPeriod(s.Lag), s.Run.Steps}
+	key := pathKey{KeyOf(params, rest.DynamicsAlone), bytesOf(start...), of, size, sim.RefreshPeriod(s.Lag), s.Run.Steps}
 	return cache.paths.get(key, 1, maxCached, func() *rom.Path {
 		if size == Unsized {
-			return &rom.PathsAlone(params, start, steps, of)[0]
+			return &path.PathsAlone(params, start, steps, of)[0]
 		}
 		return &rom.Paths(params, start, steps, of)[0]
 	})

@@ -12,6 +12,9 @@ import (
 	"grposim/fp"
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/force"
+	"grposim/rom/path"
+	"grposim/rom/rest"
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sweeps/config"
@@ -31,7 +34,7 @@ type Path struct {
 	Kind  rom.Kind  `json:"kind"`  // exact, expansion or leading-order
 	Scope rom.Scope `json:"scope"` // out: the theory has no path, and the lists are empty
 
-	strata []rom.Stratum // of J of prompts with a policy each
+	strata []path.Stratum // of J of prompts with a policy each
 }
 
 // PathAt returns the predicted path of J of the runs of a cell with these settings at steps,
@@ -161,12 +164,12 @@ func SinceRecord(values []float64, recorded []int) (means []float64) {
 // FewKicks returns why too few groups of the first steps exert a force for the mean reward of a
 // cell to be judged. It asks at the logits start, and at the fixed point if it is reached; both
 // must have too few.
-func FewKicks(params rom.Params, s *config.Settings, start []float64, point rom.FixedPoint, reached bool, steps int) scope.Reason {
+func FewKicks(params rom.Params, s *config.Settings, start []float64, point rest.FixedPoint, reached bool, steps int) scope.Reason {
 	if s.Estimator.GroupSize == option.Infinite || params.GroupSize == option.Infinite {
 		return scope.Reason{}
 	}
 	few := func(logits []float64) scope.Reason {
-		return RareSamples(rom.Informed(params, logits)*float64(steps*s.Run.Replicas), "mean reward")
+		return RareSamples(force.Informed(params, logits)*float64(steps*s.Run.Replicas), "mean reward")
 	}
 	because := few(start)
 	if because.Out() && reached && !few(point.Logits).Out() {

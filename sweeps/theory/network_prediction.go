@@ -11,6 +11,7 @@ import (
 	"grposim/rom"
 	"grposim/rom/deep"
 	"grposim/rom/linear"
+	"grposim/rom/rest"
 	"grposim/rom/scope"
 	"grposim/sweeps/config"
 )
@@ -19,13 +20,13 @@ import (
 // (docs/theory-deep.md). Exact is that of the matrices Λ_f and Λ. LeadingOrder has one number λ, as
 // if the whole force were stale; RuleAtStiffness is the paper's rule at λ. Of variances
 // LeadingOrder is the law at the fixed point of the start, and Exact that along its slide.
-func (cache *Cache) atNetwork(s *config.Settings, factors rom.Factors, of rom.Extent) *rom.Prediction {
+func (cache *Cache) atNetwork(s *config.Settings, factors rom.Factors, of rest.Extent) *rom.Prediction {
 	key := networkKey{string(config.Canonical(*s)), factors, of}
 	return cache.ofNetworks.get(key, 1, MaxPredictions, func() *rom.Prediction {
 		switch {
 		case factors == rom.Unit:
 			return cache.network(s).predict(s, of)
-		case of&(rom.StationaryLaw|rom.CriticalInterval) != 0:
+		case of&(rest.StationaryLaw|rest.CriticalInterval) != 0:
 			return cache.network(s).with(factors).predict(s, of)
 		}
 		return stiffer(cache.atNetwork(s, rom.Unit, of), factors.Stiffness)
@@ -36,7 +37,7 @@ func (cache *Cache) atNetwork(s *config.Settings, factors rom.Factors, of rom.Ex
 type networkKey struct {
 	settings string
 	factors  rom.Factors
-	of       rom.Extent
+	of       rest.Extent
 }
 
 // with returns the network with the constants of the theory scaled by factors; n itself without a
@@ -91,7 +92,7 @@ func (n *policyNetwork) stiffestFresh() float64 {
 }
 
 // predict is Cache.atNetwork of the theory as derived.
-func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Prediction {
+func (n *policyNetwork) predict(s *config.Settings, of rest.Extent) *rom.Prediction {
 	p := new(rom.Prediction)
 	p.ForceKind = rom.Exact
 	out := func(because scope.Reason) *rom.Prediction {
@@ -105,7 +106,7 @@ func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Predicti
 	case s.Optimizer.Kind == option.Adam:
 		return out(scope.Networks.Because("Adam"))
 	}
-	p.FixedPoint = &rom.FixedPoint{Reward: n.point.Reward}
+	p.FixedPoint = &rest.FixedPoint{Reward: n.point.Reward}
 	exact := n.space().Dynamics(n.point, linear.Update{
 		Method: s.Optimizer.Kind, Rate: s.Optimizer.LearningRate, Momentum: s.Optimizer.Momentum, Lag: linear.NewLag(&s.Lag),
 	})
@@ -114,7 +115,7 @@ func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Predicti
 	if math.Abs(total-fresh) <= linear.Negligible*total { // nothing is stale
 		fresh = total
 	}
-	p.Stiffness = rom.ModeStiffness{Total: total, Fresh: fresh, Stale: total - fresh, Slowest: modes[len(modes)-1].Total()}
+	p.Stiffness = rest.ModeStiffness{Total: total, Fresh: fresh, Stale: total - fresh, Slowest: modes[len(modes)-1].Total()}
 	p.RuleAtStiffness.CriticalLearningRate = new((1 - s.Optimizer.Momentum) / p.Stiffness.Total / max(grpo.LagAge(&s.Lag), 1))
 	if tau, n := s.Lag.Interval, exact.Whole.Dim(); s.Lag.Kind == option.Delay && float64(n)*fp.Pow(float64(tau+2), 3) > mostOfModes {
 		return out(scope.Networks.Because(fmt.Sprintf("a delay of %d steps, where each of %d directions has a state of %d numbers,", tau, n, tau+2)))
@@ -126,13 +127,13 @@ func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Predicti
 		return p
 	}
 	p.Exact = dynamicsOf(exact, of)
-	if of&rom.Onset != 0 && !exact.Mixed { // of modes that mix no simulation finds it
+	if of&rest.Onset != 0 && !exact.Mixed { // of modes that mix no simulation finds it
 		p.Exact.OscillationLearningRate, p.Exact.Searched.Onset = exact.Threshold(linear.OnsetRate).Result()
 	}
 	switch {
 	case s.Estimator.GroupSize == option.Infinite:
 		p.Noise.Because = scope.NoNoise.Because()
-	case of&rom.StationaryLaw == 0: // not asked for
+	case of&rest.StationaryLaw == 0: // not asked for
 	case s.Optimizer.Schedule.Kind != option.ConstantRate || s.Optimizer.Schedule.Warmup > 0:
 		p.Noise.Because = scope.RateVaries.Because("is not constant")
 	case s.Policy.Init.Kind != config.AtFixedPoint: // deep.Window is of a run from there
@@ -147,17 +148,17 @@ func (n *policyNetwork) predict(s *config.Settings, of rom.Extent) *rom.Predicti
 }
 
 // dynamicsOf returns the parts of the linear dynamics of a network.
-func dynamicsOf(d *deep.Dynamics, of rom.Extent) rom.Dynamics {
+func dynamicsOf(d *deep.Dynamics, of rest.Extent) rom.Dynamics {
 	r := rom.Dynamics{Scope: rom.Scope{In: true}, Neutral: d.Neutral}
-	if of&rom.Multipliers != 0 {
+	if of&rest.Multipliers != 0 {
 		if radius := d.SpectralRadius(); !math.IsNaN(radius) {
 			r.SpectralRadius = &radius
 		}
 	}
-	if of&rom.CriticalRate != 0 {
+	if of&rest.CriticalRate != 0 {
 		r.CriticalLearningRate, r.Searched.LearningRate = d.Threshold(linear.CriticalRate).Result()
 	}
-	if of&rom.CriticalInterval != 0 {
+	if of&rest.CriticalInterval != 0 {
 		r.CriticalRefreshInterval, r.Searched.RefreshInterval = d.Threshold(linear.CriticalInterval).Result()
 	}
 	return r

@@ -11,6 +11,7 @@ import (
 	"grposim/option"
 	"grposim/rom"
 	"grposim/rom/linear"
+	"grposim/rom/rest"
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sweeps/config"
@@ -113,14 +114,14 @@ func TestNetworkPrediction(t *testing.T) {
 	}
 	s.Optimizer.LearningRate = 1.1 * *p.Exact.CriticalLearningRate
 	// a block of 1 has λ < λ_f
-	if k := cache.At(&s, rom.Unit, nil, rom.CriticalInterval).Exact.CriticalRefreshInterval; k == nil || *k != 2 {
+	if k := cache.At(&s, rom.Unit, nil, rest.CriticalInterval).Exact.CriticalRefreshInterval; k == nil || *k != 2 {
 		t.Errorf("critical interval %v at 1.1 of the critical rate of 2, want 2", k)
 	}
 	s.Estimator.KL.Coefficient = 0
 	if p := cache.Predict(&s, rom.Unit); p.FixedPoint != nil || cache.FixedNetwork(&s) != nil {
 		t.Errorf("a fixed point without a penalty: %+v", p.FixedPoint)
 	}
-	if p := cache.At(&s, config.Scaled("stiffness", 2), nil, rom.StationaryLaw); !p.Noise.Because.Is(scope.NotReached) {
+	if p := cache.At(&s, config.Scaled("stiffness", 2), nil, rest.StationaryLaw); !p.Noise.Because.Is(scope.NotReached) {
 		t.Errorf("without a penalty at twice the stiffness: %q", p.Noise.Because)
 	}
 }
@@ -134,11 +135,11 @@ func TestNetworkNoise(t *testing.T) {
 	if p.Exact.CriticalLearningRate == nil || p.Exact.SpectralRadius == nil {
 		t.Error("no threshold of finite groups")
 	}
-	rest := cache.AtRest(&s, p, rom.Unit)
-	if exact, law := rest.RunVariance(rom.Exact), rest.RunVariance(rom.LeadingOrder); !exact.Out() || law.Out() || law.Value != *p.LeadingOrder.StationaryVariance.ExpectedReward {
+	at := cache.AtRest(&s, p, rom.Unit)
+	if exact, law := at.RunVariance(rom.Exact), at.RunVariance(rom.LeadingOrder); !exact.Out() || law.Out() || law.Value != *p.LeadingOrder.StationaryVariance.ExpectedReward {
 		t.Errorf("got %+v, and %+v to leading order", exact, law)
 	}
-	if p := cache.At(&s, rom.Unit, nil, rom.CriticalRate); p.Noise.Because.Out() {
+	if p := cache.At(&s, rom.Unit, nil, rest.CriticalRate); p.Noise.Because.Out() {
 		t.Errorf("of the critical rate alone: %q", p.Noise.Because)
 	}
 	s.Policy.Init = config.Init{}
@@ -197,12 +198,12 @@ func TestNetworkLongDelay(t *testing.T) {
 // stiffness it does at half the rate. Of modes that mix nothing is said.
 func TestNetworkOnset(t *testing.T) {
 	s, cache := settingsOf(t, withNetwork), NewCache()
-	if at := cache.At(&s, rom.Unit, nil, rom.Onset); at.Exact.OscillationLearningRate != nil {
+	if at := cache.At(&s, rom.Unit, nil, rest.Onset); at.Exact.OscillationLearningRate != nil {
 		t.Errorf("onset %v of modes that mix", *at.Exact.OscillationLearningRate)
 	}
 	s.Estimator.Importance.Mode, s.Estimator.KL = option.NoImportance, option.KL{Coefficient: 0.5, At: option.AtSnapshot}
 	for _, factor := range []float64{1, 2} {
-		p := cache.At(&s, config.Scaled("stiffness", factor), nil, rom.Onset)
+		p := cache.At(&s, config.Scaled("stiffness", factor), nil, rest.Onset)
 		want := linear.FrozenBlock(linear.OnsetRate, s.Optimizer.Kind, s.Optimizer.Momentum, s.Lag.Interval) / p.Stiffness.Total
 		if got := *p.Exact.OscillationLearningRate; math.Abs(got/want-1) > 1e-9 {
 			t.Errorf("onset %v at %v times the stiffness, want %v", got, factor, want)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"grposim/rom"
+	"grposim/rom/cell"
 	"grposim/sweeps/config"
 )
 
@@ -11,7 +12,7 @@ import (
 // scaled by factors (rom.Unit: the theory as derived). It is the only place
 // where a cell is handed to the theory; an error in it makes a verdict disagree.
 //
-// So are options that cannot act, see rom.Plain. Settings that no prediction depends on are left
+// So are options that cannot act, see cell.Plain. Settings that no prediction depends on are left
 // out: length and number of runs. Params.Start is nil, the reference, for cells that start there or
 // at a fixed point. Params.Measured is nil.
 func Params(s *config.Settings, factors rom.Factors) rom.Params {
@@ -25,5 +26,5 @@ func Params(s *config.Settings, factors rom.Factors) rom.Params {
 	}
 	prompts := Prompts(s)
 	p.Arms, p.Prompts = meanArms(s, prompts), theoryOf(prompts)
-	return rom.Plain(p)
+	return cell.Plain(p)
 }

@@ -10,6 +10,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/rest"
 	"grposim/sim"
 	"grposim/sweeps/config"
 )
@@ -107,7 +108,7 @@ func TestEveryParameterIsInTheKey(t *testing.T) {
 	p := Params(&s, rom.Unit)
 	p.Measured = &rom.Measured{Fresh: mat.NewDense(1, 1, nil), Stale: mat.NewDense(1, 1, nil)}
 	keyOf := func(p rom.Params) Key {
-		return Key{newEquilibriumKey(&p), p.Optimizer, p.Lag, rom.Everything}
+		return Key{newEquilibriumKey(&p), p.Optimizer, p.Lag, rest.Everything}
 	}
 	keys := map[Key]string{keyOf(p): "unchanged"}
 	var walk func(path string, v reflect.Value)

@@ -6,6 +6,7 @@ import (
 
 	"grposim/fp"
 	"grposim/rom"
+	"grposim/rom/rest"
 	"grposim/sweeps/config"
 )
 
@@ -35,7 +36,7 @@ func (p *Plane) Regime(x, y float64) Regime {
 		s := p.base
 		p.xKey.SetNumber(&s, x)
 		p.yKey.SetNumber(&s, y)
-		r = NewRegime(&s, p.cache.At(&s, rom.Unit, nil, rom.BoundariesAlone))
+		r = NewRegime(&s, p.cache.At(&s, rom.Unit, nil, rest.BoundariesAlone))
 		p.known[Spot{x, y}] = r
 	}
 	return r

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 
 	"grposim/rom"
+	"grposim/rom/paper"
+	"grposim/rom/rest"
 	"grposim/rom/scope"
 	"grposim/sweeps/config"
 )
@@ -14,14 +16,14 @@ import (
 type Prediction struct {
 	Cell string `json:"cell"` // cell id
 	// the cell's settings, those at their default left out
-	Parameters json.RawMessage `json:"parameters"`
-	FixedPoint *rom.FixedPoint `json:"fixed_point"` // the fixed point
+	Parameters json.RawMessage  `json:"parameters"`
+	FixedPoint *rest.FixedPoint `json:"fixed_point"` // the fixed point
 	// stiffness of the stiffest and the slowest mode
-	Stiffness *rom.ModeStiffness `json:"stiffness"`
+	Stiffness *rest.ModeStiffness `json:"stiffness"`
 	// variance of one step's gradient in the stiffest mode
 	Gradient *float64 `json:"gradient_variance"`
 	// constants of the reduced-order model
-	Oscillator *rom.Oscillator `json:"rom"`
+	Oscillator *paper.Oscillator `json:"rom"`
 	// of the linear dynamics, as in a map: overdamped, oscillatory (a mode is) or unstable; "" where
 	// not known
 	Regime string `json:"regime"`

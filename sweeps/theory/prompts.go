@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 
 	"grposim/option"
-	"grposim/rom"
+	"grposim/rom/cell"
 	"grposim/sim"
 	"grposim/sweeps/config"
 )
@@ -74,11 +74,11 @@ func meanArms(s *config.Settings, prompts *sim.Prompts) []option.Arm {
 }
 
 // theoryOf returns prompts as the theory has them.
-func theoryOf(p *sim.Prompts) (t rom.Prompts) {
+func theoryOf(p *sim.Prompts) (t cell.Prompts) {
 	if p == nil {
 		return t
 	}
-	t = rom.Prompts{Starts: p.Starts, Parameters: p.Parameters, Order: p.Order}
+	t = cell.Prompts{Starts: p.Starts, Parameters: p.Parameters, Order: p.Order}
 	for _, m := range p.Means {
 		t.First, t.Second = append(t.First, m[0]), append(t.Second, m[1])
 	}

@@ -8,6 +8,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/force"
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
 )
@@ -53,7 +54,7 @@ func checkMixture(t *testing.T, laws []mixture) {
 				start := []float64{z / 2, -z / 2}
 				p.Reference = start
 				rom.MeanField(p, start, setting.steps, func(step int, theta []float64) {
-					curve[step] += rom.ExpectedReward(p, theta) / prompts
+					curve[step] += force.ExpectedReward(p, theta) / prompts
 					steps[step] = step
 				})
 			}

@@ -7,6 +7,8 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/arrive"
+	"grposim/rom/rest"
 	"grposim/rom/scope"
 	"grposim/sweeps/config"
 )
@@ -65,13 +67,13 @@ func variances(own rom.Kind, p *rom.Prediction) (linear, best *float64) {
 type AtRest struct {
 	settings   *config.Settings
 	prediction *rom.Prediction
-	settled    rom.Settled
+	settled    rest.Settled
 }
 
 // AtRest returns the stationary state of the runs of a cell by a prediction for its settings with
 // scaled constants.
 func (cache *Cache) AtRest(s *config.Settings, p *rom.Prediction, factors rom.Factors) *AtRest {
-	a := &AtRest{s, p, rom.Settled{Reward: 1, Largest: 1}}
+	a := &AtRest{s, p, rest.Settled{Reward: 1, Largest: 1}}
 	if s.Deep() || stationaryScope(s, p).Out() {
 		return a
 	}
@@ -190,10 +192,10 @@ func (a *AtRest) RunVariance(kind rom.Kind) scope.Number {
 	case n.Kind == own:
 		n.Leave(scope.ShortRun, (1-a.settled.Reward)*beyond)
 	case n.Kind == rom.LeadingOrder:
-		v = p.Number(n.Kind, rom.VarianceOfReward)
+		v = p.Number(n.Kind, scope.VarianceOfReward)
 		n.Leave(scope.HigherOrder, beyond)
 	case n.Kind.IsRule():
-		v, n.Neglected = p.Number(n.Kind, rom.VarianceOfReward), nil
+		v, n.Neglected = p.Number(n.Kind, scope.VarianceOfReward), nil
 		n.Because = MissingFormula(p, n.Kind, v)
 	default:
 		v = nil
@@ -235,7 +237,7 @@ func (a *AtRest) InRun(n *scope.Number, params rom.Params, start []float64, of f
 		n.Because = scope.Networks.Because("the mean path")
 		return
 	}
-	left, within := a.settled.Unsettled(params, a.prediction, start, s.Run.BurnIn, s.Run.Steps)
+	left, within := arrive.Unsettled(params, a.prediction, start, s.Run.BurnIn, s.Run.Steps)
 	n.Leave(scope.OnTheWay, of(&left), fmt.Sprintf("after run.burn_in = %d steps the mean path is still on its way to the fixed point", s.Run.BurnIn))
 	n.Because = within.Because
 }

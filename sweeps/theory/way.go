@@ -6,6 +6,8 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/arrive"
+	"grposim/rom/force"
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sweeps/config"
@@ -22,9 +24,9 @@ type Way struct {
 	TimeTo *TimeTo `json:"time_to"`
 
 	// of the mean path from an instability; nil: there is no start
-	Margin *rom.PathMargin `json:"margin"`
+	Margin *arrive.Margin `json:"margin"`
 	// whether runs end where their mean path should; nil as Margin
-	Arrival *rom.ArrivalPrediction `json:"arrival"`
+	Arrival *arrive.Prediction `json:"arrival"`
 
 	// ByDifficulty are the prompts with a policy each in four strata by J at the start, the hardest
 	// first. Prompts that start alike stay together. Empty: there are none, or all start alike.
@@ -90,7 +92,7 @@ func (cache *Cache) Way(s *config.Settings, level float64, more ...sim.Quantity)
 	}
 	params, from := Params(s, rom.Unit), cache.Start(s)
 	if from != nil {
-		margin, arrival := rom.MarginAlong(params, from, s.Run.Steps), rom.Arrival(params, from, s.Run.Steps)
+		margin, arrival := arrive.MarginAlong(params, from, s.Run.Steps), rom.Arrival(params, from, s.Run.Steps)
 		way.Margin, way.Arrival = &margin, &arrival
 	}
 	if !way.Scope.In {
@@ -99,7 +101,7 @@ func (cache *Cache) Way(s *config.Settings, level float64, more ...sim.Quantity)
 	lost := lostReward(s, way.Arrival)
 	way.Neglected = losing(way.Neglected, lost)
 	way.Samples = samples(s, steps, way.Quantities[sim.ZeroVarianceFraction])
-	equilibrium, end := cache.Equilibrium(params), rom.BestReward(params)
+	equilibrium, end := cache.Equilibrium(params), force.BestReward(params)
 	if point, reached := equilibrium.Reached(); reached {
 		end = point.Reward
 	}
@@ -134,7 +136,7 @@ const noWay = 1e-9
 
 // lostReward returns by how much the mean of J may lie below a path for runs that a flagged
 // mechanism keeps away; +Inf: not known.
-func lostReward(s *config.Settings, arrival *rom.ArrivalPrediction) (lost float64) {
+func lostReward(s *config.Settings, arrival *arrive.Prediction) (lost float64) {
 	means := s.ArmMeans()
 	for i := range arrival.Rows {
 		switch row := &arrival.Rows[i]; {

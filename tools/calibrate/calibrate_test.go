@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"grposim/rom"
+	"grposim/rom/rest"
 	"grposim/sweeps"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
@@ -268,7 +269,7 @@ func TestBandOfTrajectoryClaim(t *testing.T) {
 		t.Fatal(err)
 	}
 	params := theory.Params(&plan.Cells[0].Settings, rom.Unit)
-	point, _ := rom.Reached(params)
+	point, _ := rest.Reached(params)
 	rise := point.Reward - (0.9+0.2)/2 // from the uniform policy
 	trial := trials[0][0]
 	v := &trial.verdicts[0]

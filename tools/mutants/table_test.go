@@ -89,7 +89,7 @@ var table = []fault{
 	{"rom", "φ_G sums over Binomial(G−1, J) instead of Binomial(G−2, J)",
 		"binomial(pool(a.e)-2, j, rest)", "binomial(pool(a.e)-1, j, rest)"},
 	{"rom", "the score is e_a − π_old instead of e_a − π",
-		"project(dst, m.now.probs)", "project(dst, m.past.probs)"},
+		"project(dst, m.Now.Probs)", "project(dst, m.Past.Probs)"},
 	{"rom", "κ of k3 is π_ref/π instead of 1 − π_ref/π",
 		"-math.Expm1(-l)", "math.Exp(-l)"},
 	{"rom", "the covariance is not divided by the number of groups",

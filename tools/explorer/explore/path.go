@@ -7,6 +7,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/force"
 	"grposim/sweeps/theory"
 )
 
@@ -34,7 +35,7 @@ func (e *Explorer) Path(state State) (*Path, error) {
 	path := e.cache.PathAt(c.settings, c.steps())
 	p := &Path{Steps: []int{}, Kind: kinds[path.Kind], Words: []Word{}}
 	params := theory.Params(c.settings, rom.Unit)
-	target := rom.BestReward(params)
+	target := force.BestReward(params)
 	if point, ok := e.cache.Equilibrium(params).Reached(); ok {
 		p.FixedPoint, target = &point.Reward, point.Reward
 	}

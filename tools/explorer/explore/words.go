@@ -9,6 +9,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/force"
 	"grposim/rom/scope"
 	"grposim/sweeps/config"
 	"grposim/sweeps/theory"
@@ -206,7 +207,7 @@ func reach(s *config.Settings) float64 {
 // end says where the policy ends.
 func (r reader) end() Word {
 	w := Word{Question: "Where does it end?", Tone: None}
-	best := rom.BestReward(theory.Params(r.c.settings, rom.Unit))
+	best := force.BestReward(theory.Params(r.c.settings, rom.Unit))
 	point := r.p.FixedPoint
 	if point == nil {
 		w.Answer = fmt.Sprintf("At no fixed point. The best answer has J = %s; runs can also lock on another", digits(best))

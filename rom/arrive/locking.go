@@ -1,0 +1,96 @@
+package arrive
+
+import (
+	"math"
+
+	"grposim/fp"
+	"grposim/option"
+	"grposim/rom/cell"
+	"grposim/rom/force"
+	"grposim/rom/group"
+	"grposim/rom/rest"
+)
+
+// This file has the locking of runs without a penalty (docs/theory-neglected.md §6.12): by chance
+// they go to a wrong arm, from where they return by ever rarer samples of the best one.
+
+// decideLocking flags the share of runs on a wrong arm at the end. Of more than two arms it is the
+// sum over the wrong ones, of each as if there were no others. With reused samples K steps are one
+// of Kη.
+func (row *Row) decideLocking(c *course) {
+	row.Quantity = "share of runs on a wrong arm"
+	row.Bound = flagged
+	steps, gain := float64(c.steps), c.Optimizer.LearningRate/(1-c.Optimizer.Momentum)
+	if c.Samples == option.Reused {
+		steps, gain = max(steps/float64(c.Lag.Interval), 1), gain*float64(c.Lag.Interval)
+	}
+	for b := range c.Arms {
+		if c.Arms[b].Mean == c.Arms[c.front].Mean {
+			continue
+		}
+		mean, _ := loneSample(&c.Params, c.front, b)
+		pull, z := 2*gain*mean*steps, c.init[c.front]-c.init[b]
+		if pull*fp.Exp(min(z, 0)) < leftMiddle {
+			row.Because = c.notThere()
+			return
+		}
+		row.Value += c.locked(b, z, min(math.Log(pull), rest.SaturatedGap), gain)
+	}
+	row.Value = min(row.Value, 1)
+	if row.loseAtMost(math.Inf(1)); row.Value <= row.Bound {
+		row.loseAtMost(unflaggedShare / flagged * row.Value)
+	}
+}
+
+// leftMiddle is aT e^z, a = 2η E A/(1−μ) of a lone sample of the best arm, of a start at z ≤ 0,
+// where the mean path from the middle has come to z = 2.5, z + sinh z = aT/2. Runs that are not so
+// far have not arrived, and are not locked either.
+const leftMiddle = 17
+
+// lockingStep is the distance in logits of the points at which locked takes force and noise.
+const lockingStep = 0.1
+
+// locked returns the share of runs from the gap z of the best arm over arm b that are lost below
+// −edge, where nothing brings them back. It is that of a diffusion with the mean force f and the
+// variance D of one step, of which exp(−∫2f/(γD)) is the scale.
+func (c *course) locked(b int, z, edge, gain float64) float64 {
+	pair := cell.WithoutNorm(c.Params)
+	pair.Arms = []option.Arm{c.Arms[c.front], c.Arms[b]}
+	pair.Reference, pair.Start = []float64{0, 0}, nil
+	m, force := force.New(&pair), make([]float64, 2)
+	log, below, above := 0.0, 0.0, 0.0
+	for x := -edge; x < min(max(edge, z+1), rest.SaturatedGap); x += lockingStep {
+		theta := []float64{x / 2, -x / 2}
+		m.Set(theta, theta)
+		m.MeanForce(force)
+		if noise := m.Covariance().At(0, 0); noise > 0 {
+			log -= lockingStep * force[0] / (gain * noise)
+		}
+		if x < z {
+			below += fp.Exp(log)
+		} else {
+			above += fp.Exp(log)
+		}
+	}
+	return above / (below + above)
+}
+
+// loneSample returns the mean advantage of a lone sample of arm a among G−1 of arm b, of rewards of
+// two values, and that of those with a positive one; 0 where none is.
+func loneSample(p *cell.Params, a, b int) (mean, positive float64) {
+	counts := group.NewCounts(p.Arms, &p.Estimator, group.NewSamples(len(p.Arms)))
+	own, others := counts.Success[a], counts.Success[b]
+	law := group.NewBinomial(p.GroupSize-1, others, 1-others, nil)
+	above := 0.0
+	for i, chance := range law.Weights {
+		n := law.At(i)
+		up, _ := counts.Advantages(n + 1)
+		_, down := counts.Advantages(n)
+		mean += chance * (own*up + (1-own)*down)
+		if up > 0 {
+			positive += chance * own * up
+			above += chance * own
+		}
+	}
+	return mean, positive / max(above, math.SmallestNonzeroFloat64)
+}

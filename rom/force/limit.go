@@ -1,0 +1,118 @@
+package force
+
+import (
+	"math"
+
+	"grposim/option"
+	"grposim/rom/group"
+)
+
+// Limited reports whether the force is cut. Two equal arms that are merged exert none.
+func (m *Model) Limited() bool { return m.Cut() > 0 && len(m.Arms) == 2 }
+
+// groupForce holds the coefficients of the force on the first arm of a group with s_a
+// successes and f_a failures of arm a,
+//
+//	g_1 = u⁺ Σ_a success_a s_a + u⁻ Σ_a failure_a f_a + Σ_a arm_a (s_a + f_a) + fixed
+//
+// with g_1 = π_0c_1 − π_1c_0 of c^R and c^K (docs/theory.md §2).
+type groupForce struct {
+	success, failure, arm [2]float64
+	fixed                 float64 // of the exact KL gradient and the entropy bonus
+}
+
+// newGroupForce returns the coefficients at the logits given to set.
+func newGroupForce(m *Model) *groupForce {
+	var f groupForce
+	now, at := &m.Now, m.anchor()
+	for a, sign := range [2]float64{1, -1} {
+		share := sign * now.Probs[1-a] / m.Size
+		f.success[a], f.failure[a] = m.Up[a]*share, m.Down[a]*share
+		f.arm[a] = -sign * m.KL.Coefficient * m.Kappa[a] * at.Probs[1-a] / m.Size
+	}
+	if m.KL.In == option.InLoss && m.KL.Gradient == option.ExactKL {
+		f.fixed -= m.KL.Coefficient * at.Probs[0] * at.Probs[1] * (at.Logs[0] - m.LogReference[0] - at.Logs[1] + m.LogReference[1])
+	}
+	l, _ := m.uncertainty()
+	f.fixed -= m.Entropy * now.Probs[0] * now.Probs[1] * (l[0] - l[1])
+	return &f
+}
+
+// line returns g_1 = base + s_1·success + f_1·failure of a group of s successes, with the
+// advantages up and down.
+func (f *groupForce) line(size, s int, up, down float64) (base, success, failure float64) {
+	failures := float64(size - s)
+	base = f.fixed + float64(s)*(up*f.success[1]+f.arm[1]) + failures*(down*f.failure[1]+f.arm[1])
+	return base, up*(f.success[0]-f.success[1]) + f.arm[0] - f.arm[1], down*(f.failure[0]-f.failure[1]) + f.arm[0] - f.arm[1]
+}
+
+// HoldCuts makes the model cut, until the returned function is called, those groups alone that
+// the logits now set cut: their force is then a smooth function of the logits, with the
+// derivatives that the force has here.
+func (m *Model) HoldCuts() (back func()) {
+	old := m.cuts
+	if m.Limited() {
+		m.cuts = newGroupForce(m)
+	}
+	return func() { m.cuts = old }
+}
+
+// ChangeOfCuts returns the largest relative change of the force within three deviations of the
+// logit gap from logits because other groups are cut there.
+func (m *Model) ChangeOfCuts(logits []float64, deviation float64) (change float64) {
+	m.Set(logits, logits)
+	held := newGroupForce(m)
+	for _, away := range [6]float64{-3, -2, -1, 1, 2, 3} {
+		gap := away * deviation
+		theta := []float64{logits[0] + gap/2, logits[1] - gap/2}
+		m.Set(theta, theta)
+		free, _ := m.CutMoments()
+		m.cuts = held
+		same, _ := m.CutMoments()
+		m.cuts = nil
+		change = max(change, math.Abs(free/same-1))
+	}
+	return change
+}
+
+// CutMoments returns the mean and the variance of the cut g_1 of one group, exactly: sums over the
+// numbers of successes, of those of the first arm and of the failures of the first arm, which given
+// the first are independent and binomial (docs/theory.md §2).
+func (m *Model) CutMoments() (mean, variance float64) {
+	j, rest := m.Counts.Chances(m.Old)
+	alpha, delta := m.Counts.Outcomes(j, rest)
+	alphas, deltas := [2]float64{alpha[0], alpha[1]}, [2]float64{delta[0], delta[1]}
+	now := newGroupForce(m)
+	counts := m.Counts.Successes(j, rest)
+	most := m.Cut()
+	var sums [2]float64
+	for i, chance := range counts.Weights {
+		s := counts.At(i)
+		up, down := m.Counts.Advantages(s)
+		base, bySuccess, byFailure := now.line(m.GroupSize, s, up, down)
+		at, atSuccess, atFailure := base, bySuccess, byFailure // where the cut is decided
+		if m.cuts != nil {
+			at, atSuccess, atFailure = m.cuts.line(m.GroupSize, s, up, down)
+		}
+		successes := group.NewBinomial(s, alphas[0], alphas[1], m.inner[0])
+		failures := group.NewBinomial(m.GroupSize-s, deltas[0], deltas[1], m.inner[1])
+		m.inner = [2][]float64{successes.Weights, failures.Weights}
+		for k, p := range successes.Weights {
+			n := float64(successes.First + k)
+			g, where, p := base+n*bySuccess, at+n*atSuccess, chance*p
+			for l, q := range failures.Weights {
+				n := float64(failures.First + l)
+				x, decides, w := g+n*byFailure, where+n*atFailure, p*q
+				if decides > most {
+					x = most
+				} else if decides < -most {
+					x = -most
+				}
+				sums[0] += w * x
+				sums[1] += w * x * x
+			}
+		}
+	}
+	mean = sums[0]
+	return mean, max(sums[1]-mean*mean, 0)
+}

@@ -1,0 +1,202 @@
+// Package force has the mean force at a policy and its snapshot, its slope and its noise.
+//
+//  1. New precomputes a Model of a checked cell; Model.Set brings it to two policies.
+//  2. Model.MeanForce, Model.Covariance and Model.Stiffness are those of one step there.
+//  3. Mean, Covariance and Stiffness are the same for callers with a single question.
+package force
+
+import (
+	"math"
+	"slices"
+
+	"grposim/option"
+	"grposim/rom/cell"
+	"grposim/rom/group"
+	"grposim/rom/linear"
+	"grposim/rom/scope"
+	"grposim/rom/weight"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// DifferenceStep returns the step h of second differences, small enough to stay
+// inside the smooth range of the weights. The error of the fourth-order formula, h⁴/90 times
+// the sixth derivative, and rounding over h² are both about 1e-11.
+func (m *Model) DifferenceStep() float64 {
+	return min(5e-3, weight.Range(&m.Importance)/8)
+}
+
+// Expected returns J(π) of π = softmax(logits).
+func (m *Model) Expected(logits []float64) float64 {
+	cell.Softmax(m.Now.Probs, logits)
+	return cell.Expected(m.Arms, m.Now.Probs)
+}
+
+// Model is a completed Params with everything that does not depend on the logits
+// precomputed, and the state to which set has brought it. It owns scratch space, so only one
+// goroutine may use it.
+type Model struct {
+	penalties
+	Law group.Law // of the rewards of a group
+	// the law where rewards take two values, of many prompts that of the mean prompt; else nil
+	Counts *group.Counts
+
+	Size float64 // G; +Inf where infinite
+
+	Running *float64 // b of a step of a mean field, with RunningMean; nil: it is J
+	// decides which groups the largest norm cuts, see holdCuts; nil: their own force
+	cuts *groupForce
+
+	// Scratch space.
+	x     []float64      // one entry per arm
+	parts [3][][]float64 // of covariance; nil: not needed yet
+	inner [2][]float64   // binomial probabilities of cutMoments
+}
+
+// Policy is a softmax and its logarithm, one entry per arm.
+type Policy struct {
+	Probs, Logs []float64
+}
+
+func newPolicy(arms int) Policy {
+	return Policy{Probs: make([]float64, arms), Logs: make([]float64, arms)}
+}
+
+func (p *Policy) Set(theta []float64) {
+	norm := cell.Softmax(p.Probs, theta)
+	for a, x := range theta {
+		p.Logs[a] = x - norm
+	}
+}
+
+// newModel returns the model of p, which Params.checked has completed. Prompts with a policy
+// each have no model of all.
+func New(p *cell.Params) *Model {
+	cell.Want(!p.Tabular(), "Params.Prompts.Parameters", p.Prompts.Parameters, "shared")
+	arms, samples := len(p.Arms), group.NewSamples(len(p.Arms))
+	m := &Model{
+		penalties: penalties{
+			Params: p, Samples: samples, LogReference: make([]float64, arms),
+			Now: newPolicy(arms), Past: Policy{samples.Old, make([]float64, arms)},
+		},
+		Size: math.Inf(1),
+		x:    make([]float64, arms),
+	}
+	if p.GroupSize != option.Infinite {
+		m.Size = float64(p.GroupSize)
+	}
+	cell.LogSoftmax(m.LogReference, p.Reference)
+	m.Target = m.LogReference
+	if p.Entropy > 0 {
+		m.Target = m.balanced()
+	}
+	m.Law = group.New(p.Arms, &p.Estimator, samples)
+	m.Counts, _ = m.Law.(*group.Counts)
+	if len(p.Prompts.First) > 0 {
+		m.Law = group.NewPrompts(p.Bandits(), &p.Estimator, samples)
+	}
+	return m
+}
+
+// Kind returns the kind of this bandit's force: Exact where the law of a group or of a cut force
+// is, else Expansion.
+func (m *Model) Kind() scope.Kind {
+	if m.Limited() || m.Law.Exact() {
+		return scope.Exact
+	}
+	return scope.Expansion
+}
+
+// Factored reports whether the on-policy mean force is φ π_a(m_a − J) with one factor
+// φ for all arms, which a mean over prompts and a force that is cut are not.
+func (m *Model) Factored() bool { return !m.Limited() && m.Law.Factored() }
+
+// Set sets the current logits and those of the snapshot, and computes the
+// importance weights and κ there.
+func (m *Model) Set(theta, old []float64) {
+	m.Now.Set(theta)
+	if slices.Equal(theta, old) {
+		copy(m.Past.Probs, m.Now.Probs)
+		copy(m.Past.Logs, m.Now.Logs)
+	} else {
+		m.Past.Set(old)
+	}
+	m.weigh()
+	m.score()
+	if m.KL.OfReward() {
+		m.shiftRewards()
+	}
+}
+
+// weigh sets the importance weights of every arm for positive (up) and negative
+// (down) advantages. An arm with π_old = 0 has the ratio 0.
+func (m *Model) weigh() {
+	for a, old := range m.Past.Probs {
+		ratio := 0.0
+		if old > 0 {
+			ratio = m.Now.Probs[a] / old
+		}
+		m.Up[a], m.Down[a] = weight.At(&m.Importance, ratio, old)
+	}
+}
+
+// BoundReach is the number of standard deviations of ln ρ within which a bound counts. A share
+// of 0.1 % of the samples lies beyond, and what chains miss of Var J is at most 0.5 %.
+const BoundReach = 3
+
+// BoundWithin reports whether a bound at which a weight drops to 0 is within boundReach of the
+// ratio of an arm at the state that is set. cov is the covariance of both policies in the basis q.
+func (m *Model) BoundWithin(q *mat.Dense, cov [][]float64) bool {
+	arms, n := q.Dims()
+	if !weight.Jumps(&m.Importance) || len(cov) < 2*n {
+		return false
+	}
+	now, old, gradient := linear.Reduce(q, m.Now.Probs), linear.Reduce(q, m.Past.Probs), make([]float64, 2*n)
+	for a := range arms {
+		for k := range n { // ∂ ln ρ_a
+			gradient[k], gradient[n+k] = q.At(a, k)-now[k], old[k]-q.At(a, k)
+		}
+		variance := 0.0
+		for i, x := range gradient {
+			variance += x * floats.Dot(cov[i], gradient)
+		}
+		reach, at := BoundReach*math.Sqrt(max(variance, 0)), m.Now.Logs[a]-m.Past.Logs[a]
+		up, down, _ := weight.Bands(&m.Importance, m.Past.Probs[a])
+		for _, band := range []weight.Band{up, down} {
+			if !band.Held && (math.Abs(math.Log1p(band.Above)-at) < reach || math.Abs(math.Log1p(-min(band.Below, 1))-at) < reach) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// StartBaseline sets the running mean of a mean field to its value at step 0.
+func (m *Model) StartBaseline() {
+	if m.Advantage.Baseline == option.RunningMean {
+		b := m.Advantage.Value
+		m.Running, m.Counts.Running = &b, &b
+	}
+}
+
+// MoveBaseline moves the running mean of a mean field by one draw at J.
+func (m *Model) MoveBaseline(j float64) { *m.Running += m.Advantage.Rate * (j - *m.Running) }
+
+// Informed returns the share of the steps, from 0 to 1, of which as many with a force of one size
+// decide as much about a run at finite G with the policy of the logits theta, one an arm: 1/(1 +
+// (u−1)/B), u = E v²/(E v)² of a group, v its mean square advantage given its rewards. It is 1, a
+// bound, for prompts with a policy each, and 0 where no group exerts a force.
+func Informed(p cell.Params, theta []float64) float64 {
+	p = p.Checked()
+	if p.Tabular() {
+		return 1
+	}
+	cell.CheckLogits("theta", theta, len(p.Arms))
+	m := New(&p)
+	m.Set(theta, theta)
+	if u := m.Law.Unevenness(m.Now.Probs); !math.IsNaN(u) {
+		return 1 / (1 + (u-1)/float64(p.GroupsPerStep))
+	}
+	return 0
+}

@@ -1,0 +1,414 @@
+package path
+
+import (
+	"math"
+
+	"grposim/fp"
+	"grposim/option"
+	"grposim/rom/cell"
+	"grposim/rom/force"
+	"grposim/rom/group"
+	"grposim/rom/linear"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// adamStep holds h = m/(√v + ε) and its derivatives.
+type adamStep struct{ value, byM, byV, byMV, byVV float64 }
+
+func adamSlopes(m, v, epsilon float64) adamStep {
+	root := math.Sqrt(v)
+	r, slope := root+epsilon, 1/(2*root)
+	return adamStep{
+		value: m / r, byM: 1 / r, byV: -m * slope / (r * r), byMV: -slope / (r * r),
+		byVV: m * (2*slope*slope/(r*r*r) + slope/(2*v)/(r*r)),
+	}
+}
+
+// This file follows mean and covariance of runs under Adam to second order
+// (docs/theory-neglected.md §6.8). The heavy ball's spread does not serve: Adam divides by the root
+// of a second moment that fluctuates with the force, so that noise acts on the mean at first order
+// in its variance and without any curvature of the force.
+
+// adamState is the normal law of the state of runs under Adam before a step: of the logits θ, the
+// averages m of the force and v of its square and, under a lag, the snapshot or the policies of the
+// last steps, each of A entries.
+type adamState struct {
+	*force.Model
+	q      *mat.Dense // basis of the reduced coordinates of logits, A×(A−1)
+	period int        // steps from one snapshot to the next
+	delay  int        // of a constant delay
+	// θ, m, v, and θ_old of a block or the policies of the last steps t, at t modulo the delay
+	mean  []float64
+	cov   [][]float64
+	local *adamLocal
+	lost  bool
+
+	nearBound bool // see shifted
+
+	decay1, decay2 float64   // β1^t, β2^t
+	idle           []float64 // see coast
+	rows           [][]float64
+}
+
+// adamLocal is the force f of a step and its square about a mean of the policies, of which they are
+// functions: slopes by arm and reduced coordinate of the policies, ½ Σ ∂² Cov, and the covariance
+// of (g, g²). They are computed at the centre and the covariance around it, and used while both
+// stay near; see localForce.
+type adamLocal struct {
+	localForce                        // of the force: slope, bend, centre and around
+	squareSlope           [][]float64 // ∂E g_a²
+	squareBend            []float64   // ½ Σ ∂² E g_a² Cov
+	second, mixed, square [][]float64 // Cov(g_a, g_b), Cov(g_a, g_b²), Cov(g_a², g_b²)
+	// excess kurtosis of g_a, 1/p where few steps, a share p, exert a force
+	excess []float64
+	// slopes of g_a and of E g_a², by arm and logit of the policies
+	along  [2][][]float64
+	inputs []int // the policies that the slopes are of
+}
+
+func newAdamState(p cell.Params, init []float64) *adamState {
+	arms := len(p.Arms)
+	s := &adamState{Model: force.New(&p), q: linear.BasisOfArms(arms), period: linear.NewLag(&p.Lag).Period(), decay1: 1, decay2: 1}
+	blocks := 3
+	switch {
+	case s.period > 1:
+		blocks = 4
+	case p.Lag.Kind == option.Delay:
+		s.delay = p.Lag.Interval
+		blocks = 3 + s.delay
+	}
+	s.mean, s.cov = make([]float64, blocks*arms), group.Square(blocks*arms)
+	s.rows = group.Zeros(2*arms, blocks*arms)
+	s.idle = make([]float64, arms)
+	copy(s.mean, init)
+	for block := 3; block < blocks; block++ {
+		copy(s.mean[block*arms:], init)
+	}
+	return s
+}
+
+// inputs returns the indices in the state of the policies that the force of step t depends on.
+func (s *adamState) inputs(t int) []int {
+	switch {
+	case s.period > 1:
+		return []int{0, 3 * len(s.Arms)}
+	case s.delay > 0:
+		return []int{0, (3 + t%s.delay) * len(s.Arms)}
+	}
+	return []int{0}
+}
+
+// drawing returns the index in the state, before step t, of the policy that draws its groups.
+func (s *adamState) drawing(t int) int {
+	if s.period > 1 && t%s.period == 0 { // the step begins with a refresh
+		return 0
+	}
+	inputs := s.inputs(t)
+	return inputs[len(inputs)-1]
+}
+
+// policies returns mean and covariance of policies in reduced coordinates.
+func (s *adamState) policies(at []int) (mean []float64, cov [][]float64) {
+	arms, n := s.q.Dims()
+	cov = group.Square(n * len(at))
+	block := mat.NewDense(arms, arms, nil)
+	for i, from := range at {
+		mean = append(mean, linear.Reduce(s.q, s.mean[from:from+arms])...)
+		for k, to := range at {
+			for a := range arms {
+				block.SetRow(a, s.cov[from+a][to:to+arms])
+			}
+			var half, reduced mat.Dense
+			half.Mul(s.q.T(), block)
+			reduced.Mul(&half, s.q)
+			for r := range n {
+				copy(cov[i*n+r][k*n:(k+1)*n], reduced.RawRowView(r))
+			}
+		}
+	}
+	return mean, cov
+}
+
+// logits returns the logits of reduced coordinates.
+func (s *adamState) logits(x []float64) []float64 {
+	var theta mat.VecDense
+	theta.MulVec(s.q, mat.NewVecDense(len(x), x))
+	return theta.RawVector().Data
+}
+
+// moments returns the mean of the force and of its square at policies in reduced coordinates, one
+// or two.
+func (s *adamState) moments(x []float64) (force, square []float64) {
+	_, n := s.q.Dims()
+	s.Set(s.logits(x[:n]), s.logits(x[len(x)-n:]))
+	force, square = make([]float64, len(s.Arms)), make([]float64, len(s.Arms))
+	s.MeanForce(force)
+	noise := s.Covariance()
+	for a, f := range force {
+		square[a] = f*f + max(noise.At(a, a), 0)
+	}
+	return force, square
+}
+
+// derive returns the local force and its square for policies of this mean and covariance.
+func (s *adamState) derive(centre []float64, cov [][]float64) (l *adamLocal, growth float64) {
+	if l := s.local; l != nil && l.near(centre, cov) {
+		if around := trace(l.around); around > 0 {
+			return l, trace(cov) / around
+		}
+		return l, 1
+	}
+	arms, d := len(s.Arms), len(centre)
+	l = &adamLocal{
+		localForce:  localForce{centre: centre, around: cov, bend: make([]float64, arms), slope: group.Zeros(arms, d)},
+		squareSlope: group.Zeros(arms, d), squareBend: make([]float64, arms), inputs: s.inputs(0),
+	}
+	var force, square []float64
+	points(centre, cov, s.DifferenceStep(), func(x []float64) {
+		force, square = s.moments(x)
+		pairs := s.Pairs()
+		l.second = pairs.Second
+		l.mixed, l.square = pairs.Squares(force)
+		l.excess = make([]float64, arms)
+		for a := range arms {
+			if v := pairs.Second[a][a]; v > 0 {
+				l.excess[a] = pairs.Fourth[a][a] / (v * v)
+			}
+		}
+	}, func(up, down, axis []float64, r, variance float64) {
+		forceUp, squareUp := s.moments(up)
+		forceDown, squareDown := s.moments(down)
+		w := 0.5 * variance / (r * r)
+		for a := range arms {
+			l.bend[a] += w * (forceUp[a] + forceDown[a] - 2*force[a])
+			l.squareBend[a] += w * (squareUp[a] + squareDown[a] - 2*square[a])
+			floats.AddScaled(l.slope[a], (forceUp[a]-forceDown[a])/(2*r), axis)
+			floats.AddScaled(l.squareSlope[a], (squareUp[a]-squareDown[a])/(2*r), axis)
+		}
+	})
+	for half, slopes := range [2][][]float64{l.slope, l.squareSlope} {
+		l.along[half] = group.Zeros(arms, len(l.inputs)*arms)
+		for a, row := range slopes {
+			for i := range l.inputs {
+				var back mat.VecDense
+				back.MulVec(s.q, mat.NewVecDense(d/len(l.inputs), row[i*d/len(l.inputs):(i+1)*d/len(l.inputs)]))
+				copy(l.along[half][a][i*arms:], back.RawVector().Data)
+			}
+		}
+	}
+	s.local = l
+	return l, 1
+}
+
+// step advances the law from step t to t+1.
+func (s *adamState) step(t int) {
+	arms := len(s.Arms)
+	if s.period > 1 && t%s.period == 0 {
+		s.store(3)
+	}
+	if s.lost {
+		return
+	}
+	at := s.inputs(t)
+	centre, cov := s.policies(at)
+	if !isSquarable(s.mean) || !s.followed(cov) {
+		s.lost = true
+		return
+	}
+	local, growth := s.derive(centre, cov)
+	local.inputs = at
+	force, square := s.moments(centre)
+	s.nearBound = s.nearBound || s.BoundWithin(s.q, cov)
+	s.average(local, growth, force, square)
+	s.decay1 *= s.Optimizer.Beta1
+	s.decay2 *= s.Optimizer.Beta2
+	for a := range arms {
+		// no sample has exerted a force, or the square's mean has lost its sign
+		if !(s.mean[2*arms+a] > 0) {
+			s.mean[2*arms+a] = 0
+		}
+	}
+	rate := RateAt(&s.Optimizer, t)
+	s.coast(local, rate)
+	if s.delay > 0 {
+		s.store(3 + t%s.delay)
+	}
+	s.move(rate)
+}
+
+// coast adds how far the runs may have moved along the penalty, beside their mean. With n =
+// (1+β2)/(1−β2) (1−β2^t)/(1+β2^t) steps in the memory of v and a share p of steps that exert a
+// force on an arm, no sample has exerted any in a share e^{−np} of the runs. What they divide is
+// the penalty alone, by its own size: they move by η a step, up to the reference. No expansion
+// about a mean knows of them.
+func (s *adamState) coast(l *adamLocal, rate float64) {
+	if s.Pull() == 0 {
+		return
+	}
+	penalty := make([]float64, len(s.Arms))
+	s.SubtractPenalty(penalty)
+	s.AddEntropy(penalty)
+	memory := (1 + s.Optimizer.Beta2) / (1 - s.Optimizer.Beta2) * (1 - s.decay2) / (1 + s.decay2)
+	for a, excess := range l.excess {
+		if excess > 0 && penalty[a] != 0 {
+			s.idle[a] += math.Copysign(rate*fp.MathExp(-memory/excess), penalty[a])
+			if far := math.Abs(s.Now.Logs[a] - s.Target[a]); math.Abs(s.idle[a]) > far {
+				s.idle[a] = math.Copysign(far, s.idle[a])
+			}
+		}
+	}
+}
+
+// followed reports whether a covariance is not too large to be followed.
+func (s *adamState) followed(cov [][]float64) bool {
+	for i := range cov {
+		if !(cov[i][i] <= maxPathVariance) {
+			return false
+		}
+	}
+	return true
+}
+
+// store makes a block of the state that of the present policy.
+func (s *adamState) store(block int) {
+	arms := len(s.Arms)
+	from, to := block*arms, (block+1)*arms
+	copy(s.mean[from:to], s.mean[:arms])
+	for a := range arms {
+		copy(s.cov[from+a], s.cov[a])
+	}
+	for _, row := range s.cov {
+		copy(row[from:to], row[:arms])
+	}
+}
+
+// average is the first half of a step: m and v take in the force and its square.
+func (s *adamState) average(l *adamLocal, growth float64, force, square []float64) {
+	arms := len(s.Arms)
+	keep := [2]float64{s.Optimizer.Beta1, s.Optimizer.Beta2}
+	take := [2]float64{1 - keep[0], 1 - keep[1]}
+	// Rows of the linear map: of m and v, by the logits of the policies, and themselves.
+	for half, slopes := range l.along {
+		for a := range arms {
+			row := s.rows[half*arms+a]
+			clear(row)
+			floats.AddScaled(row, keep[half], s.cov[(1+half)*arms+a])
+			for i, from := range l.inputs {
+				for b, w := range slopes[a][i*arms : (i+1)*arms] {
+					floats.AddScaled(row, take[half]*w, s.cov[from+b])
+				}
+			}
+		}
+	}
+	// the covariance of the new m and v, of which rows has that with the old state
+	inner := group.Square(2 * arms)
+	for r, row := range s.rows {
+		for half, slopes := range l.along {
+			for a := range arms {
+				x := keep[half] * row[(1+half)*arms+a]
+				for i, from := range l.inputs {
+					x += take[half] * floats.Dot(slopes[a][i*arms:(i+1)*arms], row[from:from+arms])
+				}
+				inner[r][half*arms+a] = x
+			}
+		}
+	}
+	for a := range arms {
+		s.mean[arms+a] = keep[0]*s.mean[arms+a] + take[0]*(force[a]+growth*l.bend[a])
+		s.mean[2*arms+a] = keep[1]*s.mean[2*arms+a] + take[1]*(square[a]+growth*l.squareBend[a])
+		for b := range arms {
+			inner[a][b] += take[0] * take[0] * l.second[a][b]
+			inner[a][arms+b] += take[0] * take[1] * l.mixed[a][b]
+			inner[arms+a][b] += take[0] * take[1] * l.mixed[b][a]
+			inner[arms+a][arms+b] += take[1] * take[1] * l.square[a][b]
+		}
+	}
+	for r, row := range s.rows {
+		copy(row[arms:3*arms], inner[r])
+		copy(s.cov[arms+r], row)
+		for i := range s.cov {
+			s.cov[i][arms+r] = row[i]
+		}
+	}
+}
+
+// move is the second half of a step: the logits move by η times the mean of k_1m/(√(k_2v) + ε),
+// k_i = 1/(1 − β_i^t), to second order in the deviations.
+func (s *adamState) move(rate float64) {
+	arms := len(s.Arms)
+	k1, k2 := 1/(1-s.decay1), 1/(1-s.decay2)
+	for a := range arms {
+		m, v := arms+a, 2*arms+a
+		if s.mean[v] == 0 { // which no step of a finite size leaves behind
+			continue
+		}
+		h := adamSlopes(k1*s.mean[m], k2*s.mean[v], s.Optimizer.Epsilon)
+		mixed, square := k1*k2*s.cov[m][v], k2*k2*s.cov[v][v]
+		byM, bySquare := rate*k1*h.byM, rate*k2*h.byV
+		s.mean[a] += rate * (h.value + h.byMV*mixed + 0.5*h.byVV*square)
+		floats.AddScaled(s.cov[a], byM, s.cov[m])
+		floats.AddScaled(s.cov[a], bySquare, s.cov[v])
+		for _, row := range s.cov {
+			row[a] += byM*row[m] + bySquare*row[v]
+		}
+	}
+}
+
+// adamMean is the mean of an observable, in the place of its shift, with the change of it on the
+// mean path by idle.
+type adamMean struct {
+	shifted
+	idle float64
+}
+
+// underAdam returns the mean of an observable before step t, with the largest variance of a gap and
+// the standard deviation; NaN where the spread is too large to be followed.
+func (o *observable) underAdam(s *adamState, t int) adamMean {
+	old := s.drawing(t)
+	mean, cov := s.policies(o.slots(0, old))
+	if s.lost || !isSquarable(s.mean) || !s.followed(cov) {
+		return adamMean{lostShift, math.NaN()}
+	}
+	n := len(s.Arms) - 1
+	present, _ := s.policies([]int{0})
+	drawing, _ := s.policies([]int{old})
+	still, stillOld := s.logits(present), s.logits(drawing)
+	at := func(x []float64) (now, drawn []float64) {
+		return o.arguments(s.logits(x[:n]), s.logits(x[len(x)-n:]), still, stillOld)
+	}
+	idle := o.of(s.Model, s.logits(floats.AddTo(make([]float64, n), present, linear.Reduce(s.q, s.idle))), stillOld) - o.of(s.Model, still, stillOld)
+	by := o.over(s.Model, at, mean, cov)
+	by.nearBound = s.nearBound
+	return adamMean{by, math.Abs(idle)}
+}
+
+// adamPath returns the means of observables at the steps at of runs from the logits init, to second
+// order.
+func adamPath(p cell.Params, init []float64, at []int, of []observable) [][]adamMean {
+	s, all := newAdamState(p, init), make([][]adamMean, len(of))
+	for t, n := 0, 0; n < len(at); t++ {
+		for ; n < len(at) && at[n] == t; n++ {
+			for i := range of {
+				all[i] = append(all[i], of[i].underAdam(s, t))
+			}
+		}
+		s.step(t)
+	}
+	return all
+}
+
+// ofAdam is the size of what the second order leaves out over its difference to the mean field, the
+// order before. Where few forces are in the memory of v, the next order is larger than that.
+const ofAdam = 3
+
+// adamNeglect returns the error size of the second-order step, beside what idle runs, higher
+// cumulants and a bound at which a weight drops to 0 add.
+func (o *observable) adamNeglect(p *cell.Params, field float64, second *adamMean) float64 {
+	size := ofAdam*math.Abs(second.shift-field) + second.idle + o.cumulants(p, second.variance)
+	if second.nearBound {
+		size += force.BoundReach * second.deviation
+	}
+	return size
+}

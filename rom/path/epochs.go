@@ -1,0 +1,272 @@
+package path
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"grposim/option"
+	"grposim/rom/cell"
+	"grposim/rom/force"
+	"grposim/rom/scope"
+)
+
+// Stratum is the mean path of J of some of the prompts with a policy each, those that are about as
+// hard at the start.
+type Stratum struct {
+	Path
+	Prompts   []int   // indices in Params.Prompts, by J at the start, at least one
+	Low, High float64 // smallest and largest J at the start
+	Best      float64 // mean over these prompts of the reward of their better arm
+}
+
+// equallyHard is the distance of two J, relative to them, up to which prompts start alike: rounding
+// decides what is closer.
+const equallyHard = 1e-12
+
+// strata returns the prompts in four strata by J at the start, the hardest first. With F the share
+// of the prompts that start at a lower J and half the share of those that start alike, a prompt is
+// in the stratum of number ⌊4F⌋: strata are quarters of the prompts as far as prompts that start
+// alike, which stay together, and their number allow. Empty strata are left out; nil: all prompts
+// start alike.
+func strata(p *cell.Params, init []float64) (all []Stratum) {
+	count := len(p.Prompts.First)
+	order, start := make([]int, count), make([]float64, count)
+	for x := range order {
+		one, theta := p.Prompt(x, init)
+		order[x], start[x] = x, force.ExpectedReward(one, theta)
+	}
+	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(start[x], start[y]) })
+	number := -1
+	for from := 0; from < count; {
+		to := from + 1
+		for to < count && start[order[to]]-start[order[to-1]] <= equallyHard*start[order[to]] {
+			to++
+		}
+		if n := 4 * (from + to) / (2 * count); n != number {
+			all, number = append(all, Stratum{Low: start[order[from]]}), n
+		}
+		s := &all[len(all)-1]
+		s.Prompts, s.High = append(s.Prompts, order[from:to]...), start[order[to-1]]
+		from = to
+	}
+	if len(all) == 1 {
+		return nil
+	}
+	for i := range all {
+		s := &all[i]
+		for _, x := range s.Prompts {
+			s.Best += max(p.Prompts.First[x], p.Prompts.Second[x]) / float64(len(s.Prompts))
+		}
+	}
+	return all
+}
+
+// partOfPrompts is the path of an observable for all prompts or for those of a stratum.
+type partOfPrompts struct {
+	*Path
+	prompts          []int // indices in Params.Prompts; nil: all
+	count            float64
+	changes, squares []float64 // of epochs, by step: Σ d and Σ d², see close
+}
+
+// newPaths returns the paths of observables at so many steps, with means of 0, and the parts whose
+// paths are to be summed: by observable all prompts, and of J the strata of the path.
+func newPaths(p *cell.Params, of []observable, init []float64, steps int, neglected bool) (all []Path, parts [][]*partOfPrompts) {
+	empty := func() Path {
+		path := Path{Kind: scope.Exact, Scope: scope.Scope{In: true}, Mean: make([]float64, steps)}
+		if neglected {
+			path.Neglected, path.Rounding = make([]float64, steps), make([]float64, steps)
+		}
+		return path
+	}
+	all, parts = make([]Path, len(of)), make([][]*partOfPrompts, len(of))
+	for i := range of {
+		all[i] = empty()
+		parts[i] = []*partOfPrompts{{Path: &all[i], count: float64(len(p.Prompts.First))}}
+		if !of[i].isReward {
+			continue
+		}
+		all[i].Strata = strata(p, init)
+		for k := range all[i].Strata {
+			s := &all[i].Strata[k]
+			s.Path = empty()
+			parts[i] = append(parts[i], &partOfPrompts{Path: &s.Path, prompts: s.Prompts, count: float64(len(s.Prompts))})
+		}
+	}
+	return all, parts
+}
+
+// tabularPaths is Paths for prompts with a policy each.
+func tabularPaths(p cell.Params, init []float64, at []int, neglected bool, of ...observable) []Path {
+	all, parts := newPaths(&p, of, init, len(at), neglected)
+	if len(all) == 0 {
+		return all // no quantity is derived
+	}
+	if because := followEpochs(of, p, init, at, parts); because.Out() {
+		for i := range all {
+			all[i].Scope, all[i].Strata = scope.Scope{Because: because}, nil
+		}
+	}
+	return all
+}
+
+// epochs are the visits of prompts that are drawn once an epoch.
+type epochs struct {
+	order    option.PromptOrder
+	period   int // M, steps of an epoch
+	groups   int // B
+	prompts  int // C
+	momentum float64
+	at       []int
+}
+
+// visited returns how often prompt x has been visited for certain before step t, and the share of
+// its way to the next visit that it has gone: in an epoch in order s_j/s_M, j steps after a visit;
+// in a shuffled epoch the probability that it has been visited in this one.
+func (e *epochs) visited(x, t int) (before int, way float64) {
+	if e.order == option.Shuffled {
+		return t / e.period, float64(t%e.period) / float64(e.period)
+	}
+	since := t - x/e.groups
+	if since <= 0 {
+		return 0, 0
+	}
+	before = (since - 1) / e.period // since−1 is a step after the visit of number before
+	return before, cell.Coasted(e.momentum, since-before*e.period) / cell.Coasted(e.momentum, e.period)
+}
+
+// drawn returns the probability that prompt x is drawn in step t.
+func (e *epochs) drawn(x, t int) float64 {
+	switch {
+	case e.order == option.Shuffled:
+		return 1 / float64(e.period)
+	case t%e.period == x/e.groups:
+		return 1
+	}
+	return 0
+}
+
+// add adds the path of prompt x over its visits to that of a part.
+func (e *epochs) add(part *partOfPrompts, o *observable, of *Path, one *cell.Params, x int) {
+	last, first, second := len(of.Mean)-1, one.Arms[0].Mean, one.Arms[1].Mean
+	for i, t := range e.at {
+		before, way := e.visited(x, t)
+		// spread: the weight of the variance beside that of the square of the mean
+		after, weight, spread := min(before+1, last), 1.0, 1.0
+		if o.depends == ofDrawing {
+			before, after, way = t/e.period, t/e.period, 0
+			weight = e.drawn(x, t) * float64(e.period)
+		}
+		from, to, d, later := of.Mean[before], of.Mean[after], of.Deviation[before], of.Deviation[after]
+		part.Mean[i] += weight * ((1-way)*from + way*to) / part.count
+		variance := (1-way)*d + way*later
+		variance *= variance
+		if e.order == option.Shuffled {
+			variance = (1-way)*d*d + way*later*later
+			change := to - from
+			if o.depends == ofDrawing {
+				spread, change = float64(e.period), from
+			}
+			part.changes[i] += change
+			part.squares[i] += change * change
+		}
+		part.Deviation[i] += weight * weight * spread * variance / (part.count * part.count)
+		if part.Neglected == nil {
+			continue
+		}
+		part.Neglected[i] += weight * of.Neglected[after] / part.count
+		part.Rounding[i] += weight * of.Rounding[after] / part.count
+		if e.momentum == 0 || o.fourth(one) == 0 { // of a function that is linear in the logit gap
+			continue
+		}
+		if q := (from - second) / (first - second); !o.isReward {
+			part.Neglected[i] += way * (1 - way) * math.Abs(to-from) / part.count
+		} else if q > 0 && q < 1 {
+			part.Neglected[i] += way * (1 - way) / 2 * (to - from) * (to - from) * math.Abs((1-2*q)/(q*(1-q)*(first-second))) / part.count
+		}
+	}
+}
+
+// close turns the variances of a part into standard deviations. In a shuffled epoch it adds the
+// variance by the order of the prompts, of which those visited so far, a share f, or those of the
+// step, a share f = 1/M, are drawn without replacement: of Σ b_x d_x over the part, b_x = 1 for
+// those,
+//
+//	f(1−f)[C Σd² − (Σd)²]/(C−1)
+//
+// with d the change of a mean by a visit, or of the groups of the step their mean.
+func (e *epochs) close(part *partOfPrompts, o *observable) {
+	c := float64(e.prompts)
+	for i, t := range e.at {
+		_, f := e.visited(0, t)
+		chance := f * (1 - f)
+		if o.depends == ofDrawing {
+			chance = float64(e.period - 1) // f(1−f)/f²
+		}
+		if e.order == option.Shuffled && chance > 0 {
+			part.Deviation[i] += chance * (c*part.squares[i] - part.changes[i]*part.changes[i]) / ((c - 1) * part.count * part.count)
+		}
+		part.Deviation[i] = math.Sqrt(max(part.Deviation[i], 0))
+	}
+}
+
+// followEpochs computes the paths of parts of prompts with a policy each that are drawn by epochs:
+// the mean over the prompts of the paths of single bandits over their visits, each as far as it is
+// at that step. In an epoch in order with momentum the mean is interpolated linearly between
+// visits, in the way f of the logits from one to the next, of J with the error
+// f(1−f)(ΔJ)²|J″|/(2J′²), of other quantities but the logit gap with f(1−f) of the change. In a
+// shuffled epoch, without momentum, the share of the epoch that has passed is that of the prompts
+// that have been visited, so that the interpolation is exact.
+func followEpochs(of []observable, p cell.Params, init []float64, at []int, parts [][]*partOfPrompts) scope.Reason {
+	visit, period, because := p.Visits()
+	if because.Out() || len(at) == 0 {
+		return because
+	}
+	e := &epochs{order: p.Prompts.Order, period: period, groups: p.GroupsPerStep, prompts: len(p.Prompts.First), momentum: p.Optimizer.Momentum, at: at}
+	visits := make([]int, at[len(at)-1]/period+2)
+	for i := range visits {
+		visits[i] = i
+	}
+	for _, group := range parts {
+		for _, part := range group {
+			part.Deviation, part.changes, part.squares = make([]float64, len(at)), make([]float64, len(at)), make([]float64, len(at))
+		}
+	}
+	distinct := p.Distinct(init)
+	known, left, which := make([][]Path, len(distinct)), make([]int, len(distinct)), make([]int, e.prompts)
+	for i := range distinct {
+		left[i] = len(distinct[i].Alike)
+		for _, x := range distinct[i].Alike {
+			which[x] = i
+		}
+	}
+	neglected := parts[0][0].Neglected != nil
+	for x, i := range which {
+		one := distinct[i].Params
+		one.GroupsPerStep, one.Lag, one.Optimizer = 1, visit.Lag, visit.Optimizer
+		if known[i] == nil {
+			known[i] = pathsOf(one.Checked(), distinct[i].Init, visits, neglected, of...)
+		}
+		for k := range of {
+			path := &known[i][k]
+			if !path.Scope.In {
+				return path.Scope.Because
+			}
+			for _, part := range parts[k] {
+				if part.prompts == nil || slices.Contains(part.prompts, x) {
+					e.add(part, &of[k], path, &one, x)
+				}
+			}
+		}
+		if left[i]--; left[i] == 0 {
+			known[i] = nil
+		}
+	}
+	for k := range of {
+		for _, part := range parts[k] {
+			e.close(part, &of[k])
+		}
+	}
+	return scope.Reason{}
+}

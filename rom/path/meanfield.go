@@ -1,0 +1,228 @@
+package path
+
+import (
+	"math"
+	"slices"
+
+	"grposim/option"
+	"grposim/rom/cell"
+	"grposim/rom/force"
+	"grposim/rom/linear"
+	"grposim/rom/scope"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// MeanField computes θ_{t+1} = optimizer(E[g](θ_t, θ_old)) for steps ≥ 0 optimizer
+// steps from the logits init, one per arm, with zero velocity. It calls visit at
+// t = 0 … steps with the logits, which are valid during the call only.
+//
+// Its kind is Exact where the mean force is: the exact law of the simulator at G = ∞, and at finite
+// G the limit of many groups per step. Else it is an Expansion, as it is where the exact force
+// would take more than a few seconds. The scope is out if a logit, a velocity or a reward's mean or
+// deviation is not finite or larger than largestSquared; the run ends there, without visiting that
+// state.
+//
+// Adam divides by the root of its second moment, to which the noise of finite
+// groups contributes: E[g²] = (E g)² + Var g, averaged over groups. That is
+// LeadingOrder.
+func MeanField(p cell.Params, init []float64, steps int, visit func(t int, theta []float64)) (scope.Kind, scope.Scope) {
+	return Follow(p.Checked(), init, steps, func(t int, theta []float64) (more bool) {
+		visit(t, theta)
+		return true
+	})
+}
+
+// meanField is MeanField of checked parameters with a visit that ends the run by returning
+// false, and may change the logits.
+func Follow(p cell.Params, init []float64, steps int, visit func(t int, theta []float64) (more bool)) (scope.Kind, scope.Scope) {
+	cell.Must(p.Optimizer.Check)
+	cell.Must(p.Lag.Check)
+	arms := len(p.Arms)
+	cell.CheckLogits("init", init, arms)
+	cell.Want(steps >= 0, "steps", steps, "at least 0")
+	if p.ReferenceUpdate.Interval > 0 {
+		return scope.Exact, scope.Scope{Because: scope.MovingReference.Because()}
+	}
+	m := force.New(&p)
+	m.StartBaseline()
+	theta := slices.Clone(init)
+	force, part := make([]float64, arms), make([]float64, arms)
+	velocity, second := make([]float64, arms), make([]float64, arms)
+	decay1, decay2 := 1.0, 1.0
+	o := &p.Optimizer
+	past := newSnapshots(&p.Lag, theta, steps)
+	rewardsSquarable := !slices.ContainsFunc(p.Arms, func(a option.Arm) bool { return !isSquarable([]float64{a.Mean, a.Std}) })
+	kind := m.Kind()
+	if o.Kind == option.Adam && p.GroupSize != option.Infinite {
+		if because := p.NotDerived(cell.AdamMoment); because.Out() {
+			return scope.LeadingOrder, scope.Scope{Because: because}
+		}
+		kind = scope.LeadingOrder
+	}
+	for t := range steps + 1 {
+		if !isSquarable(theta) || !isSquarable(velocity) || !linear.IsFinite(second...) || !rewardsSquarable {
+			return kind, overflow(t)
+		}
+		if !visit(t, theta) || t == steps {
+			break
+		}
+		clear(force)
+		past.store(t, theta)
+		mean := 0.0
+		past.each(t, func(share float64, old []float64) {
+			m.Set(theta, old)
+			m.MeanForce(part)
+			for a, g := range part {
+				force[a] += share * g
+			}
+			if m.Running != nil {
+				mean += share * cell.Expected(p.Arms, m.Past.Probs)
+			}
+		})
+		if m.Running != nil && p.Draws(t) {
+			m.MoveBaseline(mean)
+		}
+		if !isSquarable(force) {
+			return kind, overflow(t)
+		}
+		if size := floats.Norm(force, 2); o.MaxNorm > 0 && size > o.MaxNorm && p.GroupSize == option.Infinite {
+			for a := range force {
+				force[a] *= o.MaxNorm / size
+			}
+		}
+		rate := RateAt(o, t)
+		switch o.Kind {
+		case option.HeavyBall:
+			for a, g := range force {
+				velocity[a] = o.Momentum*velocity[a] + g
+				theta[a] += rate * velocity[a]
+			}
+		case option.Nesterov:
+			for a, g := range force {
+				velocity[a] = o.Momentum*velocity[a] + g
+				theta[a] += rate * (g + o.Momentum*velocity[a])
+			}
+		case option.Adam:
+			decay1 *= o.Beta1
+			decay2 *= o.Beta2
+			noise := m.Covariance()
+			for a, g := range force {
+				velocity[a] = o.Beta1*velocity[a] + (1-o.Beta1)*g
+				second[a] = o.Beta2*second[a] + (1-o.Beta2)*(g*g+max(noise.At(a, a), 0))
+				scale := math.Sqrt(second[a]/(1-decay2)) + o.Epsilon
+				if scale != 0 {
+					theta[a] += rate * velocity[a] / (1 - decay1) / scale
+				}
+			}
+		}
+	}
+	return kind, scope.Scope{In: true}
+}
+
+// overflow is the scope of a mean field that leaves the range of floating point at step t.
+func overflow(t int) scope.Scope {
+	return scope.Scope{Because: scope.PathOverflows.Because(t)}
+}
+
+// A run rests at its fixed point if it has been within settled logits of it for
+// restingSteps steps more than the snapshot's age.
+const (
+	AtRest       = 1e-9
+	RestingSteps = 100
+)
+
+// largestSquared is the size beyond which the square of a logit, of a velocity or of a reward,
+// summed over a run, can leave the range of floating point, as the variance of a simulated run then
+// does.
+const largestSquared = 1e150
+
+// isSquarable reports whether no entry of x is NaN or larger than largestSquared.
+func isSquarable(x []float64) bool {
+	return !slices.ContainsFunc(x, func(v float64) bool { return !(math.Abs(v) <= largestSquared) })
+}
+
+// RateAt returns the learning rate of step t ≥ 0; see Optimizer.
+func RateAt(o *option.Optimizer, t int) float64 {
+	if t < o.Schedule.Warmup {
+		return o.LearningRate * float64(t+1) / float64(o.Schedule.Warmup)
+	}
+	x := 1.0
+	if t < o.Schedule.Total {
+		x = float64(t-o.Schedule.Warmup) / float64(o.Schedule.Total-o.Schedule.Warmup)
+	}
+	switch o.Schedule.Kind {
+	case option.LinearDecay:
+		return o.LearningRate * (1 - x)
+	case option.CosineDecay:
+		return o.LearningRate * 0.5 * (1 + math.Cos(math.Pi*x))
+	}
+	return o.LearningRate
+}
+
+// snapshots stores past logits of a run for the behaviour policy: of the last refreshes
+// (block), or of the last steps and the present one, never more than the run has.
+type snapshots struct {
+	period int // steps from one stored policy to the next
+	oldest int // age, in periods, of the oldest policy that is used
+	// of random ages: probabilities by age, the last with those beyond the run; nil: the oldest is
+	// used
+	shares []float64
+	ring   [][]float64 // the logits of period n are at n modulo its length
+}
+
+// newSnapshots returns the snapshots of a run of the given number of steps that starts
+// at init.
+func newSnapshots(l *option.Lag, init []float64, steps int) *snapshots {
+	lag := linear.NewLag(l)
+	s := &snapshots{period: lag.Period()}
+	s.oldest, s.shares = lag.Stored()
+	n := min(s.oldest, steps) + 1
+	if s.shares != nil {
+		kept := 0.0
+		for _, p := range s.shares[:n-1] {
+			kept += p
+		}
+		s.shares = append(s.shares[:n-1:n-1], 1-kept)
+	}
+	s.ring = make([][]float64, n)
+	for i := range s.ring {
+		s.ring[i] = slices.Clone(init)
+	}
+	return s
+}
+
+// store stores the logits theta of step t. It has to be called once in every step.
+func (s *snapshots) store(t int, theta []float64) {
+	if t%s.period == 0 {
+		copy(s.ring[t/s.period%len(s.ring)], theta)
+	}
+}
+
+// aged returns the logits of the given age, in periods, in step t; those of step 0 for an age that
+// reaches back before it.
+func (s *snapshots) aged(t, age int) []float64 {
+	return s.ring[max(t/s.period-age, 0)%len(s.ring)]
+}
+
+// at stores the logits theta of step t and returns θ_old: the logits of d refreshes before
+// the last (block), or of step max(t−τ, 0) (delay). It has to be called once in every step.
+// The ages are not random.
+func (s *snapshots) at(t int, theta []float64) []float64 {
+	s.store(t, theta)
+	return s.aged(t, s.oldest)
+}
+
+// each calls visit with the logits of every age in step t, which have been stored, and the
+// probability of the age.
+func (s *snapshots) each(t int, visit func(share float64, old []float64)) {
+	if s.shares == nil {
+		visit(1, s.aged(t, s.oldest))
+		return
+	}
+	for age, share := range s.shares {
+		if share > 0 {
+			visit(share, s.aged(t, age))
+		}
+	}
+}

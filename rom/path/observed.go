@@ -1,0 +1,320 @@
+package path
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"grposim/fp"
+	"grposim/option"
+	"grposim/rom/cell"
+	"grposim/rom/force"
+	"grposim/rom/linear"
+	"grposim/rom/scope"
+	"grposim/rom/weight"
+
+	"gonum.org/v1/gonum/floats"
+)
+
+// Observed names a number of which Paths predicts the course: a function of the policy π of a step,
+// of the policy π_old that draws its groups, or of both (docs/theory-neglected.md §6.4).
+type Observed string
+
+// The quantities, of which PassAt makes others.
+const (
+	Reward      Observed = "expected_reward" // J = Σ π_a m_a
+	Entropy     Observed = "entropy"         // −Σ π log π, nats
+	Collision   Observed = "collision"       // Σ π²
+	KLReference Observed = "kl_reference"    // KL(π‖π_ref), nats
+	LogitGap    Observed = "logit_gap"       // θ_0 − θ_1, two arms
+	// Σ_v P(r = v)^G under π_old, the share of groups with equal rewards
+	ZeroVariance Observed = "zero_variance_fraction"
+	// share of the samples with A ≠ 0 whose weight is set to 0
+	ClipFraction Observed = "clip_fraction"
+	GradientNorm Observed = "gradient_norm" // ‖g‖₂ of the gradient of a step at G = ∞
+	// 1/Σ π²/π_old, the effective share of the samples that have ratios for weights
+	EffectiveSamples Observed = "effective_sample_size"
+)
+
+// passAt begins the names of PassAt.
+const passAt = "pass_at_"
+
+// PassAt returns 1 − (1−J)^k, the probability that one of k ≥ 1 samples succeeds, for rewards 0 and
+// 1; of many prompts the mean.
+func PassAt(k int) Observed { return Observed(passAt + strconv.Itoa(k)) }
+
+// dependence says of which policies an observable is a function.
+type dependence int
+
+const (
+	ofPolicy  dependence = iota // of the present one
+	ofDrawing                   // of that which draws the groups of the step
+	ofBoth
+)
+
+// observable is a function of the policies of a step whose mean over runs is predicted along the
+// path.
+type observable struct {
+	of      func(m *force.Model, now, old []float64) float64
+	depends dependence
+	span    func(p *cell.Params) float64 // its largest value less its smallest
+	fourth  func(p *cell.Params) float64 // bound of its fourth derivative by a gap of two logits
+
+	isReward bool // J
+	// samples returns the variance of what a step records at given policies, of an observable of the
+	// samples; nil: 0.
+	samples func(m *force.Model, now, old []float64) float64
+}
+
+// policyOnly makes an observable of a function of one policy.
+func policyOnly(of func(m *force.Model) float64) func(m *force.Model, now, _ []float64) float64 {
+	return func(m *force.Model, now, _ []float64) float64 {
+		m.Now.Set(now)
+		return of(m)
+	}
+}
+
+// constant is a bound that does not depend on the cell.
+func constant(x float64) func(*cell.Params) float64 { return func(*cell.Params) float64 { return x } }
+
+// rewardOf is J, of which |J⁗| ≤ span/8.
+var rewardOf = observable{isReward: true, of: func(m *force.Model, now, _ []float64) float64 { return m.Expected(now) }, span: rewardSpan, fourth: func(p *cell.Params) float64 { return rewardSpan(p) / 8 }}
+
+func rewardSpan(p *cell.Params) float64 {
+	low, high := p.Arms[0].Mean, p.Arms[0].Mean
+	for _, arm := range p.Arms {
+		low, high = min(low, arm.Mean), max(high, arm.Mean)
+	}
+	return high - low
+}
+
+// observables is the table of quantities. The fourth derivatives are those of two arms: of the
+// entropy at most 3/8, of the share of equal groups and of pass@k at large G or k that of
+// exp(−e^{−z}).
+var observables = map[Observed]observable{
+	Reward: rewardOf,
+	Entropy: {
+		of: policyOnly(func(m *force.Model) float64 {
+			sum := 0.0
+			for a, p := range m.Now.Probs {
+				if p > 0 {
+					sum -= p * m.Now.Logs[a]
+				}
+			}
+			return sum
+		}),
+		span: func(p *cell.Params) float64 { return math.Log(float64(len(p.Arms))) }, fourth: constant(0.375),
+	},
+	Collision: {
+		of:   policyOnly(func(m *force.Model) float64 { return floats.Dot(m.Now.Probs, m.Now.Probs) }),
+		span: func(p *cell.Params) float64 { return 1 - 1/float64(len(p.Arms)) }, fourth: constant(0.5),
+	},
+	KLReference: {
+		of: policyOnly(func(m *force.Model) float64 {
+			sum := 0.0
+			for a, p := range m.Now.Probs {
+				if p > 0 {
+					sum += p * (m.Now.Logs[a] - m.LogReference[a])
+				}
+			}
+			return sum
+		}),
+		span: func(p *cell.Params) float64 { return -slices.Min(cell.ReferenceLogs(p)) },
+		fourth: func(p *cell.Params) float64 {
+			logs := cell.ReferenceLogs(p)
+			return 0.375 + (slices.Max(logs)-slices.Min(logs))/8
+		},
+	},
+	LogitGap: {of: func(_ *force.Model, now, _ []float64) float64 { return now[0] - now[1] }, span: constant(math.Inf(1)), fourth: constant(0)},
+	ZeroVariance: {
+		of: func(m *force.Model, _, old []float64) float64 {
+			cell.Softmax(m.Now.Probs, old)
+			return m.Law.EqualRewards(m.Now.Probs)
+		},
+		samples: func(m *force.Model, _, old []float64) float64 {
+			cell.Softmax(m.Now.Probs, old)
+			z := m.Law.EqualRewards(m.Now.Probs)
+			return z * (1 - z) / float64(m.GroupsPerStep)
+		},
+		depends: ofDrawing, span: constant(1), fourth: constant(steepestFourth),
+	},
+	ClipFraction: {
+		of: func(m *force.Model, now, old []float64) float64 {
+			m.Set(now, old)
+			return clippedShare(m)
+		},
+		samples: func(*force.Model, []float64, []float64) float64 { return math.NaN() },
+		depends: ofBoth, span: constant(1), fourth: constant(0),
+	},
+	GradientNorm: {
+		of: func(m *force.Model, now, old []float64) float64 {
+			m.Set(now, old)
+			force := make([]float64, len(m.Arms))
+			m.MeanForce(force)
+			return math.Sqrt(floats.Dot(force, force))
+		},
+		depends: ofBoth, span: constant(math.Inf(1)), fourth: constant(1),
+	},
+	EffectiveSamples: {
+		of: func(m *force.Model, now, old []float64) float64 {
+			m.Now.Set(now)
+			m.Past.Set(old)
+			sum := 0.0
+			for a, p := range m.Now.Probs {
+				if p > 0 {
+					sum += p * fp.MathExp(m.Now.Logs[a]-m.Past.Logs[a])
+				}
+			}
+			return 1 / sum
+		},
+		depends: ofBoth, span: constant(1), fourth: func(p *cell.Params) float64 {
+			if linear.NewLag(&p.Lag).OnPolicy() {
+				return 0 // it is 1
+			}
+			return 1
+		},
+	},
+}
+
+// steepestFourth is the largest fourth derivative of exp(−e^{−z}), which J^G is at large G.
+const steepestFourth = 1.12
+
+// observableOf returns the observable of a quantity, or why the bandit has none or it is not derived.
+func observableOf(p *cell.Params, q Observed) (o observable, because scope.Reason) {
+	if k, err := strconv.Atoi(strings.TrimPrefix(string(q), passAt)); err == nil {
+		cell.Want(k >= 1, "PassAt", k, "at least 1")
+		cell.Want(cell.SucceedOrFail(p), "Params.Arms", p.Arms, "rewards of 0 or 1 beside PassAt")
+		return observable{of: func(m *force.Model, now, _ []float64) float64 {
+			if len(m.Prompts.First) == 0 {
+				return 1 - fp.Pow(max(1-m.Expected(now), 0), float64(k))
+			}
+			cell.Softmax(m.Now.Probs, now)
+			miss, all := 0.0, eachSuccess(m)
+			for _, success := range all {
+				miss += fp.Pow(max(1-floats.Dot(m.Now.Probs, success), 0), float64(k))
+			}
+			return 1 - miss/float64(len(all))
+		}, span: constant(1), fourth: constant(steepestFourth)}, scope.Reason{}
+	}
+	o, known := observables[q]
+	cell.Want(known, "Observed", string(q), "one of the constants or PassAt")
+	switch q {
+	case LogitGap:
+		cell.Want(len(p.Arms) == 2, "Observed", string(q), "a quantity of any number of arms")
+	case ZeroVariance:
+		return o, p.NotDerived(cell.ShareOnTheWay)
+	case ClipFraction:
+		return o, p.NotDerived(cell.ShareOnTheWay, cell.ClipOnTheWay)
+	case GradientNorm:
+		return o, p.NotDerived(cell.NormOnTheWay)
+	}
+	if o.depends != ofPolicy {
+		because = p.NotDerived(cell.QuantityOfStep)
+	}
+	return o, because
+}
+
+// slots returns the places in a state of the policies that the observable depends on.
+func (o *observable) slots(now, old int) []int {
+	switch {
+	case o.depends == ofPolicy:
+		return []int{now}
+	case o.depends == ofDrawing || now == old:
+		return []int{old}
+	}
+	return []int{now, old}
+}
+
+// arguments returns the policies of the observable of those that a law displaces, the displaced
+// ones where it depends on them, else those of the mean field.
+func (o *observable) arguments(now, old, stillNow, stillOld []float64) (n, d []float64) {
+	switch o.depends {
+	case ofPolicy:
+		return now, stillOld
+	case ofDrawing:
+		return stillNow, old
+	}
+	return now, old
+}
+
+// over returns the mean of the observable over the normal law of the policies that it depends on,
+// in place of a shift. at returns the policies at a displacement.
+func (o *observable) over(m *force.Model, at func(x []float64) (now, old []float64), mean []float64, cov [][]float64) (all shifted) {
+	here, variance := 0.0, 0.0
+	value := func(x []float64) float64 { now, old := at(x); return o.of(m, now, old) }
+	points(mean, cov, leastReach, func(x []float64) {
+		here = value(x)
+		all.shift += here
+	}, func(up, down, _ []float64, r, v float64) {
+		high, low := value(up), value(down)
+		slope, bend := (high-low)/(2*r), (high+low-2*here)/(r*r)
+		all.shift += 0.5 * v * bend
+		all.variance = max(all.variance, 2*v)
+		variance += slope*slope*v + 0.5*bend*bend*v*v
+	})
+	if o.samples != nil {
+		now, old := at(mean)
+		variance += o.samples(m, now, old)
+	}
+	all.deviation = math.Sqrt(variance)
+	return all
+}
+
+// leastReach is the distance in logits at which derivatives of observables are taken.
+const leastReach = 1e-3
+
+// eachSuccess returns the probabilities by arm of the larger of two rewards, of many prompts those
+// of each.
+func eachSuccess(m *force.Model) (all [][]float64) {
+	if len(m.Prompts.First) == 0 {
+		return [][]float64{m.Counts.Success}
+	}
+	for x, first := range m.Prompts.First {
+		all = append(all, []float64{first, m.Prompts.Second[x]})
+	}
+	return all
+}
+
+// clippedShare returns the share of the samples with A ≠ 0 whose weight is 0 at the state that is
+// set. Rewards take two values and the baseline is about the group's mean. With Z the probability
+// of equal rewards, a share J(1 − J^{G−1})/(1 − Z) of these samples has A > 0. π_old draws the
+// arms. A step without groups whose rewards differ counts as 0. Of many prompts all are sums over
+// them.
+func clippedShare(m *force.Model) (dropped float64) {
+	all := eachSuccess(m)
+	ups, downs, above, below := make([]float64, len(all)), make([]float64, len(all)), 0.0, 0.0
+	// up and down: the share of the samples with A > 0 over J, and with A < 0 over 1 − J
+	for x, success := range all {
+		j, rest := 0.0, 0.0
+		for a, old := range m.Past.Probs {
+			j += old * success[a]
+			rest += old * (1 - success[a])
+		}
+		ups[x], downs[x] = (1-fp.Pow(j, m.Size-1))/float64(len(all)), (1-fp.Pow(rest, m.Size-1))/float64(len(all))
+		above += j * ups[x]
+		below += rest * downs[x]
+	}
+	if above+below <= 0 || !weight.Jumps(&m.Importance) {
+		return 0
+	}
+	some := 1.0 / (above + below)
+	if m.Filter != option.Redraw {
+		some *= 1 - fp.Pow(max(1-above-below, 0), float64(m.GroupsPerStep))
+	}
+	for a, old := range m.Past.Probs {
+		up, down, _ := weight.Bands(&m.Importance, old)
+		risen, fallen := 0.0, 0.0
+		for x, success := range all {
+			risen += ups[x] * success[a]
+			fallen += downs[x] * (1 - success[a])
+		}
+		if !up.Held && m.Up[a] == 0 {
+			dropped += old * risen * some
+		}
+		if !down.Held && m.Down[a] == 0 {
+			dropped += old * fallen * some
+		}
+	}
+	return dropped
+}

@@ -1,0 +1,439 @@
+package path
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"grposim/rom/cell"
+	"grposim/rom/force"
+	"grposim/rom/group"
+	"grposim/rom/linear"
+	"grposim/rom/scope"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// The largest problems for which the spread of runs is followed: the forces of
+// 4(A−1) displaced policies are computed at a step, and a covariance of the squared
+// number of coordinates is stored.
+const (
+	MaxPathArms  = 64
+	maxPathState = 4096
+)
+
+// noSpread returns the reason why the spread of runs is not followed, none where it is.
+func noSpread(p *cell.Params, steps int) scope.Reason {
+	if because := p.NotDerived(cell.WeightsAtRest, cell.SpreadOfRuns); because.Out() {
+		return because
+	}
+	if arms := len(p.Arms); arms > MaxPathArms {
+		return scope.TooLarge.Because(fmt.Sprintf("the spread of runs with more than %d arms, here %d", MaxPathArms, arms))
+	}
+	slots := newSlots(linear.NewLag(&p.Lag), steps)
+	if n := (len(p.Arms) - 1) * (1 + slots); n > maxPathState {
+		return scope.TooLarge.Because(fmt.Sprintf("the spread of runs with more than %d coordinates of policies and velocity, here %d", maxPathState, n))
+	}
+	return scope.Reason{}
+}
+
+// newSlots returns the number of policies of which the state of a run consists: the
+// present one and those that a later step may need as its snapshot.
+func newSlots(lag linear.Lag, steps int) int {
+	if lag.Period() > 1 { // of the last refresh alone
+		return 2
+	}
+	oldest, _ := lag.Stored()
+	return min(oldest, steps) + 1
+}
+
+// spread is the normal law of the deviations of runs from the mean field at one step:
+// of the velocity and of each policy in the state, each n = A−1 reduced coordinates.
+type spread struct {
+	*force.Model
+	q     *mat.Dense // basis of the reduced coordinates, A×n
+	n     int
+	slots int
+	past  *snapshots
+	mean  []float64   // (1 + slots)·n; the velocity first
+	cov   [][]float64 // its covariance
+	local *localForce
+	lost  bool // the spread is too large to be followed
+
+	nearBound bool // see shifted
+
+	// Scratch space of step: the linear map of a step and its product with cov.
+	change, rows [][]float64
+}
+
+// localForce is the mean over a law of the policies of the force about the mean field: offset +
+// bend + slope·(mean displacement), with bend = ½ Σ ∂²E[g] Cov, and the mean covariance of the
+// noise. It is computed at the centre (logits in reduced coordinates, and the running mean of a
+// baseline) and the covariance around it, and is used while both stay within holdCentre and
+// holdSpread of these, with bend in proportion to the trace of the covariance.
+type localForce struct {
+	centre, offset, bend []float64
+	around, slope        [][]float64
+	noise                *mat.Dense // of a step
+}
+
+// Limits of the use of a localForce: the displacement of its centre in logits, the relative and the
+// absolute change of the trace of a covariance, of which one suffices, and the change of its shape
+// in units of the standard deviations. The shift is smooth on the scale of one logit and the bend
+// grows with the trace, so they leave it a relative error of about a hundredth.
+const (
+	holdCentre = 0.01
+	holdSpread = 0.02
+	holdGrowth = 0.002
+	holdShape  = 0.005
+)
+
+// unaveraged is the share of the variance of the policies over which the covariance of the noise is
+// not averaged, along the axes with the smallest variances: by this share of a correction that is
+// itself of the order of the variance the noise is off.
+const unaveraged = 0.01
+
+// maxPathVariance is the variance of a logit beyond which a normal law of deviations
+// means nothing: policies are then near 0 or 1, and J has two peaks.
+const maxPathVariance = 100
+
+// newSpread returns the spread of runs at their start.
+func newSpread(p cell.Params, init []float64, steps int) *spread {
+	s := &spread{Model: force.New(&p), q: linear.BasisOfArms(len(p.Arms)), n: len(p.Arms) - 1, slots: newSlots(linear.NewLag(&p.Lag), steps)}
+	s.past = newSnapshots(&p.Lag, init, steps)
+	s.StartBaseline()
+	size := s.n * (1 + s.slots)
+	s.mean, s.cov = make([]float64, size), group.Square(size)
+	s.change, s.rows = group.Zeros(2*s.n, 3*s.n), group.Zeros(2*s.n, size)
+	return s
+}
+
+// slot returns the index in the state of the policy of step t: without a refresh the policies of
+// the last steps are a ring.
+func (s *spread) slot(t int) int {
+	if s.past.period > 1 {
+		return s.n
+	}
+	return s.n * (1 + t%s.slots)
+}
+
+// inputs returns the indices in the state of the policies on which the force of step t
+// depends: the present one and, unless it is the same, the snapshot.
+func (s *spread) inputs(t int) []int {
+	switch {
+	case s.slots == 1:
+		return []int{s.n}
+	case s.past.period > 1:
+		return []int{s.n, 2 * s.n}
+	}
+	return []int{s.slot(t), s.slot(max(t-s.past.oldest, 0))}
+}
+
+// refreshes reports whether the snapshot is taken at the beginning of step t.
+func (s *spread) refreshes(t int) bool { return s.past.period > 1 && t%s.past.period == 0 }
+
+// step advances the spread from step t, where the mean field is at theta, to t+1.
+func (s *spread) step(t int, theta []float64) {
+	if s.refreshes(t) {
+		s.refresh()
+	}
+	old := s.past.at(t, theta)
+	if s.lost {
+		return
+	}
+	local, growth := s.force(t, theta, old)
+	if local == nil {
+		s.lost = true
+		return
+	}
+	if s.Running != nil && s.Draws(t) {
+		s.MoveBaseline(s.Expected(old))
+	}
+	s.advance(t, local, growth)
+}
+
+// refresh makes the snapshot the present policy.
+func (s *spread) refresh() {
+	n := s.n
+	copy(s.mean[2*n:3*n], s.mean[n:2*n])
+	for i := range n {
+		copy(s.cov[2*n+i], s.cov[n+i])
+	}
+	for _, row := range s.cov {
+		copy(row[2*n:3*n], row[n:2*n])
+	}
+}
+
+// advance takes the law from step t to t+1 by v′ = μv + g and θ′ = θ + η(carry·v + gain·g), linear
+// in the velocity and the policies that the force depends on.
+func (s *spread) advance(t int, local *localForce, growth float64) {
+	n := s.n
+	mu, rate := s.Optimizer.Momentum, RateAt(&s.Optimizer, t)
+	gain, carry := linear.StepGains(s.Optimizer.Kind, mu)
+	parts := append([]int{0}, s.inputs(t)...)
+	var from, to []int
+	for _, part := range parts {
+		for i := range n {
+			from = append(from, part+i)
+		}
+	}
+	for _, part := range []int{0, s.slot(t + 1)} {
+		for i := range n {
+			to = append(to, part+i)
+		}
+	}
+	force := make([]float64, n)
+	for i := range n {
+		v, x := s.change[i], s.change[n+i]
+		clear(v)
+		clear(x)
+		force[i] += local.offset[i] + growth*local.bend[i]
+		for k, by := range local.slope[i] {
+			force[i] += by * s.mean[from[n+k]]
+		}
+		copy(v[n:], local.slope[i])
+		floats.AddScaled(x, rate*gain, v)
+		v[i] += mu
+		x[i] += rate * carry
+		x[n+i]++
+	}
+	for i, f := range force {
+		v := s.mean[i]
+		s.mean[to[n+i]] = s.mean[from[n+i]] + rate*(carry*v+gain*f)
+		s.mean[i] = mu*v + f
+	}
+	for r, change := range s.change {
+		row := s.rows[r]
+		clear(row)
+		for k, i := range from {
+			if change[k] != 0 {
+				floats.AddScaled(row, change[k], s.cov[i])
+			}
+		}
+	}
+	for c, row := range s.cov {
+		for r, i := range to {
+			row[i] = s.rows[r][c]
+		}
+	}
+	for r, i := range to {
+		copy(s.cov[i], s.rows[r])
+	}
+	weights := [2]float64{1, rate * gain}
+	for r, i := range to {
+		for c, j := range to[:r+1] {
+			x := weights[r/n] * weights[c/n] * local.noise.At(r%n, c%n)
+			for k, part := range parts {
+				x += floats.Dot(s.rows[r][part:part+n], s.change[c][k*n:(k+1)*n])
+			}
+			s.cov[i][j], s.cov[j][i] = x, x
+		}
+	}
+}
+
+// of returns the mean and the covariance of the policies at the given indices of the
+// state; ok is false if they are too large to be followed.
+func (s *spread) of(parts []int) (mean []float64, cov [][]float64, ok bool) {
+	n := s.n
+	mean, cov = make([]float64, n*len(parts)), group.Square(n*len(parts))
+	ok = true
+	for i := range mean {
+		p := parts[i/n] + i%n
+		mean[i] = s.mean[p]
+		for k := range mean {
+			cov[i][k] = s.cov[p][parts[k/n]+k%n]
+		}
+		ok = ok && cov[i][i] <= maxPathVariance && !math.IsNaN(mean[i])
+	}
+	return mean, cov, ok
+}
+
+// force returns the mean force of step t at the mean-field logits theta and old, and the factor of
+// its bend; nil if the spread is too large to be followed.
+func (s *spread) force(t int, theta, old []float64) (local *localForce, growth float64) {
+	mean, cov, ok := s.of(s.inputs(t))
+	if !ok {
+		return nil, 0
+	}
+	n, d := s.n, len(mean)
+	centre := linear.Reduce(s.q, theta)
+	if d > n {
+		centre = append(centre, linear.Reduce(s.q, old)...)
+	}
+	for i := range centre {
+		centre[i] += mean[i]
+	}
+	if s.Running != nil {
+		centre = append(centre, *s.Running)
+	}
+	if s.local != nil && s.local.near(centre, cov) {
+		now, then := trace(cov), trace(s.local.around)
+		if then == 0 {
+			return s.local, 1
+		}
+		return s.local, now / then
+	}
+	set := func(x []float64) { s.Set(s.moved(theta, x[:n]), s.moved(old, x[d-n:])) }
+	set(mean)
+	s.nearBound = s.nearBound || s.BoundWithin(s.q, cov)
+	forceAt := func(x []float64) []float64 {
+		set(x)
+		all := make([]float64, len(theta))
+		s.MeanForce(all)
+		return linear.Reduce(s.q, all)
+	}
+	base := forceAt(make([]float64, d))
+	l := &localForce{centre: centre, around: cov, bend: make([]float64, n), slope: group.Zeros(n, d)}
+	var f0 []float64
+	var noise *averaged
+	gone, total := 0.0, trace(cov) // of the variances of the axes, which ascend
+	points(mean, cov, s.DifferenceStep(), func(x []float64) {
+		f0 = forceAt(x)
+		l.offset = slices.Clone(f0)
+		floats.Sub(l.offset, base)
+		noise = newAveraged(s.Covariance())
+	}, func(up, down, axis []float64, r, variance float64) {
+		w := 0.5 * variance / (r * r)
+		gone += variance
+		var fs [2][]float64
+		for side, x := range [2][]float64{up, down} {
+			fs[side] = forceAt(x)
+			if gone > unaveraged*total {
+				noise.add(w, s.Covariance())
+			}
+		}
+		for i := range n {
+			l.bend[i] += w * (fs[0][i] + fs[1][i] - 2*f0[i])
+			floats.AddScaled(l.slope[i], (fs[0][i]-fs[1][i])/(2*r), axis)
+		}
+	})
+	l.noise = linear.Within(s.q, noise.mean())
+	for i, row := range l.slope {
+		l.offset[i] -= floats.Dot(row, mean)
+	}
+	s.local = l
+	return l, 1
+}
+
+// averaged is a mean of matrices over a law of which they are taken at the middle, with the weight
+// that the others leave.
+type averaged struct {
+	sum, middle *mat.SymDense
+	rest        float64
+}
+
+func newAveraged(middle *mat.SymDense) *averaged {
+	return &averaged{mat.NewSymDense(middle.SymmetricDim(), nil), middle, 1}
+}
+
+func (a *averaged) add(w float64, m *mat.SymDense) {
+	data, more := a.sum.RawSymmetric().Data, m.RawSymmetric().Data
+	n := a.sum.SymmetricDim()
+	for i := range n {
+		floats.AddScaled(data[i*n+i:(i+1)*n], w, more[i*n+i:(i+1)*n])
+	}
+	a.rest -= w
+}
+
+// mean returns the mean; nothing may be added after it.
+func (a *averaged) mean() *mat.SymDense {
+	a.add(a.rest, a.middle)
+	return a.sum
+}
+
+func trace(m [][]float64) (sum float64) {
+	for i := range m {
+		sum += m[i][i]
+	}
+	return sum
+}
+
+// near reports whether the force computed for l may be used for a law with this centre
+// and covariance.
+func (l *localForce) near(centre []float64, cov [][]float64) bool {
+	if len(centre) != len(l.centre) {
+		return false
+	}
+	for i, x := range centre {
+		if math.Abs(x-l.centre[i]) > holdCentre {
+			return false
+		}
+	}
+	now, then := trace(cov), trace(l.around)
+	if math.Abs(now-then) > max(holdSpread*then, holdGrowth) {
+		return false
+	}
+	growth := 1.0
+	if then > 0 {
+		growth = now / then
+	}
+	for i := range cov {
+		for j := range i + 1 {
+			scale := growth * math.Sqrt(l.around[i][i]*l.around[j][j])
+			if math.Abs(cov[i][j]-growth*l.around[i][j]) > holdShape*scale {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// moved returns logits displaced by x in reduced coordinates.
+func (s *spread) moved(logits, x []float64) []float64 {
+	out := slices.Clone(logits)
+	blas64.Gemv(blas.NoTrans, 1, s.q.RawMatrix(), linear.Vector(x), 1, linear.Vector(out))
+	return out
+}
+
+// oldSlot returns the index in the state, before step t, of the policy that draws its groups.
+func (s *spread) oldSlot(t int) int {
+	if s.refreshes(t) { // which comes with the step
+		return s.slot(t)
+	}
+	inputs := s.inputs(t)
+	return inputs[len(inputs)-1]
+}
+
+// shift returns by how much the mean of an observable before step t differs from that of the mean
+// field, which has its policy at theta and draws by old, the largest variance of a gap of two
+// logits, and the standard deviation of the observable; NaN if the spread is too large to be
+// followed.
+func (s *spread) shift(o *observable, t int, theta, old []float64) shifted {
+	slots := o.slots(s.slot(t), s.oldSlot(t))
+	mean, cov, ok := s.of(slots)
+	if s.lost || !ok {
+		return lostShift
+	}
+	d := len(mean)
+	at := func(x []float64) (now, drawing []float64) {
+		return o.arguments(s.moved(theta, x[:s.n]), s.moved(old, x[d-s.n:]), theta, old)
+	}
+	by := o.over(s.Model, at, mean, cov)
+	by.shift -= o.of(s.Model, theta, old)
+	by.nearBound = s.nearBound
+	return by
+}
+
+// points calls centre and pair with the displacements of a rule that is exact for polynomials of
+// degree 3 under the normal law with this mean and covariance, and of degree 5 along the axes of
+// the covariance: the mean itself, then pairs mean ± r e_i along each axis e_i with variance σ_i².
+// The pair's second difference (f₊ + f₋ − 2f)/r² has weight ½σ_i² in the mean of f. r is √3σ_i, and
+// at least least.
+func points(mean []float64, cov [][]float64, least float64, centre func(x []float64), pair func(up, down, axis []float64, r, variance float64)) {
+	centre(mean)
+	d := len(mean)
+	variances, axes := linear.Axes(mat.NewSymDense(d, slices.Concat(cov...)))
+	up, down, axis := make([]float64, d), make([]float64, d), make([]float64, d)
+	for i, v := range variances {
+		v = max(v, 0)
+		r := max(math.Sqrt(3)*math.Sqrt(v), least)
+		mat.Col(axis, i, axes)
+		for k, x := range axis {
+			up[k], down[k] = mean[k]+r*x, mean[k]-r*x
+		}
+		pair(up, down, axis, r, v)
+	}
+}

@@ -1,0 +1,218 @@
+package rest
+
+import (
+	"math"
+
+	"grposim/fp"
+	"grposim/option"
+	"grposim/rom/linear"
+	"grposim/rom/scope"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// AdamAtRest says what a large learning rate does to Adam at a finite G, where no learning rate is
+// a stability limit: wherever held second moments would make the fixed point unstable, the force
+// grows until they have made the steps short enough (docs/theory-neglected.md §6.8).
+type AdamAtRest struct {
+	// LogitGapDeviation is the standard deviation of z = θ_1 − θ_0, with more arms of the gap in the
+	// stiffest mode, that the stationary law approaches as the learning rate passes the critical one,
+	// 2(1−β1)η/κ*, in logits, > 0.
+	LogitGapDeviation float64 `json:"large_rate_logit_gap_deviation"`
+	// EscapeLearningRate is the learning rate at which LogitGapDeviation is 1, κ*/(2(1−β1)): about
+	// there the runs leave the well of the fixed point, between 0.8 and 2 times of it. > 0.
+	EscapeLearningRate float64 `json:"escape_learning_rate"`
+}
+
+// LeastEscape is the share of the escape learning rate below which none of 100 simulated runs
+// escaped in 2,000 steps (docs/theory-neglected.md §6.8).
+const LeastEscape = 0.8
+
+// adamAtRest returns AdamAtRest, given the critical learning rate η* of held second moments; nil
+// without one. Beyond η* it is the second moment v of g_1 that sets the rate of the motion κ =
+// (1−β1)ηλ/√v to its critical value κ* = (1−β1)η*λ/√C, λ the stiffness and C the variance of g_1 at
+// the fixed point; and where the noise is small beside the force v = (λ/2)² Var z. stiffest is
+// λ/√C, with more arms of the stiffest mode of the forces divided by their noise. Runs may leave
+// the well before η* is reached: two arms 0.9 and 0.2, std, G = 64, B = 8, K = 16, β = 0.5, KL at
+// the snapshot, have η_1 = 0.093 and η* = 0.22, and of their runs 98 % stay at η = 0.075, 28 % at
+// 0.1 and 5 % at 0.12.
+func adamAtRest(d *Dynamics, o option.Optimizer, stiffest float64) *AdamAtRest {
+	if d.CriticalLearningRate == nil || !(*d.CriticalLearningRate > 0) || !(stiffest > 0) {
+		return nil
+	}
+	escape := *d.CriticalLearningRate * stiffest / 2
+	if !linear.IsFinite(escape, o.LearningRate/escape) {
+		return nil
+	}
+	return &AdamAtRest{LogitGapDeviation: o.LearningRate / escape, EscapeLearningRate: escape}
+}
+
+// Limits of the search for Adam's second moment at rest: the logarithm of its ratio to the noise
+// beyond which it is not searched, the error of an arm's, and the number of attempts.
+const (
+	largestMoment  = 60
+	settledMoment  = 1e-8
+	momentAttempts = 200
+	largestSettled = 128 // coordinates of the state, of which each attempt solves a Lyapunov equation
+)
+
+// settledMotion returns the linear dynamics under Adam whose second moment v is that of its own
+// stationary law, v_a = T_a(v) = Var g_a + E(Λ_f x + Λ_s x_old)_a² averaged over the phases; nil
+// where none is found, as at a fixed point that is unstable at every learning rate, where a
+// direction is slow, and for states of more than largestSettled coordinates. held is the dynamics
+// with the second moments of the noise.
+//
+// Along a ray of v the right side falls, and it is +∞ below the v at which the dynamics becomes
+// stable, so that there is one root, and it is stable. With two arms, whose forces are opposite,
+// that is the solution. With more the root is where Broyden's method starts, for the zero of
+// v_a/T_a − 1 in ln v: near the edge of stability T goes as the inverse distance, so that these are
+// smooth there.
+func (l *linearization) settledMotion(o option.Optimizer, held *motion) *motion {
+	arms := len(l.count)
+	if oldest, _ := held.Whole.Lag.Stored(); held.Whole.Lag.Period() > linear.MaxPeriod || held.Whole.Dim()*(oldest+2) > largestSettled {
+		return nil
+	}
+	moment := make([]float64, arms)
+	var found *motion
+	right := func(logs []float64) (t []float64, ok bool) {
+		gain := make([]float64, arms)
+		for a, x := range logs {
+			gain[a] = 1 / (fp.MathExp(x/2) + o.Epsilon)
+		}
+		m := l.newMotion(option.HeavyBall, (1-o.Beta1)*o.LearningRate, o.Beta1, gain)
+		if m == nil || m.Neutral > 0 { // a direction in which nothing comes to rest
+			return nil, false
+		}
+		law, ok := m.Whole.Law()
+		if !ok {
+			return nil, false
+		}
+		t = l.forceSquares(&law)
+		for a := range t {
+			t[a] += l.noise.At(a, a)
+		}
+		found = m
+		return t, linear.IsFinite(t...)
+	}
+	along := func(scale float64) float64 { // mean of ln(T/v), 0 where it is settled
+		logs, sum := make([]float64, arms), 0.0
+		for a := range logs {
+			logs[a] = math.Log(l.noise.At(a, a)) + scale
+		}
+		t, ok := right(logs)
+		if !ok {
+			return math.Inf(1)
+		}
+		for a, x := range t {
+			sum += math.Log(x) - logs[a]
+		}
+		copy(moment, logs)
+		if sum /= float64(arms); math.Abs(sum) < settledMoment {
+			return 0
+		}
+		return sum
+	}
+	low, at := 0.0, along(0)
+	// T falls, so that the root is at most at beyond low
+	for step := min(at, math.Ln2); at > 0; step *= 2 {
+		if low > largestMoment {
+			return nil
+		}
+		next := along(low + step)
+		if next <= 0 {
+			along(linear.Root(along, low, low+step, at))
+			break
+		}
+		low, at = low+step, next
+	}
+	miss := func(logs []float64) (r []float64, size float64) {
+		t, ok := right(logs)
+		if !ok {
+			return nil, math.Inf(1)
+		}
+		r = make([]float64, arms)
+		for a, x := range t {
+			r[a] = fp.MathExp(logs[a])/x - 1
+		}
+		return r, floats.Norm(r, 2)
+	}
+	logs := linear.Broyden(miss, moment, settledMoment, momentAttempts)
+	if logs == nil {
+		return nil
+	}
+	right(logs)
+	return found
+}
+
+// atRestUnderAdam replaces the multipliers of the dynamics m, in which second moments are those of
+// the noise at the fixed point, by those of the moments that the stationary law itself makes, and
+// returns that motion, or m where there is none. Thresholds remain those of held second moments:
+// learning rates from which on the moments grow.
+func (l *linearization) atRestUnderAdam(prediction *Prediction, m *motion, o option.Optimizer, of Extent) *motion {
+	d := &prediction.LeadingOrder
+	if settled := l.settledMotion(o, m); settled != nil {
+		m = settled
+		if of&(Multipliers|Margin) != 0 && d.StabilityMargin == nil {
+			own := multipliersAlone(settled.Dynamics)
+			d.SpectralRadius, d.Multipliers, d.RelaxationRate, d.DampingRatio = own.SpectralRadius, own.Multipliers, own.RelaxationRate, own.DampingRatio
+		}
+	}
+	if of&(Multipliers|StationaryLaw) == 0 {
+		return m // boundaries are those of first order
+	}
+	prediction.Neglected.Add(scope.SecondMoment, d.relativeError(l.averageError(o, 1/(1-o.Beta2))))
+	return m
+}
+
+// missingUnderAdam returns the sizes of the linear dynamics where Adam's linear variance misses the
+// given share of itself.
+func (l *linearization) missingUnderAdam(d *Dynamics, o option.Optimizer, missing float64) scope.Sizes {
+	return d.relativeError(missing - l.averageError(o, 1/(1-o.Beta2)))
+}
+
+// boundedUnderAdam adds what a linear law with the given Var J, of which it misses a share, and
+// largest variance of a gap leaves out. It takes higher, the bound of the second order, and returns
+// what counts as that.
+func (l *linearization) boundedUnderAdam(prediction *Prediction, o option.Optimizer, law *linear.Law, missing, reward, gap float64, higher scope.Sizes) scope.Sizes {
+	// The shift of E J is proportional to Var J, of which the share missing may be wrong: the
+	// estimate grows by 1/(1 − missing), and from missing = 1 on nothing is known.
+	moment := l.missingUnderAdam(&prediction.LeadingOrder, o, missing)
+	moment.RewardVariance, moment.RewardMean = reward*missing, l.skewShift(o)
+	prediction.Neglected.Add(scope.SecondMoment, moment)
+	higher.RewardMean /= max(1-missing, 0)
+	if sigma := law.Snapshot(); reward > 0 {
+		n, _ := sigma.Dims()
+		l.zeroVariance(prediction, &higher, make([]float64, n), sigma, nil, secondOrderSize*gap, (higher.RewardMean+moment.RewardMean)/math.Sqrt(reward))
+	}
+	return higher
+}
+
+// skewShift returns a bound on the shift of J because a skew force is divided by the root of its
+// own square. With h = 1/(√v + ε),
+//
+//	E[m h] = h[F − ½c Cov(g, g²)/(√v(√v + ε))],   c = (1−β1)(1−β2)/(1−β1β2),   |Cov(g, g²)| ≤ √(k−1) v^{3/2},
+//
+// k the kurtosis of g and v its variance; whatever the law of v, the second term is at most v/ε.
+func (l *linearization) skewShift(o option.Optimizer) (size float64) {
+	gain, total, kurtoses := l.adamGain(o), &mat.Dense{}, l.armKurtoses()
+	total.Add(l.fresh, l.stale)
+	total.Mul(mat.NewDiagDense(len(gain), gain), total)
+	gradient := l.rewardGradient()
+	along := mat.NewVecDense(len(gradient), nil)
+	if along.SolveVec(linear.Within(l.q, total).T(), mat.NewVecDense(len(gradient), gradient)) != nil {
+		return math.Inf(1) // a direction that nothing holds may move J by any amount
+	}
+	c := (1 - o.Beta1) * (1 - o.Beta2) / (1 - o.Beta1*o.Beta2)
+	for a, h := range gain {
+		v, moves := l.noise.At(a, a), math.Abs(h*mat.Dot(l.q.RowView(a), along))
+		if v > 0 && moves > 0 {
+			force := v / o.Epsilon
+			if skew := c * math.Sqrt(kurtoses[a]-1) * v * h / 2; skew < force { // a kurtosis may be NaN
+				force = skew
+			}
+			size += moves * force
+		}
+	}
+	return size
+}

@@ -1,0 +1,7 @@
+//go:build long
+
+package rest
+
+// Thin is 1: the long tests try every case, and as many random ones as rapid draws
+// by default.
+const Thin = 1

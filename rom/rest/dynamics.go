@@ -1,0 +1,72 @@
+package rest
+
+import (
+	"math"
+	"math/cmplx"
+
+	"grposim/option"
+	"grposim/rom/linear"
+	"grposim/rom/scope"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// motion is the linear dynamics at a fixed point.
+type motion struct {
+	*linear.Dynamics
+	gain []float64 // multiplies the force of each arm; nil: 1
+}
+
+// newMotion returns the linear dynamics under an optimizer with the given
+// method, rate and momentum. gain, one entry per arm, multiplies the force (Adam's
+// preconditioner; nil: 1). It returns nil where a matrix is not finite.
+func (l *linearization) newMotion(method option.Method, rate, momentum float64, gain []float64) *motion {
+	fresh, stale, noise := l.fresh, l.stale, l.noise
+	if gain != nil {
+		p := mat.NewDiagDense(len(gain), gain)
+		var f, s, half, n mat.Dense
+		f.Mul(p, fresh)
+		s.Mul(p, stale)
+		half.Mul(p, noise)
+		n.Mul(&half, p)
+		fresh, stale, noise = &f, &s, &n
+	}
+	tolerance := linear.Rounded
+	if l.Measured != nil {
+		tolerance = measuredTolerance
+	}
+	var relatives []linear.Relative
+	for _, x := range l.relatives {
+		relatives = append(relatives, linear.Relative{Fresh: x.fresh, Stale: x.stale, Multiplicity: x.multiplicity})
+	}
+	m := linear.New(&linear.System{
+		Fresh: linear.Within(l.q, fresh), Stale: linear.Within(l.q, stale), Noise: linear.Within(l.q, noise),
+		Update:  linear.Update{Method: method, Rate: rate, Momentum: momentum, Lag: linear.NewLag(&l.Lag), AgeDraws: l.AgeDraws()},
+		Samples: l.Samples,
+	}, relatives, tolerance)
+	if m == nil {
+		return nil
+	}
+	return &motion{Dynamics: m, gain: gain}
+}
+
+// multipliersAlone returns the dynamics without its variances and thresholds.
+func multipliersAlone(m *linear.Dynamics) Dynamics { return ofMultipliers(m, m.Multipliers()) }
+
+// ofMultipliers is multipliersAlone with the given multipliers, sorted; nil: not known.
+func ofMultipliers(m *linear.Dynamics, values []complex128) Dynamics {
+	d := Dynamics{Scope: scope.Scope{In: true}, Neutral: m.Neutral}
+	if len(values) > 0 {
+		largest := cmplx.Abs(values[0])
+		d.SpectralRadius = &largest
+		relaxation := -math.Log(largest) / float64(m.Whole.Lag.Period())
+		d.RelaxationRate = &relaxation
+		if ratio, ok := linear.DampingRatio(values); ok {
+			d.DampingRatio = &ratio
+		}
+	}
+	for _, z := range values[:min(len(values), linear.MaxListed)] {
+		d.Multipliers = append(d.Multipliers, [2]float64{real(z), imag(z)})
+	}
+	return d
+}

@@ -1,0 +1,97 @@
+package rest
+
+import (
+	"math"
+
+	"grposim/option"
+	"grposim/rom/cell"
+	"grposim/rom/scope"
+)
+
+// folded is a bandit whose equal arms (same reward law, reference logit and start) are
+// merged into classes. Params has one arm per class, which carries the probability
+// of the whole class (logit θ_c + ln n_c). Each arm of class c moves by 1/n_c of
+// the merged force, so everything that is symmetric under exchange of equal arms
+// follows from the merged bandit with mobility 1/n_c. Measured, whose entries
+// belong to single arms, is nil.
+type folded struct {
+	cell.Params
+	count []float64 // n_c, the number of arms of each class
+	class []int     // class of each arm
+
+	because scope.Reason // why reached found no fixed point
+}
+
+// fold merges the equal arms of p, in order of appearance. At least two classes
+// result: if all arms are equal the first is one class and the others another.
+func fold(p cell.Params) folded {
+	f := folded{Params: p, class: make([]int, len(p.Arms))}
+	f.Arms, f.Reference, f.Start, f.Measured = nil, nil, nil, nil
+	seen := make(map[classKey]int) // never ranged over: its order is random
+	for a, arm := range p.Arms {
+		key := classKey{arm: arm, reference: p.Reference[a]}
+		if p.Importance.Mode == option.DPPO { // whose bounds depend on the probability of one arm
+			key.alone = a + 1
+		}
+		if p.Start != nil {
+			key.start = p.Start[a]
+		}
+		c, known := seen[key]
+		if !known {
+			c = len(f.Arms)
+			seen[key] = c
+			f.Arms = append(f.Arms, arm)
+			f.Reference = append(f.Reference, p.Reference[a])
+			if p.Start != nil {
+				f.Start = append(f.Start, p.Start[a])
+			}
+			f.count = append(f.count, 0)
+		}
+		f.count[c]++
+		f.class[a] = c
+	}
+	if len(f.Arms) == 1 {
+		f.Arms = append(f.Arms, f.Arms[0])
+		f.Reference = append(f.Reference, f.Reference[0])
+		if p.Start != nil {
+			f.Start = append(f.Start, f.Start[0])
+		}
+		f.count = []float64{1, f.count[0] - 1}
+		for a := 1; a < len(f.class); a++ {
+			f.class[a] = 1
+		}
+	}
+	uniform := make([]float64, len(f.count))
+	for c, n := range f.count {
+		uniform[c] = math.Log(n)
+		f.Reference[c] += math.Log(n)
+	}
+	f.SetUniform(uniform)
+	for c := range f.Start {
+		f.Start[c] += math.Log(f.count[c])
+	}
+	return f
+}
+
+// classKey identifies a class: arms with the same key are equal.
+type classKey struct {
+	arm              option.Arm
+	reference, start float64
+	alone            int // arm + 1 of an arm that is not merged
+}
+
+// arms returns the centred logits of all arms, given those of the classes.
+func (f *folded) arms(merged []float64) []float64 {
+	mean := 0.0
+	each := make([]float64, len(merged))
+	for c, x := range merged {
+		each[c] = x - math.Log(f.count[c])
+		mean += f.count[c] * each[c]
+	}
+	mean /= float64(len(f.class))
+	theta := make([]float64, len(f.class))
+	for a, c := range f.class {
+		theta[a] = each[c] - mean
+	}
+	return theta
+}

@@ -1,0 +1,194 @@
+package rest
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sync"
+
+	"grposim/rom/force"
+	"grposim/rom/linear"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// linearization is the linearized force and its noise at a fixed point, C×C in the
+// coordinates √n_c θ_c of the C classes of equal arms. The columns of q span the
+// C−1 reduced coordinates Qᵀ√n_c θ_c, which are orthonormal combinations of the
+// plain logits where all arms differ.
+type linearization struct {
+	folded
+	model        *force.Model
+	logits       []float64  // of the merged bandit
+	q            *mat.Dense // basis of the reduced coordinates, C×(C−1)
+	fresh, stale *mat.Dense // Λ_f and Λ_s, C×C
+	noise        *mat.Dense // covariance of the force, C×C
+	relatives    []relative
+
+	// Computed at the first call.
+	curvature func() *curvature // of the mean force
+}
+
+// relative is the relative mode of one class of equal arms: n_c − 1 directions with
+// equal stiffness and noise, of which (e_a − e_b)/√2 is one. To first order it is
+// independent of the merged bandit's modes.
+type relative struct {
+	class        int
+	multiplicity int     // n_c − 1
+	fresh, stale float64 // λ_f, λ_s
+	noise        float64 // variance of the force along a direction of length 1
+
+	// The merged bandit with arms a and b taken out of their class, and its logits.
+	split  *force.Model
+	logits []float64
+	a, b   int
+}
+
+// displaced returns the logits at s along the direction of length 1.
+func (x *relative) displaced(s float64) []float64 {
+	logits := slices.Clone(x.logits)
+	logits[x.a] += s / math.Sqrt2
+	logits[x.b] -= s / math.Sqrt2
+	return logits
+}
+
+// newLinearization evaluates stiffness and noise at the logits of the merged bandit.
+// A measured stiffness is per arm, so f must then have one class per arm.
+func newLinearization(f folded, logits []float64) *linearization {
+	r := &linearization{folded: f, logits: logits, q: linear.Basis(f.count)}
+	r.model = force.New(&r.folded.Params)
+	r.fresh, r.stale = linearised(r.model, logits)
+	r.model.Set(logits, logits)
+	r.isometric(r.fresh)
+	r.isometric(r.stale)
+	r.noise = mat.DenseCopyOf(r.model.Covariance())
+	r.isometric(r.noise)
+	for c, n := range f.count {
+		if n > 1 {
+			r.relatives = append(r.relatives, r.newRelative(c))
+		}
+	}
+	r.curvature = sync.OnceValue(r.newCurvature)
+	return r
+}
+
+// finite reports whether the stiffness, the noise and the total stiffness in reduced
+// coordinates are finite.
+func (l *linearization) finite() bool {
+	for _, x := range l.relatives {
+		if !linear.IsFinite(x.fresh, x.stale, x.noise) {
+			return false
+		}
+	}
+	var total mat.Dense
+	total.Add(linear.Within(l.q, l.fresh), linear.Within(l.q, l.stale))
+	return linear.Finite(l.fresh) && linear.Finite(l.stale) && linear.Finite(l.noise) && linear.Finite(&total)
+}
+
+// isometric replaces M by D_n^{−1/2} M D_n^{−1/2}, D_n = diag n: from the force of a
+// whole class as a function of θ to the coordinates √n_c θ_c.
+func (l *linearization) isometric(m *mat.Dense) {
+	for a, x := range l.count {
+		for b, y := range l.count {
+			m.Set(a, b, m.At(a, b)/math.Sqrt(x*y))
+		}
+	}
+}
+
+// newRelative returns the relative mode of class c, from the bandit with two arms
+// taken out of that class and the others left merged.
+func (l *linearization) newRelative(c int) relative {
+	p := l.Params
+	count := l.count[c]
+	single := -math.Log(count)
+	p.Arms, p.Reference = slices.Clone(l.Arms), slices.Clone(l.Reference)
+	uniform := slices.Clone(l.Uniform())
+	logits := slices.Clone(l.logits)
+	p.Reference[c] += single
+	uniform[c] = 0
+	logits[c] += single
+	add := func(share float64) { // arms that together have so much more than arm c
+		p.Arms = append(p.Arms, p.Arms[c])
+		p.Reference = append(p.Reference, p.Reference[c]+share)
+		uniform = append(uniform, share)
+		logits = append(logits, logits[c]+share)
+	}
+	add(0)
+	b := len(logits) - 1
+	if count > 2 {
+		add(math.Log(count - 2))
+	}
+	p.SetUniform(uniform)
+	split := force.New(&p)
+	fresh, stale := split.Stiffness(logits)
+	noise := split.Covariance()
+	return relative{
+		class: c, multiplicity: int(count) - 1,
+		// Λ(e_a − e_b) = λ(e_a − e_b): the rest of Λ is symmetric in a, b.
+		fresh: fresh.At(c, c) - fresh.At(c, b),
+		stale: stale.At(c, c) - stale.At(c, b),
+		noise: 0.5 * (noise.At(c, c) + noise.At(b, b) - 2*noise.At(c, b)),
+		split: split, logits: logits, a: c, b: b,
+	}
+}
+
+// modes returns all modes, stiffest first: those of the merged bandit and the
+// relative ones.
+func (l *linearization) modes() []mode {
+	var all []mode
+	for _, m := range modes(l.fresh, l.stale, l.q) {
+		// From √n θ back to the arms' own logits, scaled to a largest entry of 1.
+		largest := 0.0
+		for c, x := range m.Direction {
+			largest = max(largest, math.Abs(x)/math.Sqrt(l.count[c]))
+		}
+		noise := linear.Form(m.Covector, l.noise, m.Covector)
+		all = append(all, mode{m.Total, m.Fresh, m.Stale, noise * largest * largest, 1})
+	}
+	for _, x := range l.relatives {
+		// The direction e_a − e_b is √2 times the unit one.
+		all = append(all, mode{x.fresh + x.stale, x.fresh, x.stale, x.noise / 2, x.multiplicity})
+	}
+	slices.SortStableFunc(all, func(a, b mode) int { return cmp.Compare(b.total, a.total) })
+	return all
+}
+
+// rewardGradient returns ∇J in the reduced coordinates: per arm π_a(m_a − J),
+// equal within a class.
+func (l *linearization) rewardGradient() []float64 {
+	reward := l.model.Expected(l.logits)
+	gradient := make([]float64, len(l.count))
+	for c, p := range l.model.Now.Probs {
+		gradient[c] = p * (l.Arms[c].Mean - reward) / math.Sqrt(l.count[c])
+	}
+	return linear.Reduce(l.q, gradient)
+}
+
+// gapVariance returns the largest variance of a difference of two arms' logits,
+// given the covariance of the reduced coordinates and the variances along the
+// relative modes.
+func (l *linearization) gapVariance(sigma *mat.Dense, relative []float64) float64 {
+	classes := linear.Congruence(l.q, sigma)
+	at := func(a, b int) float64 { return classes.At(a, b) / math.Sqrt(l.count[a]*l.count[b]) }
+	own := make([]float64, len(l.count)) // variance of an arm's logit about the mean of its class
+	largest := 0.0
+	for i, x := range l.relatives {
+		own[x.class] = relative[i] * (1 - 1/l.count[x.class])
+		largest = max(largest, 2*relative[i])
+	}
+	for a := range l.count {
+		for b := range a {
+			largest = max(largest, at(a, a)+at(b, b)-2*at(a, b)+own[a]+own[b])
+		}
+	}
+	return largest
+}
+
+// mode is an eigenmode of the stiffness at a fixed point: a mode of the merged
+// bandit, or a relative displacement of equal arms.
+type mode struct {
+	total, fresh, stale float64 // λ = λ_f + λ_s
+	// variance of one step's force along the mode, whose direction has largest entry 1
+	noise        float64
+	multiplicity int // number of equal modes, ≥ 1
+}

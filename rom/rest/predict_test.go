@@ -1,0 +1,73 @@
+package rest
+
+import (
+	"math"
+	"testing"
+
+	"grposim/option"
+)
+
+// Frozen force, two arms, no scale: E z − z* = (2p−1)V with V the variance of
+// the snapshot, for any μ, K and τ (docs/theory-neglected.md §6).
+func TestShiftOfAFrozenForce(t *testing.T) {
+	p := reference(option.NoScale, 0.5, 16)
+	p.Optimizer.Momentum = 0.5
+	for _, lag := range []option.Lag{{Kind: option.Block, Interval: 1}, {Kind: option.Block, Interval: 5}, {Kind: option.Delay, Interval: 3}} {
+		p.Lag = lag
+		got := Predict(p)
+		f := fold(p)
+		r := newLinearization(f, f.reached())
+		law, _ := r.newMotion(option.HeavyBall, p.Optimizer.LearningRate, p.Optimizer.Momentum, nil).Whole.Law()
+		snapshot := math.NaN()
+		for _, joint := range law.Phases {
+			if math.IsNaN(snapshot) {
+				snapshot = 2 * joint.At(1, 1)
+			}
+		}
+		// Second differences leave 1e-9 or so.
+		near(t, "E z − z*", *got.Moments.LogitGapShift, (2*got.FixedPoint.Policy[0]-1)*snapshot, 1e-7)
+	}
+}
+
+// Adam's thresholds are learning rates of Adam, not of the heavy ball that it equals near the fixed
+// point while its second moments are held: at the critical one the radius of that crosses 1, at the
+// onset its multipliers become complex. The state at rest is stable on either side.
+func TestAdamThresholds(t *testing.T) {
+	p := reference(option.NoScale, 0.5, 64).Checked()
+	p.Lag = option.Lag{Kind: option.Block, Interval: 4}
+	p.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: 0.1, Beta1: 0.9, Beta2: 0.999}
+	d := Predict(p).LeadingOrder
+	held := func(rate float64) Dynamics {
+		q := p
+		q.Optimizer.LearningRate = rate
+		_, m, because := NewEquilibrium(q).dynamicsOf(q)
+		if because.Out() {
+			t.Fatal(because)
+		}
+		return multipliersAlone(m.Dynamics)
+	}
+	const step = 1e-6
+	critical, onset := *d.CriticalLearningRate, *d.OscillationLearningRate
+	if below, above := *held(critical * (1 - step)).SpectralRadius, *held(critical * (1 + step)).SpectralRadius; below >= 1 || above <= 1 {
+		t.Errorf("at the critical rate %g the radius goes from %g to %g", critical, below, above)
+	}
+	if below, above := held(onset * (1 - step)).Multipliers[0][1], held(onset * (1 + step)).Multipliers[0][1]; below != 0 || above == 0 {
+		t.Errorf("at the onset %g the imaginary part goes from %g to %g", onset, below, above)
+	}
+	p.Optimizer.LearningRate = 2 * critical
+	if r := *Predict(p).LeadingOrder.SpectralRadius; r >= 1 {
+		t.Errorf("at twice the critical rate the radius at rest is %g", r)
+	}
+}
+
+// Where the linear variance of J vanishes, that of its quadratic part remains: the bound of
+// the second order is no smaller.
+func TestBoundContainsTheQuadraticPart(t *testing.T) {
+	const gap, quadratic = 0.04, 3e-7
+	if got := secondOrderBound(0, gap, quadratic).RewardVariance; !(got >= quadratic) {
+		t.Errorf("without linear variance: %g, want at least %g", got, quadratic)
+	}
+	if got, want := secondOrderBound(1e-3, gap, quadratic).RewardVariance, secondOrderBound(1e-3, gap, 0).RewardVariance+quadratic; !(got >= want) {
+		t.Errorf("with linear variance: %g, want at least %g", got, want)
+	}
+}
