@@ -261,7 +261,7 @@ func (e *Equilibrium) locate() (because scope.Reason) {
 	if because := m.Sliding(); because.Out() {
 		return because
 	}
-	if left := m.Law.LeftOut(); !(left*left <= mostExpanded) {
+	if left := m.Law.LeftOut(); left*left > mostExpanded { // NaN where rewards are equal: it locks
 		return tooManyValued(left * left)
 	}
 	e.linearization = newLinearization(*f, e.logits)
