@@ -4,8 +4,8 @@ package main
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
 	mostProduct = 72_266
-	mostTools   = 5_311
-	mostTests   = 45_262
+	mostTools   = 5_262
+	mostTests   = 45_261
 	mostDocs    = 328
 )
 
@@ -41,9 +41,9 @@ var rooms = map[string]int{
 	"tools/bench":            167,
 	"tools/calibrate":        1042,
 	"tools/explorer":         118,
-	"tools/explorer/explore": 1499,
+	"tools/explorer/explore": 1494,
 	"tools/explorer/wasm":    21,
-	"tools/fuzz":             1347,
+	"tools/fuzz":             1303,
 	"tools/guard":            282,
 	"tools/internal/tool":    130,
 	"tools/site":             469,

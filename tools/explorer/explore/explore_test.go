@@ -5,9 +5,7 @@
 package explore
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -145,11 +143,11 @@ func TestProblems(t *testing.T) {
 // Controls have a meaning in a line and values that the configuration takes, and what they show
 // is what they set.
 func TestControls(t *testing.T) {
-	strict := json.NewDecoder(bytes.NewReader(descriptionJSON))
+	strict := json.NewDecoder(strings.NewReader(string(descriptionJSON)))
 	strict.DisallowUnknownFields()
 	description, err := Describe()
-	if err := errors.Join(err, strict.Decode(new(Description))); err != nil {
-		t.Fatal(err)
+	if wrong := strict.Decode(new(Description)); err != nil || wrong != nil {
+		t.Fatal(err, wrong)
 	}
 	for _, c := range description.Controls {
 		ends := c.Words
