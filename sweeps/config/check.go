@@ -17,9 +17,7 @@ import (
 // checkKey is a key of a check, a row of keys.yaml; without an index it has no plain value.
 type checkKey struct {
 	Key
-	// claims with this need require the key, other claims refuse it; "": every check may have it
-	need Need
-	may  []*Claim // claims that may have the key, others refuse it; nil: as need says
+	row row
 }
 
 // ruleMeasured names the unit of the ends of a search.
@@ -52,11 +50,6 @@ var followedQuantities = append(sim.Quantities(2), sim.Strata.Parts()...)
 
 // checkKeys are the keys of a check in the order of the reference document.
 var checkKeys = func() []checkKey {
-	needs := map[string]Need{
-		"over": NeedsThreeValues, "displacement": NeedsDisplacement, "draws": NeedsDisplacement,
-		"offset": NeedsOffset, "locate": NeedsLocation, "mode": NeedsMode, "law": NeedsLaw, "class": NeedsClass,
-	}
-	may := map[string][]*Claim{"quantity": {Trajectory, TimeToLevel}, "level": {TimeToLevel}}
 	words := map[string][]string{
 		"prediction": wordsOf(predictions), "quantity": wordsOf(followedQuantities),
 		"mode": wordsOf(diagnose.Modes), "law": wordsOf(measure.Laws),
@@ -65,7 +58,7 @@ var checkKeys = func() []checkKey {
 		if own := words[r.Key]; own != nil {
 			r.Words, r.Doc = own, strings.Replace(r.Doc, "{words}", listWords(own), 1)
 		}
-		return checkKey{r.key(reflect.TypeFor[Check]()), needs[r.Key], may[r.Key]}
+		return checkKey{r.key(reflect.TypeFor[Check]()), r}
 	})
 }()
 
@@ -90,7 +83,8 @@ var checkFields = each(checkKeys, func(key checkKey) string { return key.Path })
 
 // refusedBy reports whether checks of a claim must not have the key.
 func (key *checkKey) refusedBy(claim *Claim) bool {
-	return key.need != "" && !claim.Has(key.need) || key.may != nil && !slices.Contains(key.may, claim)
+	claims := key.row.Claims
+	return key.row.Need != "" && !claim.Has(key.row.Need) || claims != nil && !slices.Contains(claims, claim.Name)
 }
 
 // written returns the value of a key in a document, nil where the check has none.
@@ -183,7 +177,7 @@ func (c *checkReader) read() {
 // plain decodes a key that has a plain value, and refuses one that the claim does not use.
 func (c *checkReader) plain(key checkKey) {
 	f, path := c.fields[key.Path], c.path+"."+key.Path
-	needed := c.Claim.Has(key.need)
+	needed := c.Claim.Has(key.row.Need)
 	switch key.Path {
 	case "prediction":
 		if c.known {
@@ -197,7 +191,7 @@ func (c *checkReader) plain(key checkKey) {
 	switch {
 	case f != nil && c.known && key.refusedBy(c.Claim):
 		c.reject(path, "got a key that %s does not use, want it left out", c.Claim.Name)
-	case key.index == nil || key.need != "" && !c.known:
+	case key.index == nil || key.row.Need != "" && !c.known:
 	case f == nil && needed:
 		c.reject(path, "got nothing, want %s", key.Want())
 	case f == nil:
@@ -296,7 +290,7 @@ func (c *Claim) faults() (useful []string, want string) {
 	useful, want = []string{"set", "scale"}, "{set: {key: value}} or {scale: {constant: factor}}"
 	for _, name := range names {
 		other := "{" + name + ": another " + name + "}"
-		switch need := checkKeyOf(name).need; {
+		switch need := checkKeyOf(name).row.Need; {
 		case !c.Has(need):
 		case need == NeedsLaw: // theory predicts how well it fits
 			useful, want = append(useful, name), want+" or "+other

@@ -40,35 +40,38 @@ const (
 	AcrossCells ClaimScope = "per group of cells" // cells that differ in Check.Over only
 )
 
-// Need is a requirement of a claim on its check or on the cells that the check selects,
-// in the words of the reference document.
+// Need is a requirement of a claim on its check or on the cells that the check selects: a row of
+// `needs` in rules.yaml.
 type Need string
 
 const (
-	NeedsBurnIn       Need = "`run.burn_in` > 0"
-	NeedsFiniteGroups Need = "finite `grpo.group_size` (out of scope at `inf`)"
-	NeedsThreeValues  Need = "`over` and at least 3 values of that key (of `grpo.group_size`: finite ones)"
-	NeedsDisplacement Need = "`displacement` ≥ 1e-9 and `draws` ≥ 1 (pairs of groups at ±displacement)"
-	NeedsAbsolute     Need = "`absolute_margin` (the predicted value is 0)"
-	NeedsDistance     Need = "a start away from the fixed point"
-	NeedsOffset       Need = "`offset` ≥ 1e-9 (pairs of runs that start at ±offset about the fixed point) and at least 4 refresh instants from `run.burn_in` on"
-	NeedsLocation     Need = "`locate` (nothing else is simulated in the cell)"
-	NeedsExpected     Need = "`grpo.group_size: inf`"
-	NeedsTwoArms      Need = "two arms"
-	NeedsNetwork      Need = "`policy.network`"
-	NeedsStiffness    Need = "stiffness in `run.record`"
-	NeedsSteadyRate   Need = "`optimizer.schedule` constant, without warm-up"
-	NeedsMultipliers  Need = "at finite `grpo.group_size`: two arms, and a block of the last snapshot or a delay of at most 1"
-	NeedsOneAge       Need = "at finite `grpo.group_size`: a block or a delay"
-	NeedsScatter      Need = "at finite `grpo.group_size`: `run.replicas` ≥ 2"
-	NeedsKnownRule    Need = "`optimizer.kind` heavy-ball or nesterov"
-	NeedsOnPolicy     Need = "`lag` block 1 or delay 0, and `optimizer.momentum` 0"
-	NeedsHundredSteps Need = "`run.steps` > 100"
-	NeedsRecurrence   Need = "block lag, `grpo.importance.mode` ratio, `grpo.kl.gradient` exact `at` current, `grpo.advantage.epsilon` 0"
-	NeedsMode         Need = "`mode`"
-	NeedsLaw          Need = "`law`"
-	NeedsClass        Need = "`class`"
+	NeedsBurnIn       Need = "burn-in"
+	NeedsFiniteGroups Need = "finite-groups"
+	NeedsThreeValues  Need = "three-values"
+	NeedsDisplacement Need = "displacement"
+	NeedsAbsolute     Need = "absolute"
+	NeedsDistance     Need = "distance"
+	NeedsOffset       Need = "offset"
+	NeedsLocation     Need = "location"
+	NeedsExpected     Need = "expected"
+	NeedsTwoArms      Need = "two-arms"
+	NeedsNetwork      Need = "network"
+	NeedsStiffness    Need = "stiffness"
+	NeedsSteadyRate   Need = "steady-rate"
+	NeedsMultipliers  Need = "multipliers"
+	NeedsOneAge       Need = "one-age"
+	NeedsScatter      Need = "scatter"
+	NeedsKnownRule    Need = "known-rule"
+	NeedsOnPolicy     Need = "on-policy"
+	NeedsHundredSteps Need = "hundred-steps"
+	NeedsRecurrence   Need = "recurrence"
+	NeedsMode         Need = "mode"
+	NeedsLaw          Need = "law"
+	NeedsClass        Need = "class"
 )
+
+// String returns the need in the words of the reference document.
+func (n Need) String() string { return rules.Needs[n] }
 
 // Has reports whether the claim has the need.
 func (c *Claim) Has(need Need) bool { return slices.Contains(c.Needs, need) }

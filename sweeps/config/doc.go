@@ -9,7 +9,7 @@
 //  2. The loader (load.go, loader.go, decode_*.go, check.go) decodes the tree by tables of
 //     keys and applies the overrides of the command line; reader.go decodes single values.
 //  3. validate (validate.go, sharing.go) expands the grids and applies the rules between
-//     keys and the requirements of claims on cells (rules.go), and the rules for checks that
+//     keys and the requirements of claims on cells (rules.yaml), and the rules for checks that
 //     share a cell.
 //  4. [Load] returns a complete [Spec] (spec.go), or [Problems]: all errors at once, each
 //     as file:line:column: key: got X, want Y.

@@ -11,9 +11,7 @@ const (
 	maxArms    = 4096    // the theory's matrices have arms² entries
 	maxInteger = 1 << 53 // JSON readers round larger integers
 	maxCells   = 1_000_000
-	maxPrompts = 4096      // the theory has a fixed point for each
-	maxDelay   = 1_000_000 // the policies of all steps of a delay are kept
-	maxSamples = 1_000_000 // of a step: clipped normal rewards are drawn sample by sample
+	maxPrompts = 4096 // the theory has a fixed point for each
 )
 
 // largestMargin bounds margins and hypotheses: their products and ratios with what is predicted are

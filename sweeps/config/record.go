@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"grposim/option"
 	"grposim/sim"
 )
 
@@ -38,6 +37,15 @@ func recordWords(record Record) []string {
 	return words
 }
 
+// recordWord returns the word of a quantity, pass@K for all K, in the tests of rules.
+func recordWord(q sim.Quantity) string {
+	word := recordWords(Record{q})[0]
+	if strings.HasPrefix(word, passWord) {
+		return passWord + "K"
+	}
+	return word
+}
+
 // quantities decodes a list of quantities to record, each once.
 func (rd *reader) quantities(n *node, path string) (Record, bool) {
 	list, ok := items(rd, n, path, recordWant, maxRecord, "word", rd.quantity)
@@ -67,31 +75,4 @@ func (rd *reader) quantity(n *node, path string) (sim.Quantity, bool) {
 		return sim.Quantity(strings.ReplaceAll(n.text, "-", "_")), true
 	}
 	return refuse[sim.Quantity](rd, n, path, listWords(words)+didYouMean(n.text, words))
-}
-
-// records reports whether run.record names a quantity.
-func records(s *Settings, q sim.Quantity) bool { return slices.Contains(s.Run.Record, q) }
-
-// recordRules say which quantities a cell can record.
-var recordRules = []rule{
-	{when: "run.record bandit.arms", want: "no pass@K unless all rewards are 0 or 1 ({bandit.arms})", and: func(s *Settings) bool {
-		passes := func(q sim.Quantity) bool { _, passes := q.Samples(); return passes }
-		return !sim.Binary(s.Bandit.Arms) && slices.ContainsFunc(s.Run.Record, passes)
-	}},
-	{when: "run.record grpo.group_size=inf", want: "no samples at grpo.group_size inf, where none is drawn",
-		and: func(s *Settings) bool { return records(s, sim.SamplesDrawn) }},
-	{when: "run.record bandit.prompts.count bandit.prompts.parameters",
-		want: "no strata unless bandit.prompts.count is more than 1 and bandit.prompts.parameters is tabular",
-		and: func(s *Settings) bool {
-			tabular := s.Prompts.Count > 1 && s.Prompts.Parameters == option.Tabular
-			return !tabular && records(s, sim.Strata)
-		}},
-	{when: "run.record policy.network.kind grpo.group_size",
-		want: "no stiffness unless policy.network.kind is a network and grpo.group_size inf",
-		and:  func(s *Settings) bool { return (!s.Deep() || sampled(s)) && records(s, sim.Stiffest) }},
-	{when: "run.record policy.network.kind!=none", want: "stiffness alone with a network", and: func(s *Settings) bool {
-		return slices.ContainsFunc(s.Run.Record, func(q sim.Quantity) bool { return q != sim.Stiffest })
-	}},
-	{when: "run.record", want: fmt.Sprintf("at most %d quantities beside strata", maxRecord-sim.MaxStrata),
-		and: func(s *Settings) bool { return len(s.Run.Record) > maxRecord+1-sim.MaxStrata && records(s, sim.Strata) }},
 }

@@ -8,20 +8,33 @@ import (
 	"grposim/option"
 )
 
-// The conditions of rules name words of their keys, and the texts name keys and phrases.
+// The tests of rules name words of their keys, the texts name keys and facts, and the rows of checks
+// name claims and needs.
 func TestRulesNameKeys(t *testing.T) {
-	rules := slices.Concat(cellRules, each(demands, func(d demand) rule { return d.rule }))
-	for _, r := range rules {
-		for _, test := range r.tests {
-			k := Keys[test.key]
-			known := func(v string) bool { return k.Kind != WordValue || slices.Contains(k.Words, v) }
-			if i := slices.IndexFunc(test.values, func(v string) bool { return !known(v) }); i >= 0 {
-				t.Errorf("%q: %s is no word of %s", r.when, test.values[i], k.Path)
+	for _, r := range slices.Concat(cellRules, demands) {
+		for _, test := range slices.Concat(r.all, r.any) {
+			if test.key < 0 || Keys[test.key].Kind != WordValue || test.op == "" {
+				continue
+			}
+			for _, v := range test.values {
+				if !slices.Contains(Keys[test.key].Words, v) {
+					t.Errorf("%q: %s is no word of %s", r.When, v, test.name)
+				}
 			}
 		}
-		for _, name := range placeholder.FindAllString(r.got+r.want, -1) {
-			if name = strings.Trim(name, "{}"); keyIndex(name) < 0 && phrases[name] == nil {
-				t.Errorf("%q: {%s} is neither a key nor a phrase", r.when, name)
+		for _, name := range placeholder.FindAllString(r.When+r.Any+r.Got+r.Want, -1) {
+			if name = strings.Trim(name, "{}"); keyIndex(name) < 0 && facts[name] == nil {
+				t.Errorf("%q: {%s} is neither a key nor a fact", r.When, name)
+			}
+		}
+		for _, name := range slices.Concat(r.Claims, r.Except) {
+			if _, known := LookupClaim(name); !known {
+				t.Errorf("%q: no claim %s", r.When, name)
+			}
+		}
+		for _, need := range r.Needs {
+			if rules.Needs[need] == "" {
+				t.Errorf("%q: no need %s", r.When, need)
 			}
 		}
 	}
@@ -46,8 +59,6 @@ func TestFieldsOfOptionsAreKeys(t *testing.T) {
 		t.Errorf("%d mistakes, want at least 18", len(m.List()))
 	}
 	for _, mistake := range m.List() {
-		if keyIndex(keyOfField(mistake.Field)) < 0 {
-			t.Errorf("%s is no key", mistake.Field)
-		}
+		keyOfField(mistake.Field) // panics where there is none
 	}
 }

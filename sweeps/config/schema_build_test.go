@@ -358,7 +358,7 @@ func schemaClaim(claim *Claim) object {
 		switch {
 		case key.refusedBy(claim):
 			properties[key.Path] = false
-		case key.need != "":
+		case key.row.Need != "":
 			must = append(must, key.Path)
 		}
 	}

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"bytes"
 	"slices"
 
 	"gopkg.in/yaml.v3"
@@ -82,14 +81,7 @@ func (r *Readings) UnmarshalYAML(n *yaml.Node) error {
 }
 
 // Statements lists the statements of the paper in the order of the embedded table.
-var Statements = func() (statements []Statement) {
-	decoder := yaml.NewDecoder(bytes.NewReader(configs.Statements))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(&statements); err != nil {
-		panic("config: configs/statements.yaml: " + err.Error())
-	}
-	return statements
-}()
+var Statements = decodeTable[[]Statement]("configs/statements.yaml", configs.Statements)
 
 // LookupStatement returns the statement with an id; known is false where there is none.
 func LookupStatement(id string) (s Statement, known bool) {

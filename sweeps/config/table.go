@@ -24,18 +24,22 @@ var keysText []byte
 type row struct {
 	Key, Field, Values, Range, Default, Follows, Symbol, Noun, Unit, Idle, Doc string
 
-	Words, Known []string
+	Words, Known, Claims []string
+	Need                 Need
 }
 
 // table has the rows of keys.yaml: of a file, of its base and of a check.
-var table = func() (t struct{ File, Base, Check []row }) {
-	decoder := yaml.NewDecoder(bytes.NewReader(keysText))
+var table = decodeTable[struct{ File, Base, Check []row }]("keys.yaml", keysText)
+
+// decodeTable decodes an embedded file.
+func decodeTable[T any](name string, text []byte) (t T) {
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	decoder.KnownFields(true)
 	if err := decoder.Decode(&t); err != nil {
-		panic("config: keys.yaml: " + err.Error())
+		panic("config: " + name + ": " + err.Error())
 	}
 	return t
-}()
+}
 
 // Keys is the key table, from which the loader, --set, axes, conditions, the JSON
 // Schema and the reference document are derived. A file nests at the dots of a path.
@@ -45,28 +49,18 @@ var Keys = func() []Key {
 		if keys[i].Kind == WordValue {
 			keys[i].Default = keys[i].Words[0]
 		}
-		param, values, not := parseTest(r.Idle)
-		if param == "" {
+		if r.Idle == "" {
 			continue
 		}
+		param, op, values := parseTest(r.Idle)
 		other := &keys[slices.IndexFunc(keys, func(k Key) bool { return k.Path == param })]
-		if not {
+		if op == "!=" {
 			values = slices.DeleteFunc(slices.Clone(other.Words), func(w string) bool { return slices.Contains(values, w) })
 		}
 		keys[i].Idle = Condition{Param: param, Values: each(values, other.parse)}
 	}
 	return keys
 }()
-
-// parseTest reads KEY=VALUE or KEY!=VALUE. VALUE may be several with | between.
-func parseTest(text string) (key string, values []string, not bool) {
-	key, list, equal := strings.Cut(text, "=")
-	key, not = strings.CutSuffix(key, "!")
-	if equal {
-		values = strings.Split(list, "|")
-	}
-	return key, values, not
-}
 
 // kinds are the kinds of keys by the type of their field; of other types the values are words.
 var kinds = map[reflect.Type]ValueKind{
@@ -172,7 +166,18 @@ var follows = map[string]func(*Settings) any{
 
 // get returns the key's value, of the type of Kind.
 func (k *Key) get(s *Settings) any {
-	switch v := reflect.ValueOf(s).Elem().FieldByIndex(k.index).Interface().(type) {
+	field := reflect.ValueOf(s).Elem().FieldByIndex(k.index)
+	switch field.Kind() {
+	case reflect.Uint8:
+		return k.Words[field.Uint()]
+	case reflect.String: // "" stands for the first
+		return cmp.Or(field.String(), k.Words[0])
+	case reflect.Float64:
+		return field.Float()
+	case reflect.Int:
+		return int(field.Int())
+	}
+	switch v := field.Interface().(type) {
 	case []option.Arm:
 		return groupArms(v)
 	case ageWeights:
@@ -184,10 +189,6 @@ func (k *Key) get(s *Settings) any {
 			return PromptMeans{}
 		}
 		return *v
-	case string: // "" stands for the first
-		return cmp.Or(v, k.Words[0])
-	case fmt.Stringer:
-		return v.String()
 	default:
 		return v
 	}

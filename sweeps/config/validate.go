@@ -84,14 +84,14 @@ func (c *checkState) add(p *Point) {
 	s := &p.Settings
 	for i := range demands {
 		d := &demands[i]
-		if !d.of(c.Check) || !d.broken(s) || c.isBad(d.keys()...) {
+		if !d.of(c.Check) || !d.broken(s) || c.isBad(d.keys...) {
 			continue
 		}
-		want := fill(d.want, s)
-		if d.field == "claim" {
+		want := fill(d.Want, s)
+		if d.Field == "claim" {
 			want += " for " + c.Claim.Name
 		}
-		c.rejectCell(c.path+"."+d.field, "a cell "+fill(d.got, s), want)
+		c.rejectCell(c.path+"."+d.Field, "a cell "+fill(d.Got, s), want)
 	}
 	if l := c.Locate; l != nil && slices.ContainsFunc(p.Axes, func(a Assignment) bool { return a.Param == l.Param }) {
 		c.rejectCell(c.path+".locate.param", l.Param+", which the sweep varies", "a key that no axis varies (a located cell ignores its own value)")
