@@ -15,9 +15,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// This file has the force of two arms whose gradient is scaled to a largest norm c
-// (docs/theory-trainers.md §11.6). The components of a gradient add to 0, so that its norm is
-// √2|g_1| and the force of a step is g_1 cut to [−c/√2, c/√2].
+// This file has what the norm of a gradient does not exceed, at any policy, and so where a largest
+// norm never acts (docs/theory-trainers.md §11.6). There the theory is that without one.
 
 // maxLimited is the largest group whose cut force is summed over the numbers of successes and
 // failures of the first arm, which takes about a millisecond there.
@@ -36,25 +35,6 @@ func (p *Params) cutForce() float64 {
 		return p.Optimizer.MaxNorm / math.Sqrt2
 	}
 	return 0
-}
-
-// Unclipped is in scope if the largest norm of p clips no force: at G = ∞ where force, the
-// largest norm ≥ 0 of the expected gradient on the way that is followed (+Inf: not known),
-// is at most that, and else by the bound of largestForce.
-func Unclipped(p Params, force float64) scope.Scope {
-	if p = p.Checked(); p.NeverClipped(force) {
-		return scope.Scope{In: true}
-	}
-	return scope.Scope{Because: p.Clipped(force)}
-}
-
-// KnownForce is in scope if the largest norm clips no force of p at a fixed point, or if the
-// mean of the clipped force is known there.
-func KnownForce(p Params) scope.Scope {
-	if p = p.Checked(); p.ForceKnown() {
-		return scope.Scope{In: true}
-	}
-	return scope.Scope{Because: p.Clipped(0)}
 }
 
 // Clipped returns the reason of forces that the largest norm may clip, with the least norm that
@@ -80,10 +60,6 @@ func roundedUp(x float64) string {
 }
 
 func (p *Params) ForceKnown() bool { return p.cut > 0 || p.NeverClipped(0) }
-
-// This file has what the norm of a gradient does not exceed, at any policy and along a path, and so
-// where a largest norm never acts (docs/theory-trainers.md §11.6). There the theory is that without
-// one.
 
 // Plain returns parameters of the same runs without options that cannot act: a largest norm that no
 // gradient can exceed, Nesterov's rule without momentum, samples that are reused in the one step of

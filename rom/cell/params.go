@@ -9,12 +9,7 @@
 package cell
 
 import (
-	"fmt"
-	"math"
-
 	"grposim/option"
-	"grposim/rom/group"
-	"grposim/rom/linear"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -51,65 +46,6 @@ func (p *Params) Drawn(t int) int {
 // Draws reports whether step t draws groups.
 func (p *Params) Draws(t int) bool { return p.Drawn(t+1) > p.Drawn(t) }
 
-// Checked returns p with its defaults filled in: a nil Reference as zero logits,
-// a factor of 0 as 1. It panics with the name of a field that is out of its range.
-// Optimizer and Lag have checks of their own, because most functions do not use
-// them.
-func (p Params) Checked() Params {
-	Must((&option.Bandit{Arms: p.Arms}).Check)
-	arms := len(p.Arms)
-	if p.Reference == nil {
-		p.Reference = make([]float64, arms)
-	}
-	CheckLogits("Params.Reference", p.Reference, arms)
-	Want(linear.IsFinite(p.Reference...), "Params.Reference", p.Reference, "finite logits")
-	if p.Start != nil {
-		CheckLogits("Params.Start", p.Start, arms)
-		Want(linear.IsFinite(p.Start...), "Params.Start", p.Start, "finite logits")
-	}
-	p.Estimator.Complete()
-	p.Lag.Complete()
-	if p.GroupSize == 0 {
-		p.GroupSize = option.Infinite
-	}
-	// no group has equal rewards, and all scales are those of one reward
-	if p.GroupSize == option.Infinite {
-		p.Filter = option.KeepAll
-		group.AtInfinity(&p.Advantage)
-	}
-	if p.KL.Coefficient == 0 {
-		p.KL.In = option.InLoss // of no penalty
-	}
-	Must(p.Estimator.Check)
-	Must(p.ReferenceUpdate.Check)
-	success, _ := group.TwoValued(p.Arms)
-	Want(success != nil || p.Filter == option.KeepAll, "Params.Filter", p.Filter, "none where rewards take more than two values")
-	if p.Advantage.BinaryOnly() {
-		for _, arm := range p.Arms {
-			Want(arm.Law == option.Bernoulli, "Params.Arms", p.Arms, "Bernoulli arms with this advantage")
-		}
-	}
-	for _, f := range []struct {
-		name  string
-		value *float64
-	}{
-		{"Stiffness", &p.Factors.Stiffness}, {"Noise", &p.Factors.Noise},
-		{"Lag", &p.Factors.Lag}, {"Mass", &p.Factors.Mass},
-	} {
-		Want(nonNegative(*f.value), "Params.Factors."+f.name, *f.value, "finite and above 0, or 0 for 1")
-		if *f.value == 0 {
-			*f.value = 1
-		}
-	}
-	if p.Measured != nil {
-		checkMeasured("Params.Measured.Fresh", p.Measured.Fresh, arms)
-		checkMeasured("Params.Measured.Stale", p.Measured.Stale, arms)
-	}
-	p.Prompts.check(&p)
-	p.cut = p.cutForce()
-	return p
-}
-
 // Uniform returns the logits of the uniform policy over arms, by class; nil: all 0.
 func (p *Params) Uniform() []float64 { return p.uniform }
 
@@ -118,41 +54,6 @@ func (p *Params) Cut() float64 { return p.cut }
 
 // SetUniform sets the logits of the uniform policy of classes of arms.
 func (p *Params) SetUniform(logits []float64) { p.uniform = logits }
-
-// CheckLogits panics unless logits has one entry per arm.
-func CheckLogits(name string, logits []float64, arms int) {
-	if len(logits) != arms {
-		Want(false, name, fmt.Sprintf("%d logits", len(logits)), fmt.Sprintf("%d, one per arm", arms))
-	}
-}
-
-// checkMeasured panics unless m is a square matrix with one row per arm.
-func checkMeasured(name string, m *mat.Dense, arms int) {
-	Want(m != nil, name, "nil", "a matrix")
-	if rows, columns := m.Dims(); rows != arms || columns != arms {
-		Want(false, name, fmt.Sprintf("%d×%d", rows, columns), fmt.Sprintf("%d×%d, a row per arm", arms, arms))
-	}
-}
-
-// Want panics with the name of the caller's mistake unless ok.
-func Want(ok bool, name string, got any, wanted string) {
-	if !ok {
-		panic(fmt.Sprintf("rom: %s: got %v, want %s", name, got, wanted))
-	}
-}
-
-// Must panics with the caller's mistakes that check finds.
-func Must(check func(*option.Mistakes)) {
-	var m option.Mistakes
-	check(&m)
-	m.Panic("rom")
-}
-
-// nonNegative reports whether x is finite and at least 0.
-func nonNegative(x float64) bool { return x >= 0 && !math.IsInf(x, 1) }
-
-// This file computes the effect of a KL penalty, of an entropy bonus, of reused samples, of a
-// largest norm and of a moving reference (docs/theory-trainers.md §11.5 and §11.6).
 
 // Restoring returns the part of β that restores on-policy: 0 for k1 in the loss, whose
 // mean is π_old − π.
@@ -209,4 +110,21 @@ type Params struct {
 
 	// norm that the gradients of the runs in question do not exceed, see unlimited; 0: not known
 	met float64
+}
+
+// Prompts are the prompts of a cell: bandits of two Bernoulli arms with one reference
+// policy, of which one is drawn for each of the B groups of a step (docs/theory-trainers.md §11.7).
+// The arms of Params then are those of the mean prompt. The zero value stands for none.
+type Prompts struct {
+	First, Second []float64 // mean rewards of the two arms by prompt, within [0, 1]
+	// logit gap of π_ref of each prompt, where it starts, finite; option.Tabular only; nil:
+	// Params.Reference and the start of all
+	Starts     []float64
+	Parameters option.Parameters
+	Order      option.PromptOrder
+}
+
+// Tabular reports whether p has prompts with a policy each.
+func (p *Params) Tabular() bool {
+	return len(p.Prompts.First) > 0 && p.Prompts.Parameters == option.Tabular
 }

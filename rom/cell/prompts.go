@@ -2,46 +2,11 @@ package cell
 
 import (
 	"fmt"
-	"slices"
 
 	"grposim/fp"
 	"grposim/option"
-	"grposim/rom/linear"
 	"grposim/rom/scope"
 )
-
-// Prompts are the prompts of a cell: bandits of two Bernoulli arms with one reference
-// policy, of which one is drawn for each of the B groups of a step (docs/theory-trainers.md §11.7).
-// The arms of Params then are those of the mean prompt. The zero value stands for none.
-type Prompts struct {
-	First, Second []float64 // mean rewards of the two arms by prompt, within [0, 1]
-	// logit gap of π_ref of each prompt, where it starts, finite; option.Tabular only; nil:
-	// Params.Reference and the start of all
-	Starts     []float64
-	Parameters option.Parameters
-	Order      option.PromptOrder
-}
-
-// check panics unless the prompts fit p.
-func (s *Prompts) check(p *Params) {
-	if len(s.First) == 0 {
-		return
-	}
-	Want(len(s.Second) == len(s.First), "Params.Prompts.Second", len(s.Second), "as many numbers as First")
-	for _, m := range slices.Concat(s.First, s.Second) {
-		Want(m >= 0 && m <= 1, "Params.Prompts", m, "mean rewards within [0, 1]")
-	}
-	Want(p.Filter != option.Redraw || s.Order == option.Independent, "Params.Prompts.Order", s.Order, "WithReplacement where groups of equal rewards are redrawn")
-	Want(len(p.Arms) == 2 && p.Arms[0].Law == option.Bernoulli && p.Arms[1].Law == option.Bernoulli, "Params.Arms", p.Arms, "two Bernoulli arms, with prompts")
-	if s.Starts != nil {
-		Want(s.Parameters == option.Tabular && len(s.Starts) == len(s.First) && linear.IsFinite(s.Starts...), "Params.Prompts.Starts", s.Starts, "a finite number for each prompt with a policy of its own")
-	}
-}
-
-// Tabular reports whether p has prompts with a policy each.
-func (p *Params) Tabular() bool {
-	return len(p.Prompts.First) > 0 && p.Prompts.Parameters == option.Tabular
-}
 
 // Prompt returns the bandit of one prompt alone, and where it starts if all start at init.
 func (p *Params) Prompt(x int, init []float64) (one Params, start []float64) {

@@ -1,7 +1,13 @@
 package force
 
 import (
+	"cmp"
+	"math"
+	"slices"
+
+	"grposim/option"
 	"grposim/rom/cell"
+	"grposim/rom/group"
 	"grposim/rom/scope"
 
 	"gonum.org/v1/gonum/floats"
@@ -57,4 +63,124 @@ func project(c, probs []float64) {
 	for a, p := range probs {
 		c[a] -= p * sum
 	}
+}
+
+// Informed returns the share of the steps, from 0 to 1, of which as many with a force of one size
+// decide as much about a run at finite G with the policy of the logits theta, one an arm: 1/(1 +
+// (u−1)/B), u = E v²/(E v)² of a group, v its mean square advantage given its rewards. It is 1, a
+// bound, for prompts with a policy each, and 0 where no group exerts a force.
+func Informed(p cell.Params, theta []float64) float64 {
+	p = p.Checked()
+	if p.Tabular() {
+		return 1
+	}
+	cell.CheckLogits("theta", theta, len(p.Arms))
+	m := New(&p)
+	m.Set(theta, theta)
+	if u := m.Law.Unevenness(m.Now.Probs); !math.IsNaN(u) {
+		return 1 / (1 + (u-1)/float64(p.GroupsPerStep))
+	}
+	return 0
+}
+
+// SubtractPenalty subtracts β times the mean KL gradient.
+func (m *Model) SubtractPenalty(dst []float64) {
+	if m.KL.Coefficient == 0 || m.KL.OfReward() {
+		return
+	}
+	at := m.anchor()
+	if m.KL.In == option.InLoss && m.KL.Gradient == option.ExactKL {
+		kl := 0.0
+		for a, p := range at.Probs {
+			kl += p * (at.Logs[a] - m.LogReference[a])
+		}
+		for a, p := range at.Probs {
+			dst[a] -= m.KL.Coefficient * p * (at.Logs[a] - m.LogReference[a] - kl)
+		}
+		return
+	}
+	c := m.x
+	copy(c, m.Old)
+	if m.Counts != nil {
+		m.Counts.SampleShares(c)
+	}
+	for a := range c {
+		c[a] *= m.KL.Coefficient * m.Kappa[a]
+	}
+	project(c, at.Probs)
+	for a := range dst {
+		dst[a] -= c[a]
+	}
+}
+
+// shiftRewards sets what the KL penalty adds to a reward of each arm, −β log π_old/π_ref.
+func (m *Model) shiftRewards() {
+	for a, l := range m.Past.Logs {
+		m.Shift[a] = -m.KL.Coefficient * (l - m.LogReference[a])
+	}
+}
+
+// tiedReward is the difference of two rewards of different arms, in units of their range, up
+// to which they count as tied.
+const tiedReward = 1e-6
+
+// Sliding returns the reason why there is no linear dynamics at a fixed point at which the
+// policies are set, none where there is.
+func (m *Model) Sliding() scope.Reason {
+	if m.KL.OfReward() && m.Advantage.Scale == option.StdScale && m.Equalled() {
+		return scope.NotPredicted.Because("rewards that are all equal at the fixed point, KL included")
+	}
+	return scope.Reason{}
+}
+
+// Equalled reports whether all rewards are equal, up to rounding.
+func (m *Model) Equalled() bool { return m.Law.Spread() <= tiedReward*tiedReward }
+
+// ExpectedReward returns J(θ) = Σ_a π_a m_a, where π = softmax(θ) and m_a is the
+// mean reward of arm a. theta has one logit per arm. Of prompts with a policy each it is the
+// mean of J at their starts.
+func ExpectedReward(p cell.Params, theta []float64) float64 {
+	cell.Must((&option.Bandit{Arms: p.Arms}).Check)
+	cell.CheckLogits("theta", theta, len(p.Arms))
+	if p.Tabular() {
+		sum := 0.0
+		for x := range p.Prompts.First {
+			one, start := p.Prompt(x, theta)
+			sum += cell.Expected(one.Arms, cell.PolicyAt(start)) / float64(len(p.Prompts.First))
+		}
+		return sum
+	}
+	return cell.Expected(p.Arms, cell.PolicyAt(theta))
+}
+
+// BestReward returns the largest expected reward of any policy: the mean of the best arm or, of
+// prompts with a policy each, the mean over the prompts of that.
+func BestReward(p cell.Params) float64 {
+	cell.Must((&option.Bandit{Arms: p.Arms}).Check)
+	best := func(arms []option.Arm) float64 {
+		return slices.MaxFunc(arms, func(a, b option.Arm) int { return cmp.Compare(a.Mean, b.Mean) }).Mean
+	}
+	if !p.Tabular() {
+		return best(p.Arms)
+	}
+	sum := 0.0
+	for x := range p.Prompts.First {
+		one, _ := p.Prompt(x, nil)
+		sum += best(one.Arms) / float64(len(p.Prompts.First))
+	}
+	return sum
+}
+
+// RewardVariance returns the variance of one sampled reward, Σ_a π_a (m_a² + s_a²) − J²,
+// where π = softmax(θ) and s_a² is the variance of the rewards of arm a. theta has one
+// logit per arm.
+func RewardVariance(p cell.Params, theta []float64) float64 {
+	cell.Must((&option.Bandit{Arms: p.Arms}).Check)
+	cell.CheckLogits("theta", theta, len(p.Arms))
+	probs := cell.PolicyAt(theta)
+	j, sum := cell.Expected(p.Arms, probs), 0.0
+	for a, p_a := range probs {
+		sum += p_a * group.SecondMoment(p.Arms[a], j)
+	}
+	return sum
 }

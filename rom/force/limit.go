@@ -7,19 +7,9 @@ import (
 	"grposim/rom/group"
 )
 
-// Limited reports whether the force is cut. Two equal arms that are merged exert none.
-func (m *Model) Limited() bool { return m.Cut() > 0 && len(m.Arms) == 2 }
-
-// groupForce holds the coefficients of the force on the first arm of a group with s_a
-// successes and f_a failures of arm a,
-//
-//	g_1 = u⁺ Σ_a success_a s_a + u⁻ Σ_a failure_a f_a + Σ_a arm_a (s_a + f_a) + fixed
-//
-// with g_1 = π_0c_1 − π_1c_0 of c^R and c^K (docs/theory.md §2).
-type groupForce struct {
-	success, failure, arm [2]float64
-	fixed                 float64 // of the exact KL gradient and the entropy bonus
-}
+// This file has the force of two arms whose gradient is scaled to a largest norm c
+// (docs/theory-trainers.md §11.6). The components of a gradient add to 0, so that its norm is
+// √2|g_1| and the force of a step is g_1 cut to [−c/√2, c/√2].
 
 // newGroupForce returns the coefficients at the logits given to set.
 func newGroupForce(m *Model) *groupForce {

@@ -54,22 +54,6 @@ type Model struct {
 	inner [2][]float64   // binomial probabilities of cutMoments
 }
 
-// Policy is a softmax and its logarithm, one entry per arm.
-type Policy struct {
-	Probs, Logs []float64
-}
-
-func newPolicy(arms int) Policy {
-	return Policy{Probs: make([]float64, arms), Logs: make([]float64, arms)}
-}
-
-func (p *Policy) Set(theta []float64) {
-	norm := cell.Softmax(p.Probs, theta)
-	for a, x := range theta {
-		p.Logs[a] = x - norm
-	}
-}
-
 // newModel returns the model of p, which Params.checked has completed. Prompts with a policy
 // each have no model of all.
 func New(p *cell.Params) *Model {
@@ -183,20 +167,16 @@ func (m *Model) StartBaseline() {
 // MoveBaseline moves the running mean of a mean field by one draw at J.
 func (m *Model) MoveBaseline(j float64) { *m.Running += m.Advantage.Rate * (j - *m.Running) }
 
-// Informed returns the share of the steps, from 0 to 1, of which as many with a force of one size
-// decide as much about a run at finite G with the policy of the logits theta, one an arm: 1/(1 +
-// (u−1)/B), u = E v²/(E v)² of a group, v its mean square advantage given its rewards. It is 1, a
-// bound, for prompts with a policy each, and 0 where no group exerts a force.
-func Informed(p cell.Params, theta []float64) float64 {
-	p = p.Checked()
-	if p.Tabular() {
-		return 1
-	}
-	cell.CheckLogits("theta", theta, len(p.Arms))
-	m := New(&p)
-	m.Set(theta, theta)
-	if u := m.Law.Unevenness(m.Now.Probs); !math.IsNaN(u) {
-		return 1 / (1 + (u-1)/float64(p.GroupsPerStep))
-	}
-	return 0
+// Limited reports whether the force is cut. Two equal arms that are merged exert none.
+func (m *Model) Limited() bool { return m.Cut() > 0 && len(m.Arms) == 2 }
+
+// groupForce holds the coefficients of the force on the first arm of a group with s_a
+// successes and f_a failures of arm a,
+//
+//	g_1 = u⁺ Σ_a success_a s_a + u⁻ Σ_a failure_a f_a + Σ_a arm_a (s_a + f_a) + fixed
+//
+// with g_1 = π_0c_1 − π_1c_0 of c^R and c^K (docs/theory.md §2).
+type groupForce struct {
+	success, failure, arm [2]float64
+	fixed                 float64 // of the exact KL gradient and the entropy bonus
 }

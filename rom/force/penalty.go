@@ -8,8 +8,10 @@ import (
 	"grposim/option"
 	"grposim/rom/cell"
 	"grposim/rom/group"
-	"grposim/rom/scope"
 )
+
+// This file computes the effect of a KL penalty and of an entropy bonus
+// (docs/theory-trainers.md §11.5).
 
 // penalties are the KL penalty and the entropy bonus at a state: a current policy and a snapshot.
 type penalties struct {
@@ -73,36 +75,6 @@ func (m *penalties) balanced() []float64 {
 	}
 	cell.LogSoftmax(logits, slices.Clone(logits))
 	return logits
-}
-
-// SubtractPenalty subtracts β times the mean KL gradient.
-func (m *Model) SubtractPenalty(dst []float64) {
-	if m.KL.Coefficient == 0 || m.KL.OfReward() {
-		return
-	}
-	at := m.anchor()
-	if m.KL.In == option.InLoss && m.KL.Gradient == option.ExactKL {
-		kl := 0.0
-		for a, p := range at.Probs {
-			kl += p * (at.Logs[a] - m.LogReference[a])
-		}
-		for a, p := range at.Probs {
-			dst[a] -= m.KL.Coefficient * p * (at.Logs[a] - m.LogReference[a] - kl)
-		}
-		return
-	}
-	c := m.x
-	copy(c, m.Old)
-	if m.Counts != nil {
-		m.Counts.SampleShares(c)
-	}
-	for a := range c {
-		c[a] *= m.KL.Coefficient * m.Kappa[a]
-	}
-	project(c, at.Probs)
-	for a := range dst {
-		dst[a] -= c[a]
-	}
 }
 
 // AddEntropy adds α∇H = −α π_a(log π_a/n_a + H), n_a the number of arms in a class.
@@ -218,25 +190,18 @@ func (m *penalties) penaltyStiffness(fresh, stale [][]float64) {
 	}
 }
 
-// shiftRewards sets what the KL penalty adds to a reward of each arm, −β log π_old/π_ref.
-func (m *Model) shiftRewards() {
-	for a, l := range m.Past.Logs {
-		m.Shift[a] = -m.KL.Coefficient * (l - m.LogReference[a])
-	}
+// Policy is a softmax and its logarithm, one entry per arm.
+type Policy struct {
+	Probs, Logs []float64
 }
 
-// tiedReward is the difference of two rewards of different arms, in units of their range, up
-// to which they count as tied.
-const tiedReward = 1e-6
-
-// Sliding returns the reason why there is no linear dynamics at a fixed point at which the
-// policies are set, none where there is.
-func (m *Model) Sliding() scope.Reason {
-	if m.KL.OfReward() && m.Advantage.Scale == option.StdScale && m.Equalled() {
-		return scope.NotPredicted.Because("rewards that are all equal at the fixed point, KL included")
-	}
-	return scope.Reason{}
+func newPolicy(arms int) Policy {
+	return Policy{Probs: make([]float64, arms), Logs: make([]float64, arms)}
 }
 
-// Equalled reports whether all rewards are equal, up to rounding.
-func (m *Model) Equalled() bool { return m.Law.Spread() <= tiedReward*tiedReward }
+func (p *Policy) Set(theta []float64) {
+	norm := cell.Softmax(p.Probs, theta)
+	for a, x := range theta {
+		p.Logs[a] = x - norm
+	}
+}

@@ -11,15 +11,6 @@ import (
 	"grposim/rom/scope"
 )
 
-// Stratum is the mean path of J of some of the prompts with a policy each, those that are about as
-// hard at the start.
-type Stratum struct {
-	Path
-	Prompts   []int   // indices in Params.Prompts, by J at the start, at least one
-	Low, High float64 // smallest and largest J at the start
-	Best      float64 // mean over these prompts of the reward of their better arm
-}
-
 // equallyHard is the distance of two J, relative to them, up to which prompts start alike: rounding
 // decides what is closer.
 const equallyHard = 1e-12

@@ -1,6 +1,7 @@
 package path
 
 import (
+	"iter"
 	"math"
 	"slices"
 
@@ -225,4 +226,76 @@ func (s *snapshots) each(t int, visit func(share float64, old []float64)) {
 			visit(share, s.aged(t, age))
 		}
 	}
+}
+
+// Deviations yields the deviation x of the logits from a fixed point theta, and the
+// velocity v, at step 0 and after each step without end: the linear dynamics in the
+// logits of all arms,
+//
+//	g_t = −Λ_f x_t − Λ_s x_old,
+//
+// from x = start and v = 0 with the optimizer and the lag of p (docs/theory.md §5). Before a delay
+// has passed, x_old is start; of random ages it is the mean over their law. The slices are
+// overwritten by the next step. Adam has no linear dynamics of its own: it panics.
+func Deviations(p cell.Params, theta, start []float64) iter.Seq2[[]float64, []float64] {
+	fresh, stale := force.Stiffness(p, theta)
+	if p.Optimizer.Kind == option.Adam {
+		panic("rom: Deviations: got Adam, want HeavyBall or Nesterov")
+	}
+	rate, momentum := p.Optimizer.LearningRate, p.Optimizer.Momentum
+	force, velocity := linear.StepGains(p.Optimizer.Kind, momentum)
+	return func(yield func(x, v []float64) bool) {
+		x, v := slices.Clone(start), make([]float64, len(start))
+		past := newSnapshots(&p.Lag, start, math.MaxInt-1)
+		old, g := make([]float64, len(start)), make([]float64, len(start))
+		for t := 0; yield(x, v); t++ {
+			clear(old)
+			past.store(t, x)
+			past.each(t, func(share float64, snapshot []float64) {
+				for a, y := range snapshot {
+					old[a] += share * y
+				}
+			})
+			for a := range g {
+				g[a] = 0
+				for b := range g {
+					g[a] -= fresh.At(a, b)*x[b] + stale.At(a, b)*old[b]
+				}
+			}
+			for a := range g {
+				x[a] += rate * (force*g[a] + velocity*v[a])
+				v[a] = momentum*v[a] + g[a]
+			}
+		}
+	}
+}
+
+// metStep is the distance in logits that policies move between two points at which the norm is
+// bounded.
+const metStep = 0.01
+
+// Unlimited returns checked parameters without their largest norm where the gradients of runs from
+// the logits init do not reach it within the given steps. Else it notes which they do not exceed.
+func Unlimited(p cell.Params, init []float64, steps int) cell.Params {
+	if p.NeverClipped(0) {
+		return cell.WithoutIdle(p)
+	}
+	if p.Tabular() || p.NotDerived(cell.RewardsInDigits, cell.MeanForceKnown).Out() {
+		return p
+	}
+	free := cell.WithoutNorm(p)
+	m, past := force.New(&free), newSnapshots(&p.Lag, init, steps)
+	before, most := []float64(nil), 0.0
+	_, within := Follow(free, init, steps, func(t int, theta []float64) (more bool) {
+		old := past.at(t, theta)
+		here := append(append([]float64{}, theta...), old...)
+		if before == nil || floats.Distance(here, before, math.Inf(1)) > metStep {
+			before, most = here, max(most, force.NormMet(m, theta, old))
+		}
+		return !math.IsInf(most, 1)
+	})
+	if !within.In || math.IsNaN(most) {
+		return p
+	}
+	return cell.Meeting(p, most)
 }

@@ -15,6 +15,7 @@ import (
 	"grposim/rom/weight"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 )
 
 // Observed names a number of which Paths predicts the course: a function of the policy π of a step,
@@ -317,4 +318,36 @@ func clippedShare(m *force.Model) (dropped float64) {
 		}
 	}
 	return dropped
+}
+
+// shifted is the change of an observable's mean by the noise at one step, see spread.shift.
+type shifted struct {
+	shift     float64
+	variance  float64 // the largest of a gap of two logits
+	deviation float64 // of the observable over runs
+	nearBound bool    // runs have been within boundReach of a bound where a weight drops to 0
+}
+
+// lostShift is that of a spread that is too large to be followed.
+var lostShift = shifted{shift: math.NaN(), variance: math.NaN(), deviation: math.NaN()}
+
+// points calls centre and pair with the displacements of a rule that is exact for polynomials of
+// degree 3 under the normal law with this mean and covariance, and of degree 5 along the axes of
+// the covariance: the mean itself, then pairs mean ± r e_i along each axis e_i with variance σ_i².
+// The pair's second difference (f₊ + f₋ − 2f)/r² has weight ½σ_i² in the mean of f. r is √3σ_i, and
+// at least least.
+func points(mean []float64, cov [][]float64, least float64, centre func(x []float64), pair func(up, down, axis []float64, r, variance float64)) {
+	centre(mean)
+	d := len(mean)
+	variances, axes := linear.Axes(mat.NewSymDense(d, slices.Concat(cov...)))
+	up, down, axis := make([]float64, d), make([]float64, d), make([]float64, d)
+	for i, v := range variances {
+		v = max(v, 0)
+		r := max(math.Sqrt(3)*math.Sqrt(v), least)
+		mat.Col(axis, i, axes)
+		for k, x := range axis {
+			up[k], down[k] = mean[k]+r*x, mean[k]-r*x
+		}
+		pair(up, down, axis, r, v)
+	}
 }

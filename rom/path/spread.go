@@ -416,24 +416,3 @@ func (s *spread) shift(o *observable, t int, theta, old []float64) shifted {
 	by.nearBound = s.nearBound
 	return by
 }
-
-// points calls centre and pair with the displacements of a rule that is exact for polynomials of
-// degree 3 under the normal law with this mean and covariance, and of degree 5 along the axes of
-// the covariance: the mean itself, then pairs mean ± r e_i along each axis e_i with variance σ_i².
-// The pair's second difference (f₊ + f₋ − 2f)/r² has weight ½σ_i² in the mean of f. r is √3σ_i, and
-// at least least.
-func points(mean []float64, cov [][]float64, least float64, centre func(x []float64), pair func(up, down, axis []float64, r, variance float64)) {
-	centre(mean)
-	d := len(mean)
-	variances, axes := linear.Axes(mat.NewSymDense(d, slices.Concat(cov...)))
-	up, down, axis := make([]float64, d), make([]float64, d), make([]float64, d)
-	for i, v := range variances {
-		v = max(v, 0)
-		r := max(math.Sqrt(3)*math.Sqrt(v), least)
-		mat.Col(axis, i, axes)
-		for k, x := range axis {
-			up[k], down[k] = mean[k]+r*x, mean[k]-r*x
-		}
-		pair(up, down, axis, r, v)
-	}
-}

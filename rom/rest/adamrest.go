@@ -12,19 +12,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// AdamAtRest says what a large learning rate does to Adam at a finite G, where no learning rate is
-// a stability limit: wherever held second moments would make the fixed point unstable, the force
-// grows until they have made the steps short enough (docs/theory-neglected.md §6.8).
-type AdamAtRest struct {
-	// LogitGapDeviation is the standard deviation of z = θ_1 − θ_0, with more arms of the gap in the
-	// stiffest mode, that the stationary law approaches as the learning rate passes the critical one,
-	// 2(1−β1)η/κ*, in logits, > 0.
-	LogitGapDeviation float64 `json:"large_rate_logit_gap_deviation"`
-	// EscapeLearningRate is the learning rate at which LogitGapDeviation is 1, κ*/(2(1−β1)): about
-	// there the runs leave the well of the fixed point, between 0.8 and 2 times of it. > 0.
-	EscapeLearningRate float64 `json:"escape_learning_rate"`
-}
-
 // LeastEscape is the share of the escape learning rate below which none of 100 simulated runs
 // escaped in 2,000 steps (docs/theory-neglected.md §6.8).
 const LeastEscape = 0.8

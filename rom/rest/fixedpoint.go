@@ -438,15 +438,6 @@ func (c *curve) balance() (logits []float64, ok bool) {
 	return nil, false
 }
 
-// scanStep is the step of the scan for zeros in units of log-odds. Where the
-// policy no longer varies on that scale t grows by the factor scanRatio from one
-// point to the next. A pair of zeros within one step shows as an extremum of
-// βt − φ and is found too.
-const (
-	scanStep  = 0.25
-	scanRatio = 1.05
-)
-
 // zeros returns all t ≥ 0 with βt = φ(t), increasing.
 func (c *curve) zeros() []float64 {
 	spread := c.high - c.low
@@ -500,35 +491,6 @@ func (c *curve) zeros() []float64 {
 	}
 	visit(end)
 	return z.zeros
-}
-
-// scan collects the zeros of f, which is visited from point to point.
-type scan struct {
-	f          func(t float64) float64
-	ts, values [3]float64 // the last three points
-	n          int        // points visited
-	zeros      []float64
-}
-
-// visit adds the zeros up to t, where f has the given value.
-func (s *scan) visit(t, value float64) {
-	s.ts = [3]float64{s.ts[1], s.ts[2], t}
-	s.values = [3]float64{s.values[1], s.values[2], value}
-	ts, values := s.ts, s.values
-	s.n++
-	if s.n >= 2 && (values[1] < 0) != (values[2] < 0) {
-		s.zeros = append(s.zeros, linear.Root(s.f, ts[1], ts[2], values[1]))
-	} else if s.n >= 3 && (values[0] < 0) == (values[1] < 0) {
-		// Three values of one sign, the middle one nearest to zero: the
-		// extremum between them may have the other sign.
-		side := math.Copysign(1, values[1])
-		if side*values[1] < side*values[0] && side*values[1] < side*values[2] {
-			top, value := linear.Golden(func(t float64) float64 { return -side * s.f(t) }, ts[0], ts[2])
-			if value > 0 {
-				s.zeros = append(s.zeros, linear.Root(s.f, ts[0], top, values[0]), linear.Root(s.f, top, ts[2], -side*value))
-			}
-		}
-	}
 }
 
 // newton solves E[g](θ, θ) = 0 from start by Newton's method with step halving;
@@ -685,4 +647,27 @@ func cutZeros(m *force.Model) (all [][]float64) {
 		last = next
 	}
 	return all
+}
+
+// leastWithout returns the least number of two digits above from > 0 from which on something is no
+// longer true that is true at from, and +Inf where none is found up to 10¹² times from.
+func leastWithout(from float64, still func(x float64) bool) float64 {
+	const decade, stride = 90, 40 // numbers of two digits from 10 to 99; a factor of about 3
+	power := math.Floor(math.Log10(from)) - 1
+	number := func(n int) float64 { return float64(10+n%decade) * fp.Pow(10, power+float64(n/decade)) }
+	low := int(min(99, from/fp.Pow(10, power))) - 10
+	high := low + stride
+	for ; math.IsInf(number(high), 1) || still(number(high)); low, high = high, high+stride {
+		if math.IsInf(number(high), 1) || high > 12*decade {
+			return math.Inf(1)
+		}
+	}
+	for high > low+1 {
+		if middle := (low + high) / 2; still(number(middle)) {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return number(high)
 }

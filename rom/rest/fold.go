@@ -5,6 +5,8 @@ import (
 
 	"grposim/option"
 	"grposim/rom/cell"
+	"grposim/rom/force"
+	"grposim/rom/linear"
 	"grposim/rom/scope"
 )
 
@@ -94,4 +96,26 @@ func (f *folded) arms(merged []float64) []float64 {
 		theta[a] = each[c] - mean
 	}
 	return theta
+}
+
+// representable reports whether log π_ref and the mean force at π_ref are finite.
+func (f *folded) representable() bool {
+	m := force.New(&f.Params)
+	if !linear.IsFinite(m.LogReference...) {
+		return false
+	}
+	m.Set(f.Reference, f.Reference)
+	force := make([]float64, len(f.Arms))
+	m.MeanForce(force)
+	return linear.IsFinite(force...) && (m.Counts != nil || m.Advantage.Scale == option.NoScale || linear.IsFinite(m.Law.Spread()))
+}
+
+// unmerged returns p as a folded bandit with one class per arm.
+func unmerged(p cell.Params) folded {
+	f := folded{Params: p}
+	for a := range p.Arms {
+		f.count = append(f.count, 1)
+		f.class = append(f.class, a)
+	}
+	return f
 }

@@ -192,3 +192,79 @@ type mode struct {
 	noise        float64
 	multiplicity int // number of equal modes, ≥ 1
 }
+
+const (
+	// unmeasurable is the ratio of two parts of the stiffness below which the
+	// smaller is set to 0. Differences of a force of order 1 over a step of 1e-2
+	// leave rounding errors of 1e-14 in a part that is exactly 0, and a part of
+	// 1e-9 of the total moves a threshold by at most 1e-9 times the lag, relatively.
+	unmeasurable = 1e-9
+	// measuredMixing is the relative mixing of independent modes that errors of
+	// differencing a smooth force can cause. Neglecting it moves a threshold by as
+	// much.
+	measuredMixing = 1e-6
+)
+
+// measuredTolerance is what counts as an error of a measured stiffness.
+var measuredTolerance = linear.Tolerance{Mixing: measuredMixing, Part: unmeasurable, Neutral: unmeasurable}
+
+// linearised returns Λ_f and Λ_s at a fixed point: as measured, or the closed
+// forms.
+func linearised(m *force.Model, theta []float64) (fresh, stale *mat.Dense) {
+	if m.Measured == nil {
+		return m.Stiffness(theta)
+	}
+	fresh, stale = mat.DenseCopyOf(m.Measured.Fresh), mat.DenseCopyOf(m.Measured.Stale)
+	fresh.Scale(m.Factors.Stiffness, fresh)
+	stale.Scale(m.Factors.Stiffness, stale)
+	return fresh, stale
+}
+
+// Modes returns the A−1 modes of Λ_f + Λ_s on the centred subspace, stiffest
+// first; fresh and stale are the A×A matrices of StiffnessAt, A ≥ 2. The total
+// stiffness is symmetric wherever rewards take two values. Where it is not, both
+// modes of a complex pair have the real part as their Total; one has the real part
+// of the eigenvectors, the other the imaginary part.
+func Modes(fresh, stale *mat.Dense) []Mode {
+	arms, _ := fresh.Dims()
+	return modes(fresh, stale, linear.BasisOfArms(arms))
+}
+
+// modes returns the modes of fresh + stale in the subspace spanned by the columns of
+// q, stiffest first.
+func modes(fresh, stale *mat.Dense, q *mat.Dense) []Mode {
+	f, s := linear.Within(q, fresh), linear.Within(q, stale)
+	n, _ := f.Dims()
+	total := mat.NewDense(n, n, nil)
+	total.Add(f, s)
+	values, right, left := linear.Eigenvectors(total)
+	all := make([]Mode, n)
+	for k := range n {
+		r, l := right.ColView(k), left.ColView(k)
+		var direction, covector mat.VecDense
+		direction.MulVec(q, r)
+		covector.MulVec(q, l)
+		d, c := slices.Clone(direction.RawVector().Data), slices.Clone(covector.RawVector().Data)
+		// Scale the largest |entry| to 1, the first of those equal up to rounding.
+		largest, at := 0.0, 0
+		for a, x := range d {
+			if math.Abs(x) > largest*(1+1e-9) {
+				largest, at = math.Abs(x), a
+			}
+		}
+		scale := d[at]
+		dot := 0.0
+		for a := range d {
+			d[a] /= scale
+			dot += d[a] * c[a]
+		}
+		for a := range c {
+			c[a] /= dot
+		}
+		mode := Mode{Total: values[k], Direction: d, Covector: c}
+		mode.Fresh, mode.Stale = linear.Form(c, fresh, d), linear.Form(c, stale, d)
+		all[k] = mode
+	}
+	slices.SortStableFunc(all, func(a, b Mode) int { return cmp.Compare(b.Total, a.Total) })
+	return all
+}

@@ -15,7 +15,6 @@ import (
 	"math"
 	"sync"
 
-	"grposim/fp"
 	"grposim/option"
 	"grposim/rom/cell"
 	"grposim/rom/force"
@@ -178,29 +177,6 @@ func (e *Equilibrium) Predict(o option.Optimizer, l option.Lag) Prediction {
 	return e.PredictPart(o, l, Everything)
 }
 
-// Extent is the set of the parts of a prediction that are computed, besides fixed point,
-// stiffness, oscillator and rules, which always are, and the reduced-order model, which is
-// if any part is.
-type Extent uint
-
-// The parts of the linear dynamics and the stationary law. A number of a part that is left
-// out is nil, its limit in Searched 0, and the scope of the stationary law out.
-const (
-	// and what they give: spectral radius, relaxation rate, damping ratio
-	Multipliers Extent = 1 << iota
-	// StabilityMargin; without a delay and where it is unknown Multipliers
-	Margin
-	Onset            // OscillationLearningRate
-	CriticalRate     // CriticalLearningRate
-	CriticalInterval // CriticalRefreshInterval
-	StationaryLaw    // variances and moments
-
-	Everything      = Multipliers | Onset | CriticalRate | CriticalInterval | StationaryLaw
-	DynamicsAlone   = Multipliers | Onset // without what takes most of the time
-	BoundariesAlone = Margin | Onset
-	RulesAlone      = Extent(0) // puts the scope of the reduced-order model out as well
-)
-
 // dropInfinite sets every pointer to a number that is not finite to nil.
 func (prediction *Prediction) dropInfinite() {
 	pointers := []**float64{
@@ -362,29 +338,6 @@ func leastResolved(p *cell.Params, from float64) float64 {
 		return !l.finite() || !(math.Abs(l.modes()[0].total) >= roundedStiffness*q.Pull())
 	}
 	return leastWithout(from, rounded)
-}
-
-// leastWithout returns the least number of two digits above from > 0 from which on something is no
-// longer true that is true at from, and +Inf where none is found up to 10¹² times from.
-func leastWithout(from float64, still func(x float64) bool) float64 {
-	const decade, stride = 90, 40 // numbers of two digits from 10 to 99; a factor of about 3
-	power := math.Floor(math.Log10(from)) - 1
-	number := func(n int) float64 { return float64(10+n%decade) * fp.Pow(10, power+float64(n/decade)) }
-	low := int(min(99, from/fp.Pow(10, power))) - 10
-	high := low + stride
-	for ; math.IsInf(number(high), 1) || still(number(high)); low, high = high, high+stride {
-		if math.IsInf(number(high), 1) || high > 12*decade {
-			return math.Inf(1)
-		}
-	}
-	for high > low+1 {
-		if middle := (low + high) / 2; still(number(middle)) {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	return number(high)
 }
 
 // PredictPart is Predict of a part of the prediction.
@@ -593,28 +546,6 @@ func cached[Key comparable, Value any](known map[Key]Value, key Key, search func
 		known[key] = t
 	}
 	return t
-}
-
-// representable reports whether log π_ref and the mean force at π_ref are finite.
-func (f *folded) representable() bool {
-	m := force.New(&f.Params)
-	if !linear.IsFinite(m.LogReference...) {
-		return false
-	}
-	m.Set(f.Reference, f.Reference)
-	force := make([]float64, len(f.Arms))
-	m.MeanForce(force)
-	return linear.IsFinite(force...) && (m.Counts != nil || m.Advantage.Scale == option.NoScale || linear.IsFinite(m.Law.Spread()))
-}
-
-// unmerged returns p as a folded bandit with one class per arm.
-func unmerged(p cell.Params) folded {
-	f := folded{Params: p}
-	for a := range p.Arms {
-		f.count = append(f.count, 1)
-		f.class = append(f.class, a)
-	}
-	return f
 }
 
 // stiffest returns the stiffest mode under m's optimizer and lag: the first of

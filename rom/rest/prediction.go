@@ -288,3 +288,39 @@ func (p *Prediction) Linear() (*Dynamics, scope.Kind) {
 	}
 	return &p.LeadingOrder, scope.LeadingOrder
 }
+
+// AdamAtRest says what a large learning rate does to Adam at a finite G, where no learning rate is
+// a stability limit: wherever held second moments would make the fixed point unstable, the force
+// grows until they have made the steps short enough (docs/theory-neglected.md §6.8).
+type AdamAtRest struct {
+	// LogitGapDeviation is the standard deviation of z = θ_1 − θ_0, with more arms of the gap in the
+	// stiffest mode, that the stationary law approaches as the learning rate passes the critical one,
+	// 2(1−β1)η/κ*, in logits, > 0.
+	LogitGapDeviation float64 `json:"large_rate_logit_gap_deviation"`
+	// EscapeLearningRate is the learning rate at which LogitGapDeviation is 1, κ*/(2(1−β1)): about
+	// there the runs leave the well of the fixed point, between 0.8 and 2 times of it. > 0.
+	EscapeLearningRate float64 `json:"escape_learning_rate"`
+}
+
+// Extent is the set of the parts of a prediction that are computed, besides fixed point,
+// stiffness, oscillator and rules, which always are, and the reduced-order model, which is
+// if any part is.
+type Extent uint
+
+// The parts of the linear dynamics and the stationary law. A number of a part that is left
+// out is nil, its limit in Searched 0, and the scope of the stationary law out.
+const (
+	// and what they give: spectral radius, relaxation rate, damping ratio
+	Multipliers Extent = 1 << iota
+	// StabilityMargin; without a delay and where it is unknown Multipliers
+	Margin
+	Onset            // OscillationLearningRate
+	CriticalRate     // CriticalLearningRate
+	CriticalInterval // CriticalRefreshInterval
+	StationaryLaw    // variances and moments
+
+	Everything      = Multipliers | Onset | CriticalRate | CriticalInterval | StationaryLaw
+	DynamicsAlone   = Multipliers | Onset // without what takes most of the time
+	BoundariesAlone = Margin | Onset
+	RulesAlone      = Extent(0) // puts the scope of the reduced-order model out as well
+)
