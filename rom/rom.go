@@ -88,7 +88,8 @@ func Paths(p Params, init []float64, at []int, of ...Observed) []Path {
 }
 
 // MeanField is path.MeanField.
-func MeanField(p Params, init []float64, steps int, visit func(t int, theta []float64)) (Kind, Scope) {
+func MeanField(p Params, init []float64, steps int, visit func(t int, theta []float64)) (
+	Kind, Scope) {
 	return path.MeanField(p, init, steps, visit)
 }
 

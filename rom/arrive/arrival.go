@@ -41,14 +41,20 @@ var mechanisms = []struct {
 	decide func(row *Row, c *course)
 }{
 	{K3Kicks, func(p *cell.Params) bool {
-		return p.KL.Coefficient > 0 && p.KL.In == option.InLoss && p.KL.Gradient == option.K3 && p.GroupSize != option.Infinite
+		return p.KL.Coefficient > 0 && p.KL.In == option.InLoss && p.KL.Gradient == option.K3 &&
+			p.GroupSize != option.Infinite
 	}, cell.KicksOfK3, (*Row).decideKicks},
-	{Locking, func(p *cell.Params) bool { return p.Pull() == 0 && p.GroupSize != option.Infinite }, cell.LockingOfRuns, (*Row).decideLocking},
+	{Locking, func(p *cell.Params) bool { return p.Pull() == 0 && p.GroupSize != option.Infinite },
+		cell.LockingOfRuns, (*Row).decideLocking},
 	{UnclippedReuse, func(p *cell.Params) bool {
-		return p.Samples == option.Reused && p.Lag.Interval > 1 && p.Importance.Mode == option.Ratio && p.GroupSize != option.Infinite
+		return p.Samples == option.Reused && p.Lag.Interval > 1 && p.Importance.Mode == option.Ratio &&
+			p.GroupSize != option.Infinite
 	}, cell.FlipsOfReuse, (*Row).decideReuse},
-	{SpreadAtRest, func(p *cell.Params) bool { return p.Pull() > 0 && p.GroupSize != option.Infinite }, cell.LawOfArrived, (*Row).decideSpread},
-	{ClipReversal, func(p *cell.Params) bool { return !p.Importance.Linear() && !linear.NewLag(&p.Lag).OnPolicy() }, cell.MeanForceKnown, (*Row).decideReversal},
+	{SpreadAtRest, func(p *cell.Params) bool { return p.Pull() > 0 && p.GroupSize != option.Infinite },
+		cell.LawOfArrived, (*Row).decideSpread},
+	{ClipReversal, func(p *cell.Params) bool {
+		return !p.Importance.Linear() && !linear.NewLag(&p.Lag).OnPolicy()
+	}, cell.MeanForceKnown, (*Row).decideReversal},
 }
 
 // Arrival predicts whether runs of the given number of steps from the logits init, one per arm,
@@ -57,7 +63,8 @@ var mechanisms = []struct {
 func Predict(p cell.Params, init []float64, steps int) (a Prediction) {
 	p = path.Unlimited(p.Checked(), init, steps)
 	a.Lost.Kind = scope.LeadingOrder
-	if a.Lost.Because = p.NotDerived(cell.RewardsInDigits, cell.MeanForceKnown, cell.ArrivalOfRuns); a.Lost.Out() {
+	a.Lost.Because = p.NotDerived(cell.RewardsInDigits, cell.MeanForceKnown, cell.ArrivalOfRuns)
+	if a.Lost.Out() {
 		return a
 	}
 	c := newCourse(p, init, steps)
@@ -69,11 +76,13 @@ func Predict(p cell.Params, init []float64, steps int) (a Prediction) {
 		row := Row{Mechanism: m.name, Share: scope.Number{Kind: scope.LeadingOrder}}
 		if row.Because = p.NotDerived(m.of); !row.Because.Out() {
 			m.decide(&row, &c)
-			row.Value, row.Bound = max(min(row.Value, math.MaxFloat64), -math.MaxFloat64), min(row.Bound, math.MaxFloat64)
+			row.Value, row.Bound = max(min(row.Value, math.MaxFloat64), -math.MaxFloat64),
+				min(row.Bound, math.MaxFloat64)
 			row.Flag = row.Value > row.Bound
 		}
 		if row.Because.Out() {
-			row = Row{Mechanism: row.Mechanism, Because: row.Because, Share: scope.Number{Kind: scope.LeadingOrder, Because: row.Because}}
+			row = Row{Mechanism: row.Mechanism, Because: row.Because,
+				Share: scope.Number{Kind: scope.LeadingOrder, Because: row.Because}}
 		}
 		a.Rows = append(a.Rows, row)
 		if a.Lost.Because = cmp.Or(a.Lost.Because, row.Because, row.Share.Because); !a.Lost.Out() {
@@ -126,7 +135,8 @@ func (row *Row) decideSpread(c *course) {
 	at := rest.Predict(p)
 	other := 1 - c.front
 	// the penalty is nothing beside the rewards
-	if row.Because = at.Noise.Because; row.Because.Is(scope.Locked) && c.Arms[c.front].Mean >= c.Arms[other].Mean {
+	if row.Because = at.Noise.Because; row.Because.Is(scope.Locked) &&
+		c.Arms[c.front].Mean >= c.Arms[other].Mean {
 		if row.Mechanism, row.Because = Locking, c.NotDerived(cell.LockingOfRuns); !row.Because.Out() {
 			row.decideLocking(c)
 		}
@@ -224,7 +234,8 @@ func (row *Row) decideReuse(c *course) {
 		}
 	}
 	o := &c.Optimizer
-	row.Value *= 2 * o.LearningRate * float64(c.Lag.Interval) / (1 - o.Momentum) / (float64(c.GroupSize) * float64(c.GroupsPerStep))
+	row.Value *= 2 * o.LearningRate * float64(c.Lag.Interval) / (1 - o.Momentum) /
+		(float64(c.GroupSize) * float64(c.GroupsPerStep))
 	row.loseFew(row.Value, row.Bound/2)
 }
 

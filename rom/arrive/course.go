@@ -89,7 +89,9 @@ func (c *course) ofFront(policy []float64) (sum float64) {
 func (c *course) arrives() bool { return c.end >= c.held/2 }
 
 // notThere is the reason of a mean path that does not.
-func (c *course) notThere() scope.Reason { return scope.PathNotThere.Because(c.steps, c.end, c.held) }
+func (c *course) notThere() scope.Reason {
+	return scope.PathNotThere.Because(c.steps, c.end, c.held)
+}
 
 // followMean follows the mean path; it returns false where that is not finite.
 func (c *course) followMean() bool {
@@ -114,7 +116,8 @@ const unflaggedShare = 0.05
 // +Inf: not known.
 func (row *Row) loseAtMost(most float64) {
 	if row.Share = (scope.Number{Kind: scope.LeadingOrder}); math.IsInf(most, 1) {
-		row.Share.Because = scope.NotPredicted.Because(fmt.Sprintf("the share of runs that fail to arrive by %s", row.Mechanism))
+		row.Share.Because = scope.NotPredicted.Because(
+			fmt.Sprintf("the share of runs that fail to arrive by %s", row.Mechanism))
 		return
 	}
 	row.Share.Leave(scope.HigherOrder, most)

@@ -14,8 +14,9 @@ func basin(change func(p *cell.Params)) cell.Params {
 	p := cell.Params{
 		Arms: []option.Arm{{Law: option.Bernoulli, Mean: 0.9}, {Law: option.Bernoulli, Mean: 0.2}},
 		Estimator: option.Estimator{
-			GroupSize: 8, GroupsPerStep: 8, Advantage: option.Advantage{Std: option.SampleStd, Epsilon: 1e-4},
-			KL: option.KL{Coefficient: 0.04, Gradient: option.K3},
+			GroupSize: 8, GroupsPerStep: 8,
+			Advantage: option.Advantage{Std: option.SampleStd, Epsilon: 1e-4},
+			KL:        option.KL{Coefficient: 0.04, Gradient: option.K3},
 		},
 		Lag: option.Lag{Interval: 1}, Optimizer: option.Optimizer{LearningRate: 0.4, Momentum: 0.9},
 	}
@@ -36,28 +37,35 @@ func (a Prediction) row(of Mechanism) *Row {
 // The shares of 200 to 500 simulated runs that end on the worse arm, from another program, say
 // where the flag has to stand.
 func TestArrivalOfKicks(t *testing.T) {
-	rate := func(x float64) func(*cell.Params) { return func(p *cell.Params) { p.Optimizer.LearningRate = x } }
+	rate := func(x float64) func(
+		*cell.Params) {
+		return func(p *cell.Params) { p.Optimizer.LearningRate = x }
+	}
 	for _, c := range []struct {
 		name   string
 		change func(*cell.Params)
 		steps  int
 		lost   float64
 	}{
-		{"η 0.2", rate(0.2), 3000, 0}, {"η 0.25", rate(0.25), 3000, 0}, {"η 0.3", rate(0.3), 3000, 0.12}, {"η 0.4", rate(0.4), 3000, 0.62},
+		{"η 0.2", rate(0.2), 3000, 0}, {"η 0.25", rate(0.25), 3000, 0}, {"η 0.3", rate(0.3), 3000, 0.12},
+		{"η 0.4", rate(0.4), 3000, 0.62},
 		{"η 0.5", rate(0.5), 3000, 0.65}, {"η 0.8", rate(0.8), 3000, 0.23},
 		{"η 0.8, short", rate(0.8), 300, 0.06}, {"η 0.8, long", rate(0.8), 30000, 0.68},
 		{"short warm-up", func(p *cell.Params) { p.Optimizer.Schedule.Warmup = 10 }, 3000, 0.47},
 		{"warm-up", func(p *cell.Params) { p.Optimizer.Schedule.Warmup = 20 }, 3000, 0.59},
 		{"long warm-up", func(p *cell.Params) { p.Optimizer.Schedule.Warmup = 100 }, 3000, 0},
-		{"largest norm", func(p *cell.Params) { p.Optimizer.MaxNorm = 3 }, 3000, 0}, {"norm", func(p *cell.Params) { p.Optimizer.MaxNorm = 4 }, 3000, 0.01},
+		{"largest norm", func(p *cell.Params) { p.Optimizer.MaxNorm = 3 }, 3000, 0},
+		{"norm", func(p *cell.Params) { p.Optimizer.MaxNorm = 4 }, 3000, 0.01},
 		{"larger norm", func(p *cell.Params) { p.Optimizer.MaxNorm = 6 }, 3000, 0.61},
 		{"batch", func(p *cell.Params) { p.GroupsPerStep = 32 }, 3000, 0.01},
 		{"momentum", func(p *cell.Params) { p.Optimizer.Momentum = 0.8 }, 3000, 0},
-		{"the worse arm first", func(p *cell.Params) { p.Arms[0], p.Arms[1] = p.Arms[1], p.Arms[0] }, 3000, 0.62},
+		{"the worse arm first", func(p *cell.Params) { p.Arms[0], p.Arms[1] = p.Arms[1], p.Arms[0] },
+			3000, 0.62},
 	} {
 		a := Predict(basin(c.change), []float64{0, 0}, c.steps)
 		kicks, spread := a.row(K3Kicks), a.row(SpreadAtRest)
-		if len(a.Rows) != 2 || kicks.Flag != (c.lost > 0) && c.lost != 0.01 || spread.Flag || a.Lost.Out() != kicks.Flag || a.Lost.Value != 0 {
+		if len(a.Rows) != 2 || kicks.Flag != (c.lost > 0) && c.lost != 0.01 || spread.Flag ||
+			a.Lost.Out() != kicks.Flag || a.Lost.Value != 0 {
 			t.Errorf("%s: %+v, simulated %g", c.name, a, c.lost)
 		}
 	}
@@ -80,9 +88,11 @@ func TestCrossing(t *testing.T) {
 // locked is two Bernoulli arms without a penalty, on-policy.
 func locked(best, other float64, g, b int, scale option.Scale, rate float64) cell.Params {
 	return cell.Params{
-		Arms:      []option.Arm{{Law: option.Bernoulli, Mean: best}, {Law: option.Bernoulli, Mean: other}},
-		Estimator: option.Estimator{GroupSize: g, GroupsPerStep: b, Advantage: option.Advantage{Scale: scale}},
-		Lag:       option.Lag{Interval: 1}, Optimizer: option.Optimizer{LearningRate: rate},
+		Arms: []option.Arm{{Law: option.Bernoulli, Mean: best},
+			{Law: option.Bernoulli, Mean: other}},
+		Estimator: option.Estimator{GroupSize: g, GroupsPerStep: b,
+			Advantage: option.Advantage{Scale: scale}},
+		Lag: option.Lag{Interval: 1}, Optimizer: option.Optimizer{LearningRate: rate},
 	}
 }
 
@@ -105,7 +115,8 @@ func TestArrivalOfLocking(t *testing.T) {
 	} {
 		a := Predict(c.p, []float64{0, 0}, 3000)
 		row := a.row(Locking)
-		if math.Abs(math.Log((row.Value+1e-4)/(c.lost+1e-4))) > math.Log(3) || row.Flag != (row.Value > flagged) || a.Lost.Out() != row.Flag {
+		if math.Abs(math.Log((row.Value+1e-4)/(c.lost+1e-4))) > math.Log(3) ||
+			row.Flag != (row.Value > flagged) || a.Lost.Out() != row.Flag {
 			t.Errorf("%v η %g: %+v, simulated %g", c.p.Arms, c.p.Optimizer.LearningRate, a, c.lost)
 		}
 	}
@@ -116,11 +127,13 @@ func TestArrivalOfReuse(t *testing.T) {
 	p := locked(0.6, 0.4, 8, 1, option.StdScale, 0.5)
 	p.Samples, p.Lag.Interval, p.Importance.Mode = option.Reused, 16, option.Ratio
 	a := Predict(p, []float64{0, 0}, 960)
-	if row := a.row(UnclippedReuse); !row.Flag || math.Abs(row.Value/(2*0.5*16/8)-0.774) > 0.001 || !row.Share.Because.Is(scope.NotPredicted) || !a.Lost.Out() {
+	if row := a.row(UnclippedReuse); !row.Flag || math.Abs(row.Value/(2*0.5*16/8)-0.774) > 0.001 ||
+		!row.Share.Because.Is(scope.NotPredicted) || !a.Lost.Out() {
 		t.Errorf("%+v", a)
 	}
 	p.Optimizer.LearningRate = 0.1
-	if row := Predict(p, []float64{0, 0}, 960).Rows[1]; row.Flag || row.Share.Out() || row.Share.Size() != unflaggedShare {
+	if row := Predict(p, []float64{0, 0}, 960).Rows[1]; row.Flag || row.Share.Out() ||
+		row.Share.Size() != unflaggedShare {
 		t.Errorf("%+v at a fifth of the rate", row)
 	}
 	p.Importance = option.Importance{Mode: option.Clip, ClipLow: 0.2, ClipHigh: 0.2}
@@ -134,7 +147,8 @@ func TestArrivalOfReuse(t *testing.T) {
 // negative side capped at 1.5: simulated, 0.86 and 0.02 of the runs are lost.
 func TestArrivalOfReversal(t *testing.T) {
 	p := locked(0.6, 0.4, 8, 1, option.StdScale, 0.4)
-	p.Advantage.Std, p.Optimizer.Momentum, p.Lag = option.SampleStd, 0.9, option.Lag{Kind: option.Delay, Interval: 16}
+	p.Advantage.Std, p.Optimizer.Momentum, p.Lag = option.SampleStd, 0.9,
+		option.Lag{Kind: option.Delay, Interval: 16}
 	start := []float64{-2, 2}
 	p.Importance = option.Importance{Mode: option.Clip, ClipLow: 0.2, ClipHigh: 0.2}
 	a := Predict(p, start, 1500)
@@ -170,7 +184,8 @@ func TestSpreadAtRest(t *testing.T) {
 		})
 		a := Predict(p, []float64{0, 0}, 6000)
 		row := a.row(SpreadAtRest)
-		if row.Flag != (c.lost > 0) || row.Share.Size() != row.Share.Value || !(math.Abs(a.Lost.Value-c.lost) <= a.Lost.Size()) || a.Lost.Out() {
+		if row.Flag != (c.lost > 0) || row.Share.Size() != row.Share.Value ||
+			!(math.Abs(a.Lost.Value-c.lost) <= a.Lost.Size()) || a.Lost.Out() {
 			t.Errorf("η = %g: %+v, simulated %g", c.rate, a, c.lost)
 		}
 	}
@@ -187,20 +202,25 @@ func TestArrivalAtTheFixedPoint(t *testing.T) {
 		change    func(p *cell.Params)
 	}{
 		{"the worse arm in front", []float64{0.1, 0.9}, []float64{1.5, 0}, 0.8, func(*cell.Params) {}},
-		{"k3", []float64{0.1, 0.9}, []float64{1.5, 0}, 0.8, func(p *cell.Params) { p.KL.Gradient = option.K3 }},
+		{"k3", []float64{0.1, 0.9}, []float64{1.5, 0}, 0.8,
+			func(p *cell.Params) { p.KL.Gradient = option.K3 }},
 		{"Adam", []float64{0.1, 0.9}, []float64{1.5, 0}, 0.8, func(p *cell.Params) {
-			p.Optimizer = option.Optimizer{Kind: option.Adam, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, LearningRate: 0.01}
+			p.Optimizer = option.Optimizer{Kind: option.Adam, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8,
+				LearningRate: 0.01}
 		}},
 		{"a clip", []float64{0.1, 0.9}, []float64{1.5, 0}, 0.8, func(p *cell.Params) {
-			p.Lag.Interval, p.Importance = 4, option.Importance{Mode: option.Clip, ClipLow: 0.2, ClipHigh: 0.2}
+			p.Lag.Interval, p.Importance = 4,
+				option.Importance{Mode: option.Clip, ClipLow: 0.2, ClipHigh: 0.2}
 		}},
 		{"equal arms", []float64{0.5, 0.5}, []float64{0, 0}, 0.8, func(*cell.Params) {}},
 		{"three arms", []float64{0.1, 0.2, 0.9}, []float64{1.5, 1.5, 0}, 0.8, func(*cell.Params) {}},
 		{"three best arms", []float64{0.9, 0.9, 0.9, 0.1}, make([]float64, 4), 0, func(*cell.Params) {}},
 	} {
 		p := cell.Params{
-			Estimator: option.Estimator{GroupSize: 16, GroupsPerStep: 1, KL: option.KL{Coefficient: c.beta}, Advantage: option.Advantage{Scale: option.NoScale}},
-			Lag:       option.Lag{Interval: 1}, Optimizer: option.Optimizer{LearningRate: 0.05}, Reference: c.reference,
+			Estimator: option.Estimator{GroupSize: 16, GroupsPerStep: 1, KL: option.KL{Coefficient: c.beta},
+				Advantage: option.Advantage{Scale: option.NoScale}},
+			Lag: option.Lag{Interval: 1}, Optimizer: option.Optimizer{LearningRate: 0.05},
+			Reference: c.reference,
 		}
 		for _, m := range c.means {
 			p.Arms = append(p.Arms, option.Arm{Law: option.Bernoulli, Mean: m})

@@ -11,7 +11,8 @@ import (
 )
 
 // pathCell is a bandit of two Bernoulli arms under a heavy ball of μ = 0.9, G = 16.
-func pathCell(best, other float64, scale option.Scale, mode option.ImportanceMode, beta, rate float64, interval int) cell.Params {
+func pathCell(best, other float64, scale option.Scale, mode option.ImportanceMode, beta,
+	rate float64, interval int) cell.Params {
 	return cell.Params{
 		Arms: []option.Arm{{Law: option.Bernoulli, Mean: best}, {Law: option.Bernoulli, Mean: other}},
 		Estimator: option.Estimator{
@@ -34,7 +35,8 @@ func TestMarginAlong(t *testing.T) {
 	}
 	// A fixed point with a real multiplier, 0.969251, and an overshoot that comes from complex ones on
 	// the way.
-	m := MarginAlong(pathCell(0.63, 0.42, option.StdScale, option.Ratio, 0.1, 0.75, 1), []float64{0, 0}, 400)
+	m := MarginAlong(pathCell(0.63, 0.42, option.StdScale, option.Ratio, 0.1, 0.75, 1),
+		[]float64{0, 0}, 400)
 	within("overshoot", *m.Overshoot, 0.6220, 5e-5)
 	within("real part at the start", m.Oscillating.Multiplier[0], 0.931619, 1e-6)
 	within("imaginary part", m.Oscillating.Multiplier[1], 0.179127, 1e-6)
@@ -43,7 +45,8 @@ func TestMarginAlong(t *testing.T) {
 	if m.Stiffest.Step == 0 || !m.Stiffest.Oscillates {
 		t.Errorf("stiffest %+v, want a point past the start", m.Stiffest)
 	}
-	for _, c := range []struct{ rate, atStart, overshoot float64 }{{0.05, 1.132830, 0}, {0.2, 1.396634, 0.4871}} {
+	for _, c := range []struct{ rate, atStart, overshoot float64 }{{0.05, 1.132830, 0},
+		{0.2, 1.396634, 0.4871}} {
 		p := pathCell(0.9, 0.2, option.NoScale, option.NoImportance, 0.2, c.rate, 4)
 		p.KL.At = option.AtSnapshot
 		at, start := MarginAlong(p, []float64{-1.5, 1.5}, int(200/c.rate)), []float64{-1.5, 1.5}
@@ -51,13 +54,17 @@ func TestMarginAlong(t *testing.T) {
 		p = p.Checked()
 		p.Start = start
 		local, ok := rest.About(p)(start, c.rate)
-		if within("multiplier at the start", real(local.Multipliers[0]), c.atStart, 1e-6); !ok || local.Oscillates || at.Growth != TakeOff || at.Oscillating == nil {
-			t.Errorf("%+v at the start, %+v on the path: want a real multiplier above 1, then complex ones", local, at)
+		if within("multiplier at the start", real(local.Multipliers[0]), c.atStart, 1e-6); !ok ||
+			local.Oscillates || at.Growth != TakeOff || at.Oscillating == nil {
+			t.Errorf("%+v at the start, %+v on the path: want a real multiplier above 1, then complex ones",
+				local, at)
 		}
 	}
 	// Without a penalty a multiplier above 1 is take-off: two arms never turn back.
-	m = MarginAlong(pathCell(0.9, 0.2, option.NoScale, option.NoImportance, 0, 0.2, 1), []float64{-1.5, 1.5}, 1000)
-	if m.Growth != TakeOff || m.Overshoot != nil || m.Drawdown != 0 || m.Points < marginPoints/2 || m.Points > 2*marginPoints {
+	m = MarginAlong(pathCell(0.9, 0.2, option.NoScale, option.NoImportance, 0, 0.2, 1),
+		[]float64{-1.5, 1.5}, 1000)
+	if m.Growth != TakeOff || m.Overshoot != nil || m.Drawdown != 0 || m.Points < marginPoints/2 ||
+		m.Points > 2*marginPoints {
 		t.Errorf("%+v, want take-off alone", m)
 	}
 }
@@ -70,7 +77,8 @@ func TestNoOvershootWithoutTurning(t *testing.T) {
 	for range 120 / Thin {
 		between := func(low, high float64) float64 { return low * math.Pow(high/low, r.Float64()) }
 		best := 0.3 + 0.65*r.Float64()
-		p := pathCell(best, best*r.Float64(), option.Scale(r.IntN(2)), option.ImportanceMode(r.IntN(2)), between(0.1, 0.5), between(0.003, 1), []int{1, 4, 16}[r.IntN(3)])
+		p := pathCell(best, best*r.Float64(), option.Scale(r.IntN(2)), option.ImportanceMode(r.IntN(2)),
+			between(0.1, 0.5), between(0.003, 1), []int{1, 4, 16}[r.IntN(3)])
 		p.Optimizer.Momentum = []float64{0, 0.5, 0.9}[r.IntN(3)]
 		z := []float64{-2, 0, 1}[r.IntN(3)]
 		m := MarginAlong(p, []float64{z, 0}, 600)

@@ -75,11 +75,14 @@ const marginPoints = 32
 // more arms the dominant multipliers of all modes count.
 func MarginAlong(p cell.Params, init []float64, steps int) Margin {
 	p = path.Unlimited(p.Checked(), init, steps)
-	if because := p.NotDerived(cell.RewardsInDigits, cell.MeanForceKnown, cell.WeightsAtRest, cell.LocalDynamics); because.Out() {
+	because := p.NotDerived(
+		cell.RewardsInDigits, cell.MeanForceKnown, cell.WeightsAtRest, cell.LocalDynamics)
+	if because.Out() {
 		return Margin{Scope: scope.Scope{Because: because}}
 	}
 	if arms := len(p.Arms); arms > path.MaxPathArms {
-		return Margin{Scope: scope.Scope{Because: scope.TooLarge.Because(fmt.Sprintf("the spread of runs with more than %d arms, here %d", path.MaxPathArms, arms))}}
+		return Margin{Scope: scope.Scope{Because: scope.TooLarge.Because(
+			fmt.Sprintf("the spread of runs with more than %d arms, here %d", path.MaxPathArms, arms))}}
 	}
 	moving := newMovingPath(init)
 	highest, first := math.Inf(-1), 0.0
@@ -115,7 +118,8 @@ func MarginAlong(p cell.Params, init []float64, steps int) Margin {
 		largest := there.Multipliers[0]
 		local := LocalPoint{
 			Step: point.step, Reward: there.Reward, Stiffness: there.Stiffness,
-			Multiplier: [2]float64{real(largest), imag(largest)}, Modulus: cmplx.Abs(largest), Oscillates: there.Oscillates,
+			Multiplier: [2]float64{real(largest), imag(largest)}, Modulus: cmplx.Abs(largest),
+			Oscillates: there.Oscillates,
 		}
 		if i == 0 || local.Stiffness > margin.Stiffest.Stiffness {
 			margin.Stiffest = local
@@ -151,7 +155,8 @@ type aim struct {
 	square    float64 // |way|²
 }
 
-// aimOf returns the way from init to the fixed point that it reaches; nil: there is none, or no way.
+// aimOf returns the way from init to the fixed point that it reaches; nil: there is none, or no
+// way.
 func aimOf(p cell.Params, init []float64) *aim {
 	if p.NotDerived(cell.FixedPointKnown).Out() {
 		return nil

@@ -13,7 +13,9 @@ func reference(scale option.Scale, beta float64, size int) cell.Params {
 	return cell.Params{
 		Arms:      []option.Arm{{Mean: 0.9}, {Mean: 0.2}},
 		Reference: []float64{0, 0},
-		Estimator: option.Estimator{GroupSize: size, GroupsPerStep: 1, Advantage: option.Advantage{Scale: scale}, KL: option.KL{Coefficient: beta, At: option.AtSnapshot}},
+		Estimator: option.Estimator{GroupSize: size, GroupsPerStep: 1,
+			Advantage: option.Advantage{Scale: scale},
+			KL:        option.KL{Coefficient: beta, At: option.AtSnapshot}},
 		Lag:       option.Lag{Kind: option.Block, Interval: 1},
 		Optimizer: option.Optimizer{LearningRate: 0.1},
 		Factors:   cell.Unit,

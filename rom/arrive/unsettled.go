@@ -24,7 +24,8 @@ const nearStart = 1
 // and the mean distance of the share of groups with equal rewards. The scope is out where the mean
 // field ends more than one logit away, of arms that count in J, in another attractor or on its way,
 // where it leaves the range of floating point, or where the largest norm acts on the way.
-func Unsettled(p cell.Params, at *rest.Prediction, init []float64, from, to int) (left scope.Sizes, within scope.Scope) {
+func Unsettled(p cell.Params, at *rest.Prediction, init []float64, from, to int) (
+	left scope.Sizes, within scope.Scope) {
 	p = p.Checked()
 	if p.Tabular() {
 		return unsettledTabular(p, init, from, to)
@@ -65,9 +66,11 @@ func Unsettled(p cell.Params, at *rest.Prediction, init []float64, from, to int)
 	})
 	left.RewardMean = math.Abs(left.RewardMean)
 	if within.In && away > nearStart {
-		within = scope.Scope{Because: scope.NotArrived.Because(to-1, away, j, at.FixedPoint.Reward, arrival(p, init, at.FixedPoint, least, to))}
+		within = scope.Scope{Because: scope.NotArrived.Because(
+			to-1, away, j, at.FixedPoint.Reward, arrival(p, init, at.FixedPoint, least, to))}
 	}
-	if within.In && p.Advantage.Baseline == option.RunningMean && fp.Pow(1-p.Advantage.Rate, float64(p.Drawn(from))) > unsettledBaseline {
+	if within.In && p.Advantage.Baseline == option.RunningMean &&
+		fp.Pow(1-p.Advantage.Rate, float64(p.Drawn(from))) > unsettledBaseline {
 		within = scope.Scope{Because: scope.BaselineRemembers.Because()}
 	}
 	return left, within
@@ -82,7 +85,8 @@ const (
 
 // arrival says in words when the mean field from the logits init, which has not arrived in the
 // given steps, comes near a fixed point and stays there to the end of what is followed.
-func arrival(p cell.Params, init []float64, point *rest.FixedPoint, least float64, steps int) string {
+func arrival(p cell.Params, init []float64, point *rest.FixedPoint, least float64,
+	steps int) string {
 	since, end := -1, min(farther*steps, steps+muchMore)
 	probs := make([]float64, len(init))
 	_, within := path.Follow(p, init, end, func(t int, theta []float64) (more bool) {
@@ -147,7 +151,8 @@ const unsettledBaseline = 1e-3
 
 // unsettledTabular is Unsettled for prompts with a policy each: the mean of what is left of
 // the way of each, which bounds the effect on the mean reward.
-func unsettledTabular(p cell.Params, init []float64, from, to int) (left scope.Sizes, within scope.Scope) {
+func unsettledTabular(p cell.Params, init []float64, from, to int) (
+	left scope.Sizes, within scope.Scope) {
 	visit, period, because := p.Visits()
 	if because.Out() {
 		return left, scope.Scope{Because: because}
@@ -156,7 +161,8 @@ func unsettledTabular(p cell.Params, init []float64, from, to int) (left scope.S
 	for x := range p.Prompts.First {
 		one, start := p.Prompt(x, init)
 		one.GroupsPerStep, one.Lag, one.Optimizer = 1, visit.Lag, visit.Optimizer
-		at := rest.NewEquilibrium(one).PredictPart(visit.Optimizer, visit.Lag, rest.Multipliers|rest.StationaryLaw)
+		at := rest.NewEquilibrium(one).PredictPart(
+			visit.Optimizer, visit.Lag, rest.Multipliers|rest.StationaryLaw)
 		if at.FixedPoint == nil {
 			return left, at.Exact.Scope
 		}
@@ -164,7 +170,8 @@ func unsettledTabular(p cell.Params, init []float64, from, to int) (left scope.S
 		if !within.In {
 			return left, within
 		}
-		left = left.Plus(scope.Sizes{RewardMean: by.RewardMean / n, RewardVariance: by.RewardVariance / n, ZeroVariance: by.ZeroVariance / n})
+		left = left.Plus(scope.Sizes{RewardMean: by.RewardMean / n, RewardVariance: by.RewardVariance / n,
+			ZeroVariance: by.ZeroVariance / n})
 	}
 	return left, scope.Scope{In: true}
 }

@@ -30,7 +30,9 @@ func TestUnsettled(t *testing.T) {
 	p.Optimizer.Schedule.Kind, p.Optimizer.Schedule.Total = option.LinearDecay, 1
 	left, _ = Unsettled(p, &at, init, from, to)
 	near(t, "left after a decay", left.RewardMean, first*rho, 1e-3)
-	if _, within := Unsettled(p, &at, []float64{at.FixedPoint.Logits[0] + 2, at.FixedPoint.Logits[1] - 2}, from, to); within.In || !strings.Contains(within.Because.String(), "logits away") {
+	if _, within := Unsettled(
+		p, &at, []float64{at.FixedPoint.Logits[0] + 2, at.FixedPoint.Logits[1] - 2}, from,
+		to); within.In || !strings.Contains(within.Because.String(), "logits away") {
 		t.Errorf("a run that stays away: %+v", within)
 	}
 }

@@ -64,7 +64,8 @@ func (p Params) Checked() Params {
 	Must(p.Estimator.Check)
 	Must(p.ReferenceUpdate.Check)
 	success, _ := group.TwoValued(p.Arms)
-	Want(success != nil || p.Filter == option.KeepAll, "Params.Filter", p.Filter, "none where rewards take more than two values")
+	Want(success != nil || p.Filter == option.KeepAll, "Params.Filter", p.Filter,
+		"none where rewards take more than two values")
 	if p.Advantage.BinaryOnly() {
 		for _, arm := range p.Arms {
 			Want(arm.Law == option.Bernoulli, "Params.Arms", p.Arms, "Bernoulli arms with this advantage")
@@ -102,7 +103,8 @@ func CheckLogits(name string, logits []float64, arms int) {
 func checkMeasured(name string, m *mat.Dense, arms int) {
 	Want(m != nil, name, "nil", "a matrix")
 	if rows, columns := m.Dims(); rows != arms || columns != arms {
-		Want(false, name, fmt.Sprintf("%d×%d", rows, columns), fmt.Sprintf("%d×%d, a row per arm", arms, arms))
+		Want(false, name, fmt.Sprintf("%d×%d", rows, columns),
+			fmt.Sprintf("%d×%d, a row per arm", arms, arms))
 	}
 }
 
@@ -128,13 +130,18 @@ func (s *Prompts) check(p *Params) {
 	if len(s.First) == 0 {
 		return
 	}
-	Want(len(s.Second) == len(s.First), "Params.Prompts.Second", len(s.Second), "as many numbers as First")
+	Want(len(s.Second) == len(s.First), "Params.Prompts.Second", len(s.Second),
+		"as many numbers as First")
 	for _, m := range slices.Concat(s.First, s.Second) {
 		Want(m >= 0 && m <= 1, "Params.Prompts", m, "mean rewards within [0, 1]")
 	}
-	Want(p.Filter != option.Redraw || s.Order == option.Independent, "Params.Prompts.Order", s.Order, "WithReplacement where groups of equal rewards are redrawn")
-	Want(len(p.Arms) == 2 && p.Arms[0].Law == option.Bernoulli && p.Arms[1].Law == option.Bernoulli, "Params.Arms", p.Arms, "two Bernoulli arms, with prompts")
+	Want(p.Filter != option.Redraw || s.Order == option.Independent, "Params.Prompts.Order", s.Order,
+		"WithReplacement where groups of equal rewards are redrawn")
+	Want(len(p.Arms) == 2 && p.Arms[0].Law == option.Bernoulli && p.Arms[1].Law == option.Bernoulli,
+		"Params.Arms", p.Arms, "two Bernoulli arms, with prompts")
 	if s.Starts != nil {
-		Want(s.Parameters == option.Tabular && len(s.Starts) == len(s.First) && linear.IsFinite(s.Starts...), "Params.Prompts.Starts", s.Starts, "a finite number for each prompt with a policy of its own")
+		Want(s.Parameters == option.Tabular && len(s.Starts) == len(s.First) &&
+			linear.IsFinite(s.Starts...), "Params.Prompts.Starts", s.Starts,
+			"a finite number for each prompt with a policy of its own")
 	}
 }

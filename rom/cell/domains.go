@@ -23,6 +23,7 @@ const (
 	StateAtRest                      // the dynamics about a fixed point of many prompts
 	DynamicsAtRest                   // the linear dynamics about a fixed point
 	StationaryNoise                  // its stationary law
+	AgeNoise                         // the noise of random ages of several modes
 	SecondOrderLaw                   // the moments of second order in the noise
 	AdamMoment                       // the mean field of Adam's second moment
 	SpreadOfRuns                     // the spread of runs about the mean field
@@ -73,153 +74,215 @@ func classOf(l *option.Lag) lagClass {
 }
 
 // domains is the table of what the theory does not answer: for a question the lags and the options,
-// and the reason. It is asked before anything is computed; the first row that applies counts. modes
-// is the number of modes of the merged bandit, where the question depends on it.
+// and the reason. It is asked before anything is computed; the first row that applies counts.
 var domains = []struct {
 	of      Question
 	lags    lagClass
-	option  func(p *Params, modes int) bool // nil: any
+	option  func(p *Params) bool // nil: any
 	because scope.Reason
 }{
 	{RewardsInDigits, anyLag, roundedRewards, scope.BeyondRange.Because()},
 
-	{MeanForceKnown, anyLag, func(p *Params, _ int) bool { return p.ReferenceUpdate.Interval > 0 }, scope.MovingReference.Because()},
-	{MeanForceKnown, anyLag, func(p *Params, _ int) bool { return p.KL.OfReward() && p.Filter != option.KeepAll }, scope.NotPredicted.Because("a KL penalty in the reward with dynamic sampling")},
-	{MeanForceKnown, anyLag, func(p *Params, _ int) bool { return p.KL.Outside() && p.Advantage.BinaryOnly() }, scope.NotPredicted.Because("a KL penalty outside the loss, but for the scales none and std")},
-	{MeanForceKnown, anyLag, func(p *Params, _ int) bool {
-		return prompts(p, 0) && (p.KL.Outside() || p.Entropy > 0)
-	}, scope.NotPredicted.Because("many prompts with a KL penalty outside the loss or an entropy bonus")},
-	{MeanForceKnown, anyLag, func(p *Params, _ int) bool { return prompts(p, 0) && p.Filter != option.KeepAll }, scope.NotPredicted.Because("dynamic sampling among many prompts")},
-	{MeanForceKnown, anyLag, func(p *Params, _ int) bool { return p.KL.OfReward() && !p.Importance.Linear() }, scope.NotPredicted.Because("a KL penalty in the reward with weights other than ratios")},
-	{MeanForceKnown, anyLag, func(p *Params, _ int) bool { return p.KL.OfReward() && p.Entropy > 0 }, scope.NotPredicted.Because("a KL penalty in the reward with an entropy bonus")},
-	{MeanForceKnown, anyLag, func(p *Params, _ int) bool {
-		normal := slices.ContainsFunc(p.Arms, func(arm option.Arm) bool { return arm.Law == option.Normal })
+	{MeanForceKnown, anyLag, func(p *Params) bool { return p.ReferenceUpdate.Interval > 0 },
+		scope.MovingReference.Because()},
+	{MeanForceKnown, anyLag, func(p *Params) bool {
+		return p.KL.OfReward() && p.Filter != option.KeepAll
+	}, scope.NotPredicted.Because("a KL penalty in the reward with dynamic sampling")},
+	{MeanForceKnown, anyLag, func(p *Params) bool {
+		return p.KL.Outside() && p.Advantage.BinaryOnly()
+	}, scope.NotPredicted.Because("a KL penalty outside the loss, but for the scales none and std")},
+	{MeanForceKnown, anyLag, func(p *Params) bool {
+		return prompts(p) && (p.KL.Outside() || p.Entropy > 0)
+	}, scope.NotPredicted.Because(
+		"many prompts with a KL penalty outside the loss or an entropy bonus")},
+	{MeanForceKnown, anyLag, func(p *Params) bool { return prompts(p) && p.Filter != option.KeepAll },
+		scope.NotPredicted.Because("dynamic sampling among many prompts")},
+	{MeanForceKnown, anyLag, func(p *Params) bool { return p.KL.OfReward() && !p.Importance.Linear() },
+		scope.NotPredicted.Because("a KL penalty in the reward with weights other than ratios")},
+	{MeanForceKnown, anyLag, func(p *Params) bool { return p.KL.OfReward() && p.Entropy > 0 },
+		scope.NotPredicted.Because("a KL penalty in the reward with an entropy bonus")},
+	{MeanForceKnown, anyLag, func(p *Params) bool {
+		normal := slices.ContainsFunc(
+			p.Arms, func(arm option.Arm) bool { return arm.Law == option.Normal })
 		return expands(p) && p.KL.OfReward() && (normal || len(p.Arms) > 2)
 	}, manyValued},
 
-	{FixedPointKnown, anyLag, func(p *Params, _ int) bool {
+	{FixedPointKnown, anyLag, func(p *Params) bool {
 		return p.Pull() == 0 && p.KL.Coefficient > 0 && p.Filter == option.Redraw
-	}, scope.NoPenalty.Because(" that is stable: k1 in the loss of redrawn groups pushes away from J = ½")},
-	{FixedPointKnown, anyLag, func(p *Params, _ int) bool { return p.Pull() == 0 && p.KL.Coefficient > 0 }, scope.NoPenalty.Because(": k1 in the loss is no penalty in the mean")},
+	}, scope.NoPenalty.Because(
+		" that is stable: k1 in the loss of redrawn groups pushes away from J = ½")},
+	{FixedPointKnown, anyLag, func(p *Params) bool { return p.Pull() == 0 && p.KL.Coefficient > 0 },
+		scope.NoPenalty.Because(": k1 in the loss is no penalty in the mean")},
 	{FixedPointKnown, anyLag, noPenalty, scope.NoPenalty.Because(" without a KL penalty")},
-	{FixedPointKnown, anyLag, func(p *Params, _ int) bool {
-		return p.Entropy > 0 && p.KL.Gradient == option.K3 && p.KL.In == option.InLoss && p.KL.Coefficient > 0
+	{FixedPointKnown, anyLag, func(p *Params) bool {
+		return p.Entropy > 0 && p.KL.Gradient == option.K3 && p.KL.In == option.InLoss &&
+			p.KL.Coefficient > 0
 	}, scope.NotPredicted.Because("k3 with an entropy bonus")},
 
-	{WeightsAtRest, anyLag, func(p *Params, _ int) bool { return weight.Range(&p.Importance) == 0 }, scope.NotPredicted.Because("a weight with a kink where the policy is its snapshot")},
-	{WeightsAtRest, anyLag, signedWeights, scope.NotPredicted.Because("weights that depend on the sign of the advantage, with rewards of more than two values in finite groups")},
-	{WeightsAtRest, anyLag, func(p *Params, _ int) bool {
+	{WeightsAtRest, anyLag, func(p *Params) bool { return weight.Range(&p.Importance) == 0 },
+		scope.NotPredicted.Because("a weight with a kink where the policy is its snapshot")},
+	{WeightsAtRest, anyLag, signedWeights, scope.NotPredicted.Because(
+		"weights that depend on the sign of the advantage, with rewards of more than two values in " +
+			"finite groups")},
+	{WeightsAtRest, anyLag, func(p *Params) bool {
 		return expands(p) && (p.GroupSize < leastExpanded || p.KL.OfReward() && !certain(p))
 	}, manyValued},
-	{StateAtRest, anyLag, func(p *Params, _ int) bool {
-		return prompts(p, 0) && p.Prompts.Parameters == option.Shared && p.Prompts.Order != option.Independent
-	}, scope.NotPredicted.Because("the noise of prompts that share one policy and are drawn by epochs")},
-	{DynamicsAtRest, anyLag, func(p *Params, _ int) bool { return !p.ForceKnown() || adam(p, 0) && !p.NeverClipped(0) }, scope.NormClips.Because("")},
+	{StateAtRest, anyLag, func(p *Params) bool {
+		return prompts(p) && p.Prompts.Parameters == option.Shared &&
+			p.Prompts.Order != option.Independent
+	}, scope.NotPredicted.Because(
+		"the noise of prompts that share one policy and are drawn by epochs")},
+	{DynamicsAtRest, anyLag, func(p *Params) bool {
+		return !p.ForceKnown() || adam(p) && !p.NeverClipped(0)
+	}, scope.NormClips.Because("")},
 	{DynamicsAtRest, randomAges, clips, scope.NormClips.Because("")},
-	{DynamicsAtRest, notLastBlock, reused, scope.NotPredicted.Because("reused samples with snapshots older than a block")},
-	{DynamicsAtRest, randomAges, func(p *Params, _ int) bool { return p.KL.Outside() }, scope.NotPredicted.Because("random ages with a KL penalty outside the loss")},
-	{StationaryNoise, anyLag, func(p *Params, _ int) bool { return adam(p, 0) && reused(p, 0) }, scope.NotPredicted.Because("reused samples under Adam")},
-	{StationaryNoise, randomAges, func(p *Params, modes int) bool { return p.AgeDraws() > 0 && modes > 1 }, scope.NotPredicted.Because("the noise of random ages of more than two kinds of arms")},
-	{SecondOrderLaw, severalOld, nil, scope.NotPredicted.Because("the second order in the noise with several old policies")},
-	{SecondOrderLaw, anyLag, func(p *Params, _ int) bool { return reused(p, 0) || p.Advantage.Baseline == option.RunningMean }, scope.NotPredicted.Because("the second order in the noise where steps share samples or a baseline")},
+	{DynamicsAtRest, notLastBlock, reused, scope.NotPredicted.Because(
+		"reused samples with snapshots older than a block")},
+	{DynamicsAtRest, randomAges, func(p *Params) bool { return p.KL.Outside() },
+		scope.NotPredicted.Because("random ages with a KL penalty outside the loss")},
+	{StationaryNoise, anyLag, func(p *Params) bool { return adam(p) && reused(p) },
+		scope.NotPredicted.Because("reused samples under Adam")},
+	{AgeNoise, randomAges, func(p *Params) bool { return p.AgeDraws() > 0 },
+		scope.NotPredicted.Because("the noise of random ages of more than two kinds of arms")},
+	{SecondOrderLaw, severalOld, nil, scope.NotPredicted.Because(
+		"the second order in the noise with several old policies")},
+	{SecondOrderLaw, anyLag, func(p *Params) bool {
+		return reused(p) || p.Advantage.Baseline == option.RunningMean
+	}, scope.NotPredicted.Because(
+		"the second order in the noise where steps share samples or a baseline")},
 	{AdamMoment, randomAges | otherLag, adam, scope.NotPredicted.Because("random ages under Adam")},
 
-	{SpreadOfRuns, anyLag, func(p *Params, _ int) bool {
+	{SpreadOfRuns, anyLag, func(p *Params) bool {
 		success, _ := group.TwoValued(p.Arms)
-		return adam(p, 0) && (success == nil || p.KL.OfReward())
-	}, scope.NotPredicted.Because("the spread of runs under Adam of other rewards than 0 and 1, or with the KL in them")},
-	{SpreadOfRuns, anyLag, func(p *Params, _ int) bool {
-		return adam(p, 0) && (prompts(p, 0) || p.Filter == option.Drop || p.Advantage.Scale.OfStep() || p.Advantage.Baseline == option.RunningMean)
+		return adam(p) && (success == nil || p.KL.OfReward())
+	}, scope.NotPredicted.Because(
+		"the spread of runs under Adam of other rewards than 0 and 1, or with the KL in them")},
+	{SpreadOfRuns, anyLag, func(p *Params) bool {
+		return adam(p) && (prompts(p) || p.Filter == option.Drop || p.Advantage.Scale.OfStep() ||
+			p.Advantage.Baseline == option.RunningMean)
 	}, scope.NotPredicted.Because("the spread of runs under Adam where groups depend on each other")},
-	{SpreadOfRuns, anyLag, func(p *Params, _ int) bool { return p.oldBaseline() }, scope.NotPredicted.Because("the spread of runs with a running mean of old rewards as baseline")},
-	{SpreadOfRuns, anyLag, keepsGroups, scope.NotPredicted.Because("the spread of runs whose blocks reuse their samples")},
+	{SpreadOfRuns, anyLag, (*Params).oldBaseline,
+		scope.NotPredicted.Because("the spread of runs with a running mean of old rewards as baseline")},
+	{SpreadOfRuns, anyLag, keepsGroups, scope.NotPredicted.Because(
+		"the spread of runs whose blocks reuse their samples")},
 	{SpreadOfRuns, anyLag, clips, scope.NormClips.Because("")},
-	{SpreadOfRuns, severalOld, nil, scope.NotPredicted.Because("the spread of runs with several old policies")},
-	{ShareOnTheWay, anyLag, func(p *Params, _ int) bool { return p.GroupSize == option.Infinite }, scope.NoNoise.Because()},
-	{ShareOnTheWay, anyLag, func(p *Params, _ int) bool { return p.KL.OfReward() }, scope.NotPredicted.Because("the share of groups with equal rewards where the KL is a part of the reward")},
-	{ClipOnTheWay, anyLag, func(p *Params, _ int) bool {
+	{SpreadOfRuns, severalOld, nil, scope.NotPredicted.Because(
+		"the spread of runs with several old policies")},
+	{ShareOnTheWay, anyLag, func(p *Params) bool { return p.GroupSize == option.Infinite },
+		scope.NoNoise.Because()},
+	{ShareOnTheWay, anyLag, func(p *Params) bool {
+		return p.KL.OfReward()
+	}, scope.NotPredicted.Because(
+		"the share of groups with equal rewards where the KL is a part of the reward")},
+	{ClipOnTheWay, anyLag, func(p *Params) bool {
 		success, _ := group.TwoValued(p.Arms)
 		return success == nil || p.Advantage.Baseline > option.LeaveOneOut || clipsOnTheWay(p)
-	}, scope.NotPredicted.Because("the share of clipped samples of finite groups, of other rewards than two values, or of another baseline")},
-	{NormOnTheWay, anyLag, func(p *Params, _ int) bool {
-		return p.GroupSize != option.Infinite || p.Optimizer.MaxNorm > 0 || prompts(p, 0)
+	}, scope.NotPredicted.Because(
+		"the share of clipped samples of finite groups, of other rewards than two values, or of " +
+			"another baseline")},
+	{NormOnTheWay, anyLag, func(p *Params) bool {
+		return p.GroupSize != option.Infinite || p.Optimizer.MaxNorm > 0 || prompts(p)
 	}, scope.NotPredicted.Because("the norm of sampled gradients")},
-	{QuantityOfStep, anyLag, func(p *Params, _ int) bool {
+	{QuantityOfStep, anyLag, func(p *Params) bool {
 		return p.Tabular() && p.Prompts.Order != option.Independent && p.Lag.Interval > 1
 	}, scope.NotPredicted.Because("the effective share of the samples of prompts drawn by epochs")},
-	{OscillatorOfPath, anyLag, func(p *Params, _ int) bool { return p.Tabular() }, scope.NoNumber.Because("each prompt has a policy of its own")},
-	{OscillatorOfPath, anyLag, adam, scope.NoNumber.Because("Adam has no linear dynamics away from its fixed point")},
+	{OscillatorOfPath, anyLag, (*Params).Tabular,
+		scope.NoNumber.Because("each prompt has a policy of its own")},
+	{OscillatorOfPath, anyLag, adam, scope.NoNumber.Because(
+		"Adam has no linear dynamics away from its fixed point")},
 	{OscillatorOfPath, anyLag, rateVaries, scope.RateVaries.Because("is not constant")},
 
-	{LocalDynamics, anyLag, func(p *Params, _ int) bool { return p.Tabular() }, scope.NoNumber.Because("each prompt has a policy of its own")},
-	{LocalDynamics, anyLag, adam, scope.NoNumber.Because("Adam has no linear dynamics away from its fixed point")},
+	{LocalDynamics, anyLag, (*Params).Tabular,
+		scope.NoNumber.Because("each prompt has a policy of its own")},
+	{LocalDynamics, anyLag, adam, scope.NoNumber.Because(
+		"Adam has no linear dynamics away from its fixed point")},
 	{LocalDynamics, anyLag, clips, scope.NormClips.Because("")},
-	{LocalDynamics, notLastBlock, reused, scope.NotPredicted.Because("reused samples with snapshots older than a block")},
+	{LocalDynamics, notLastBlock, reused, scope.NotPredicted.Because(
+		"reused samples with snapshots older than a block")},
 
-	{ArrivalOfRuns, anyLag, func(p *Params, _ int) bool { return prompts(p, 0) }, scope.NotPredicted.Because("the share of runs that arrive, of many prompts")},
+	{ArrivalOfRuns, anyLag, prompts, scope.NotPredicted.Because(
+		"the share of runs that arrive, of many prompts")},
 	{KicksOfK3, anyLag, adam, scope.NotPredicted.Because("the kicks of k3 under Adam")},
-	{KicksOfK3, anyLag, func(p *Params, _ int) bool {
+	{KicksOfK3, anyLag, func(p *Params) bool {
 		return !linear.NewLag(&p.Lag).OnPolicy() || p.Filter != option.KeepAll
 	}, scope.NotPredicted.Because("the kicks of k3 of older samples or with dynamic sampling")},
-	{KicksOfK3, anyLag, func(p *Params, _ int) bool { return p.Optimizer.MaxNorm > 0 && !p.RewardWithinNorm() }, scope.NormClips.Because("")},
-	{LockingOfRuns, anyLag, noLockingWalk, scope.NotPredicted.Because("the locking of runs off-policy, under Adam, or of other rewards than two values")},
+	{KicksOfK3, anyLag, func(p *Params) bool {
+		return p.Optimizer.MaxNorm > 0 && !p.RewardWithinNorm()
+	}, scope.NormClips.Because("")},
+	{LockingOfRuns, anyLag, noLockingWalk, scope.NotPredicted.Because(
+		"the locking of runs off-policy, under Adam, or of other rewards than two values")},
 	{LockingOfRuns, anyLag, rateVaries, scope.RateVaries.Because("is not constant")},
 	{LockingOfRuns, anyLag, clips, scope.NormClips.Because("")},
-	{LawOfArrived, anyLag, notTwoArms, scope.NotPredicted.Because("the share of runs that end on a wrong arm of more than two")},
-	{FlipsOfReuse, anyLag, noLoneSample, scope.NotPredicted.Because("what one sample of a rare arm does, under Adam or of other rewards than two values")},
+	{LawOfArrived, anyLag, notTwoArms, scope.NotPredicted.Because(
+		"the share of runs that end on a wrong arm of more than two")},
+	{FlipsOfReuse, anyLag, noLoneSample, scope.NotPredicted.Because(
+		"what one sample of a rare arm does, under Adam or of other rewards than two values")},
 	{FlipsOfReuse, anyLag, rateVaries, scope.RateVaries.Because("is not constant")},
 
-	{BlockRecurrence, anyLag, func(p *Params, _ int) bool {
-		return p.Importance.Mode != option.Ratio || p.KL.In != option.InLoss || p.KL.Gradient != option.ExactKL || p.KL.At != option.AtCurrent
-	}, scope.Recurrence.Because("it is for importance ratios without a clip and the exact KL at the current policy")},
+	{BlockRecurrence, anyLag, func(p *Params) bool {
+		return p.Importance.Mode != option.Ratio || p.KL.In != option.InLoss ||
+			p.KL.Gradient != option.ExactKL || p.KL.At != option.AtCurrent
+	}, scope.Recurrence.Because(
+		"it is for importance ratios without a clip and the exact KL at the current policy")},
 	{BlockRecurrence, anyLag, noPenalty, scope.NoPenalty.Because(" without a KL penalty")},
 
-	{visitsOfPrompts, anyLag, func(p *Params, _ int) bool { return p.Optimizer.Kind != option.HeavyBall || rateVaries(p, 0) }, scope.NotPredicted.Because("prompts with a policy each under Adam, Nesterov or a varying learning rate")},
-	{visitsOfPrompts, anyLag, func(p *Params, _ int) bool {
-		return p.Optimizer.Momentum > 0 && len(p.Prompts.First) > p.GroupsPerStep && p.Prompts.Order == option.Shuffled
+	{visitsOfPrompts, anyLag, func(p *Params) bool {
+		return p.Optimizer.Kind != option.HeavyBall || rateVaries(p)
+	}, scope.NotPredicted.Because(
+		"prompts with a policy each under Adam, Nesterov or a varying learning rate")},
+	{visitsOfPrompts, anyLag, func(p *Params) bool {
+		return p.Optimizer.Momentum > 0 && len(p.Prompts.First) > p.GroupsPerStep &&
+			p.Prompts.Order == option.Shuffled
 	}, scope.NotPredicted.Because("momentum with shuffled epochs of prompts")},
-	{visitsOfPrompts, notLastBlock, nil, scope.NotPredicted.Because("a snapshot older than the last visit of its prompt")},
-	{visitsOfPrompts, lastBlock, func(p *Params, _ int) bool { return p.coastsOnSnapshot() }, scope.NotPredicted.Because("a snapshot older than the last visit of its prompt")},
+	{visitsOfPrompts, notLastBlock, nil, scope.NotPredicted.Because(
+		"a snapshot older than the last visit of its prompt")},
+	{visitsOfPrompts, lastBlock, func(p *Params) bool { return p.coastsOnSnapshot() },
+		scope.NotPredicted.Because("a snapshot older than the last visit of its prompt")},
 }
 
-func reused(p *Params, _ int) bool { return p.Samples == option.Reused }
+func reused(p *Params) bool { return p.Samples == option.Reused }
 
-func adam(p *Params, _ int) bool { return p.Optimizer.Kind == option.Adam }
+func adam(p *Params) bool { return p.Optimizer.Kind == option.Adam }
 
-func prompts(p *Params, _ int) bool { return len(p.Prompts.First) > 0 }
+func prompts(p *Params) bool { return len(p.Prompts.First) > 0 }
 
-func noPenalty(p *Params, _ int) bool { return p.Pull() == 0 }
+func noPenalty(p *Params) bool { return p.Pull() == 0 }
 
 // keepsGroups reports whether several steps use the same groups.
-func keepsGroups(p *Params, _ int) bool {
+func keepsGroups(p *Params) bool {
 	return p.Samples == option.Reused && linear.NewLag(&p.Lag).Period() > 1
 }
 
 // clipsOnTheWay reports whether samples may be clipped, of a share that is not exactly derived.
 func clipsOnTheWay(p *Params) bool {
-	return (p.Tabular() || p.GroupSize != option.Infinite) && weight.Jumps(&p.Importance) && !linear.NewLag(&p.Lag).OnPolicy()
+	return (p.Tabular() || p.GroupSize != option.Infinite) && weight.Jumps(&p.Importance) &&
+		!linear.NewLag(&p.Lag).OnPolicy()
 }
 
-func clips(p *Params, _ int) bool { return !p.NeverClipped(0) }
+func clips(p *Params) bool { return !p.NeverClipped(0) }
 
 // notTwoArms reports whether a share of lost runs, derived for a better and a worse arm, has no
 // meaning.
-func notTwoArms(p *Params, _ int) bool { return len(p.Arms) != 2 || p.Arms[0].Mean == p.Arms[1].Mean }
+func notTwoArms(p *Params) bool {
+	return len(p.Arms) != 2 || p.Arms[0].Mean == p.Arms[1].Mean
+}
 
 // noLoneSample reports whether the law of the advantage of a lone sample of an arm in a group is
 // not known, or is not all that moves the policy.
-func noLoneSample(p *Params, _ int) bool {
+func noLoneSample(p *Params) bool {
 	success, _ := group.TwoValued(p.Arms)
-	return success == nil || adam(p, 0) || p.KL.OfReward() || p.Filter != option.KeepAll || p.Advantage.Scale.OfStep() || p.Advantage.BinaryOnly()
+	return success == nil || adam(p) || p.KL.OfReward() || p.Filter != option.KeepAll ||
+		p.Advantage.Scale.OfStep() || p.Advantage.BinaryOnly()
 }
 
 // noLockingWalk reports whether the policy of a locked run does not move by independent samples of
 // the present policy.
-func noLockingWalk(p *Params, _ int) bool {
-	return noLoneSample(p, 0) || !linear.NewLag(&p.Lag).OnPolicy() && !(reused(p, 0) && p.Importance.Mode == option.NoImportance)
+func noLockingWalk(p *Params) bool {
+	return noLoneSample(p) || !linear.NewLag(&p.Lag).OnPolicy() &&
+		!(reused(p) && p.Importance.Mode == option.NoImportance)
 }
 
-func rateVaries(p *Params, _ int) bool {
+func rateVaries(p *Params) bool {
 	return p.Optimizer.Schedule.Kind != option.ConstantRate || p.Optimizer.Schedule.Warmup > 0
 }
 
@@ -228,7 +291,7 @@ func rateVaries(p *Params, _ int) bool {
 const roundedSpread = 1e-13
 
 // roundedRewards reports whether rounding decides the rewards.
-func roundedRewards(p *Params, _ int) bool {
+func roundedRewards(p *Params) bool {
 	return slices.ContainsFunc(p.Arms, func(arm option.Arm) bool {
 		return arm.Law == option.Normal && arm.Std > 0 && arm.Std < roundedSpread*max(arm.Mean, -arm.Mean)
 	})
@@ -244,7 +307,7 @@ func SucceedOrFail(p *Params) bool {
 // signedWeights reports whether the weights of both signs of the advantage differ however small the
 // displacement, where the numbers of samples by sign are not known: they are for rewards of two
 // values only.
-func signedWeights(p *Params, _ int) bool {
+func signedWeights(p *Params) bool {
 	success, _ := group.TwoValued(p.Arms)
 	return weight.Signed(&p.Importance) && p.GroupSize != option.Infinite && success == nil
 }
@@ -260,18 +323,17 @@ const leastExpanded = 8
 // expands reports whether the force of a group is known to first order in 1/G only.
 func expands(p *Params) bool {
 	success, _ := group.TwoValued(p.Arms)
-	return p.GroupSize != option.Infinite && p.Advantage.Scale == option.StdScale && (success == nil || p.KL.OfReward())
+	return p.GroupSize != option.Infinite && p.Advantage.Scale == option.StdScale &&
+		(success == nil || p.KL.OfReward())
 }
 
 // NotDerived returns the reason why the theory has no answer to the questions, none where it may.
-func (p *Params) NotDerived(all ...Question) scope.Reason { return p.NotDerivedFor(0, all...) }
-
-// NotDerivedFor is notDerived of a bandit with so many modes.
-func (p *Params) NotDerivedFor(modes int, all ...Question) scope.Reason {
+func (p *Params) NotDerived(all ...Question) scope.Reason {
 	class := classOf(&p.Lag)
 	for _, of := range all {
 		for i := range domains {
-			if row := &domains[i]; row.of == of && row.lags&class != 0 && (row.option == nil || row.option(p, modes)) {
+			if row := &domains[i]; row.of == of && row.lags&class != 0 &&
+				(row.option == nil || row.option(p)) {
 				if row.because.Is(scope.NormClips) {
 					return p.Clipped(math.Inf(1))
 				}
@@ -299,7 +361,8 @@ func (p *Params) AgeDraws() int {
 // do not cancel.
 func (p *Params) oldBaseline() bool {
 	up, down := weight.Slopes(&p.Importance)
-	return p.Advantage.Baseline == option.RunningMean && !linear.NewLag(&p.Lag).OnPolicy() && (up != 1 || down != 1)
+	return p.Advantage.Baseline == option.RunningMean && !linear.NewLag(&p.Lag).OnPolicy() &&
+		(up != 1 || down != 1)
 }
 
 // coastsOnSnapshot reports whether a prompt moves, between its visits, away from a snapshot that

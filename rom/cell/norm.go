@@ -28,9 +28,11 @@ const maxLimited = 256
 func (p *Params) cutForce() float64 {
 	success, _ := group.TwoValued(p.Arms)
 	switch {
-	case p.Optimizer.MaxNorm == 0 || p.GroupSize == option.Infinite || p.Importance.Mode == option.NoImportance && p.largestForce() <= p.Optimizer.MaxNorm:
+	case p.Optimizer.MaxNorm == 0 || p.GroupSize == option.Infinite ||
+		p.Importance.Mode == option.NoImportance && p.largestForce() <= p.Optimizer.MaxNorm:
 	case len(p.Arms) != 2 || success == nil || p.GroupsPerStep != 1 || p.GroupSize > maxLimited:
-	case p.Filter == option.Drop || p.Advantage.Baseline == option.RunningMean || p.KL.OfReward() || len(p.Prompts.First) > 0 || p.Samples == option.Reused:
+	case p.Filter == option.Drop || p.Advantage.Baseline == option.RunningMean || p.KL.OfReward() ||
+		len(p.Prompts.First) > 0 || p.Samples == option.Reused:
 	default:
 		return p.Optimizer.MaxNorm / math.Sqrt2
 	}
@@ -112,7 +114,8 @@ func (p *Params) RewardWithinNorm() bool {
 // within the bound n the heavy ball moves them by ηn/(1−μ) at most in a step, so that n is the
 // least solution for its own W.
 func (p *Params) largestForce() float64 {
-	reward, rest := p.AdvantageBound(nil, math.Inf(1))/math.Sqrt2, math.Sqrt2*p.Entropy*math.Log(float64(len(p.Arms)))
+	reward, rest := p.AdvantageBound(nil, math.Inf(1))/math.Sqrt2,
+		math.Sqrt2*p.Entropy*math.Log(float64(len(p.Arms)))
 	switch logs := ReferenceLogs(p); {
 	case p.KL.Coefficient == 0, p.KL.OfReward():
 	case p.KL.In != option.InLoss:

@@ -12,7 +12,8 @@ import (
 func (p *Params) Prompt(x int, init []float64) (one Params, start []float64) {
 	one = *p
 	one.Prompts = Prompts{}
-	one.Arms = []option.Arm{{Law: option.Bernoulli, Mean: p.Prompts.First[x]}, {Law: option.Bernoulli, Mean: p.Prompts.Second[x]}}
+	one.Arms = []option.Arm{{Law: option.Bernoulli, Mean: p.Prompts.First[x]},
+		{Law: option.Bernoulli, Mean: p.Prompts.Second[x]}}
 	if p.Prompts.Starts != nil {
 		init = []float64{p.Prompts.Starts[x] / 2, -p.Prompts.Starts[x] / 2}
 		one.Reference, one.Start = init, init
@@ -43,14 +44,17 @@ func (p *Params) Visits() (visit Params, period int, because scope.Reason) {
 	case p.Prompts.Order == option.Independent:
 		because = scope.NotPredicted.Because("prompts with a policy each that are drawn with replacement")
 	case prompts%p.GroupsPerStep != 0:
-		because = scope.NotPredicted.Because(fmt.Sprintf("%d prompts that are no multiple of %d groups per step", prompts, p.GroupsPerStep))
+		because = scope.NotPredicted.Because(
+			fmt.Sprintf("%d prompts that are no multiple of %d groups per step", prompts, p.GroupsPerStep))
 	default:
 		because = p.NotDerived(visitsOfPrompts)
 	}
 	visit = *p
-	visit.Prompts, visit.GroupsPerStep, visit.Lag = Prompts{}, 1, option.Lag{Kind: option.Block, Interval: 1}
+	visit.Prompts, visit.GroupsPerStep, visit.Lag = Prompts{}, 1,
+		option.Lag{Kind: option.Block, Interval: 1}
 	visit.Optimizer.Momentum = fp.Pow(o.Momentum, float64(period))
-	visit.Optimizer.LearningRate = o.LearningRate * Coasted(o.Momentum, period) / float64(p.GroupsPerStep)
+	visit.Optimizer.LearningRate = o.LearningRate * Coasted(o.Momentum, period) /
+		float64(p.GroupsPerStep)
 	return visit, period, because
 }
 

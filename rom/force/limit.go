@@ -21,7 +21,8 @@ func newGroupForce(m *Model) *groupForce {
 		f.arm[a] = -sign * m.KL.Coefficient * m.Kappa[a] * at.Probs[1-a] / m.Size
 	}
 	if m.KL.In == option.InLoss && m.KL.Gradient == option.ExactKL {
-		f.fixed -= m.KL.Coefficient * at.Probs[0] * at.Probs[1] * (at.Logs[0] - m.LogReference[0] - at.Logs[1] + m.LogReference[1])
+		f.fixed -= m.KL.Coefficient * at.Probs[0] * at.Probs[1] *
+			(at.Logs[0] - m.LogReference[0] - at.Logs[1] + m.LogReference[1])
 	}
 	l, _ := m.uncertainty()
 	f.fixed -= m.Entropy * now.Probs[0] * now.Probs[1] * (l[0] - l[1])
@@ -33,7 +34,8 @@ func newGroupForce(m *Model) *groupForce {
 func (f *groupForce) line(size, s int, up, down float64) (base, success, failure float64) {
 	failures := float64(size - s)
 	base = f.fixed + float64(s)*(up*f.success[1]+f.arm[1]) + failures*(down*f.failure[1]+f.arm[1])
-	return base, up*(f.success[0]-f.success[1]) + f.arm[0] - f.arm[1], down*(f.failure[0]-f.failure[1]) + f.arm[0] - f.arm[1]
+	return base, up*(f.success[0]-f.success[1]) + f.arm[0] - f.arm[1],
+		down*(f.failure[0]-f.failure[1]) + f.arm[0] - f.arm[1]
 }
 
 // HoldCuts makes the model cut, until the returned function is called, those groups alone that

@@ -136,7 +136,8 @@ func (m *Model) BoundWithin(q *mat.Dense, cov [][]float64) bool {
 	if !weight.Jumps(&m.Importance) || len(cov) < 2*n {
 		return false
 	}
-	now, old, gradient := linear.Reduce(q, m.Now.Probs), linear.Reduce(q, m.Past.Probs), make([]float64, 2*n)
+	now, old, gradient := linear.Reduce(q, m.Now.Probs), linear.Reduce(q, m.Past.Probs),
+		make([]float64, 2*n)
 	for a := range arms {
 		for k := range n { // ∂ ln ρ_a
 			gradient[k], gradient[n+k] = q.At(a, k)-now[k], old[k]-q.At(a, k)
@@ -148,7 +149,8 @@ func (m *Model) BoundWithin(q *mat.Dense, cov [][]float64) bool {
 		reach, at := BoundReach*math.Sqrt(max(variance, 0)), m.Now.Logs[a]-m.Past.Logs[a]
 		up, down, _ := weight.Bands(&m.Importance, m.Past.Probs[a])
 		for _, band := range []weight.Band{up, down} {
-			if !band.Held && (math.Abs(math.Log1p(band.Above)-at) < reach || math.Abs(math.Log1p(-min(band.Below, 1))-at) < reach) {
+			if !band.Held && (math.Abs(math.Log1p(band.Above)-at) < reach ||
+				math.Abs(math.Log1p(-min(band.Below, 1))-at) < reach) {
 				return true
 			}
 		}

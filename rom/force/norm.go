@@ -46,7 +46,8 @@ func (m reach) at(now, old []float64) float64 {
 		decay = o.Beta1
 	}
 	// of the sum of a velocity Σ decay^k g_{t−k} over so many steps
-	steps := math.Sqrt((age + 2*decay/(1-decay)*(age-(1-fp.Pow(decay, age))/(1-decay))) / (1 - decay*decay))
+	steps := math.Sqrt((age + 2*decay/(1-decay)*(age-(1-fp.Pow(decay, age))/(1-decay))) /
+		(1 - decay*decay))
 	if m.Estimator.Samples == option.Reused { // whose noise is that of one draw
 		steps = age / (1 - decay)
 	}
@@ -89,7 +90,8 @@ func (m reach) here() float64 {
 	reward := m.AdvantageBound(shift, rareNormal) * m.spanned(few)
 	largest, scatter := m.sampledPenalty(few)
 	events := largest + reward/float64(m.GroupsPerStep)
-	normal := floats.Norm(force, 2) + rareNormal*math.Sqrt(mat.Trace(m.Covariance())) + rareEvents*events
+	normal := floats.Norm(force, 2) + rareNormal*math.Sqrt(mat.Trace(m.Covariance())) +
+		rareEvents*events
 	return min(reward+floats.Norm(still, 2)+scatter, normal)
 }
 

@@ -22,7 +22,8 @@ type pairMoments struct {
 // given S less that of all groups,
 //
 //	E[g̃_a g̃_b²]  = E[T_ab + 2 d_b V_ab + d_a V_bb + d_a d_b²]
-//	E[g̃_a² g̃_b²] = E[Q_ab + V_aa V_bb + 2 V_ab² + 2 d_a T_ab + 2 d_b T_ba + d_b² V_aa + d_a² V_bb + 4 d_a d_b V_ab + d_a² d_b²]
+//	E[g̃_a² g̃_b²] = E[Q_ab + V_aa V_bb + 2 V_ab² + 2 d_a T_ab + 2 d_b T_ba
+//	                 + d_b² V_aa + d_a² V_bb + 4 d_a d_b V_ab + d_a² d_b²]
 //
 // for g̃ = g − E g. A cumulant of order n of the mean of B groups is B^{1−n} times that of one. The
 // work is that of a few products of A×A matrices for every number of successes.
@@ -48,8 +49,9 @@ func (m *Model) Pairs() *pairMoments {
 				va, vb, v := c.second[a][a], c.second[b][b], c.second[a][b]
 				all.Second[a][b] += w * (v + da*db)
 				all.third[a][b] += w * (c.third[a][b] + 2*db*v + da*vb + da*db*db)
-				all.Fourth[a][b] += w * (c.fourth[a][b] + va*vb + 2*v*v + 2*da*c.third[a][b] + 2*db*c.third[b][a] +
-					db*db*va + da*da*vb + 4*da*db*v + da*da*db*db)
+				all.Fourth[a][b] += w *
+					(c.fourth[a][b] + va*vb + 2*v*v + 2*da*c.third[a][b] + 2*db*c.third[b][a] +
+						db*db*va + da*da*vb + 4*da*db*v + da*da*db*db)
 			}
 		}
 	}
@@ -61,7 +63,8 @@ func (m *Model) Pairs() *pairMoments {
 	for a := range arms {
 		for b := range arms {
 			v := all.Second[a][b]
-			all.Fourth[a][b] = (all.Fourth[a][b] - variances[a]*variances[b] - 2*v*v) * noise * noise / (size * size * size)
+			all.Fourth[a][b] = (all.Fourth[a][b] - variances[a]*variances[b] - 2*v*v) * noise * noise /
+				(size * size * size)
 			all.third[a][b] *= fp.Pow(noise, 1.5) / (size * size)
 			all.Second[a][b] = v * noise / size
 		}
@@ -121,7 +124,8 @@ type contribution struct {
 }
 
 func newContribution(arms int) *contribution {
-	return &contribution{make([]float64, arms), group.Square(arms), group.Square(arms), group.Square(arms), group.Square(arms)}
+	return &contribution{make([]float64, arms), group.Square(arms), group.Square(arms),
+		group.Square(arms), group.Square(arms)}
 }
 
 func (c *contribution) clear() {
@@ -135,7 +139,8 @@ func (c *contribution) clear() {
 
 // add adds those of a number of independent samples, with a factor of their force.
 func (c *contribution) add(count, factor float64, one *contribution) {
-	first, second, third, fourth := count*factor, count*factor*factor, count*factor*factor*factor, count*factor*factor*factor*factor
+	first, second, third, fourth := count*factor, count*factor*factor, count*factor*factor*factor,
+		count*factor*factor*factor*factor
 	for a, x := range one.mean {
 		c.mean[a] += first * x
 		for b := range one.mean {

@@ -114,7 +114,8 @@ func (m *Model) bendWeights(fresh, stale [][]float64) {
 // differencedStiffness adds the stiffness of a force by central differences of sixth order. With a
 // step of 0.01 the error is 1e-14 from the seventh derivative and as much from rounding. The step
 // is small enough to stay inside the smooth range of the weights.
-func (m *Model) differencedStiffness(fresh, stale [][]float64, theta []float64, forceAt func(dst []float64)) {
+func (m *Model) differencedStiffness(
+	fresh, stale [][]float64, theta []float64, forceAt func(dst []float64)) {
 	step := min(0.01, weight.Range(&m.Importance)/8)
 	arms := len(m.Arms)
 	moved, force := make([]float64, arms), make([]float64, arms)

@@ -70,7 +70,8 @@ func Stiffness(p cell.Params, reward float64, ok bool) (float64, scope.Scope) {
 	p.Optimizer = option.Optimizer{Kind: option.HeavyBall, LearningRate: baselineRate}
 	p.Lag = option.Lag{Kind: option.Block, Interval: 1}
 	if !ok {
-		return 0, scope.Scope{Because: scope.PaperFormula.Because("no fixed point at G = ∞ is reached from the start")}
+		return 0, scope.Scope{Because: scope.PaperFormula.Because(
+			"no fixed point at G = ∞ is reached from the start")}
 	}
 	p = p.Checked()
 	start := p.Start
@@ -84,7 +85,8 @@ func Stiffness(p cell.Params, reward float64, ok bool) (float64, scope.Scope) {
 	}
 	first := below(start)
 	if math.Abs(first) < 1e-9 {
-		return 0, scope.Scope{Because: scope.PaperFormula.Because("the baseline run starts at the fixed point")}
+		return 0, scope.Scope{Because: scope.PaperFormula.Because(
+			"the baseline run starts at the fixed point")}
 	}
 	const middle = baselineSteps / 2.0
 	square, product, passed := 0.0, 0.0, -1
@@ -99,7 +101,8 @@ func Stiffness(p cell.Params, reward float64, ok bool) (float64, scope.Scope) {
 		return true
 	})
 	if within.In && passed >= 0 {
-		within = scope.Scope{Because: scope.PaperFormula.Because(fmt.Sprintf("the baseline run passes the fixed point at step %d", passed))}
+		within = scope.Scope{Because: scope.PaperFormula.Because(
+			fmt.Sprintf("the baseline run passes the fixed point at step %d", passed))}
 	}
 	if !within.In {
 		return 0, within

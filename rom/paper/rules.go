@@ -10,7 +10,8 @@ import (
 
 // Number returns a quantity by the formulas; nil where they do not give it.
 func (r *Rule) Number(of scope.Quantity) *float64 {
-	return [...]*float64{r.CriticalLearningRate, r.CriticalRefreshInterval, r.OscillationLearningRate, nil, r.DampingRatio, r.RewardVariance}[of]
+	return [...]*float64{r.CriticalLearningRate, r.CriticalRefreshInterval, r.OscillationLearningRate,
+		nil, r.DampingRatio, r.RewardVariance}[of]
 }
 
 // Rule holds thresholds by a formula instead of the exact map. Intervals are as
@@ -46,7 +47,8 @@ type Rule struct {
 // the variance of one step's force on J; it is nil for noise 0 and C ≤ 0.
 func RuleOf(stiffness float64, s *linear.Mode, noise float64) Rule {
 	if stiffness <= 0 {
-		return Rule{Stiffness: &stiffness, Because: scope.PaperFormula.Because("the stiffness is not above 0")}
+		return Rule{Stiffness: &stiffness, Because: scope.PaperFormula.Because(
+			"the stiffness is not above 0")}
 	}
 	return RuleAt(stiffness, s, noise, s.Lag.Age(linear.PaperAge))
 }
@@ -54,7 +56,8 @@ func RuleOf(stiffness float64, s *linear.Mode, noise float64) Rule {
 // RuleAt is paperRule with the given K_ref.
 func RuleAt(stiffness float64, s *linear.Mode, noise, age float64) Rule {
 	if math.IsInf(age, 1) {
-		return Rule{Stiffness: &stiffness, Because: scope.NoNumber.Because("the law of ages has no largest age")}
+		return Rule{Stiffness: &stiffness, Because: scope.NoNumber.Because(
+			"the law of ages has no largest age")}
 	}
 	rate := (1 - s.Momentum) / (stiffness * max(age, 1))
 	onset := Onset(s.Momentum, age) / stiffness
@@ -93,7 +96,8 @@ func Sufficient(modes []linear.Mode) Rule {
 		if stale <= linear.Negligible*s.Total() {
 			stale = 0
 		}
-		rule.CriticalLearningRate = smaller(rule.CriticalLearningRate, (1-s.Momentum)/(0.5*s.Total()+stale*s.Lag.Age(linear.Gain)))
+		rule.CriticalLearningRate = smaller(
+			rule.CriticalLearningRate, (1-s.Momentum)/(0.5*s.Total()+stale*s.Lag.Age(linear.Gain)))
 		left := max((1-s.Momentum-0.5*s.Rate*s.Total())/(s.Rate*stale), 0) // for the gain
 		if interval, ok := s.Lag.Interval(linear.Gain, left); ok && stale > 0 {
 			rule.CriticalRefreshInterval = smaller(rule.CriticalRefreshInterval, interval)

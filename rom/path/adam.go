@@ -70,7 +70,8 @@ type adamLocal struct {
 
 func newAdamState(p cell.Params, init []float64) *adamState {
 	arms := len(p.Arms)
-	s := &adamState{Model: force.New(&p), q: linear.BasisOfArms(arms), period: linear.NewLag(&p.Lag).Period(), decay1: 1, decay2: 1}
+	s := &adamState{Model: force.New(&p), q: linear.BasisOfArms(arms),
+		period: linear.NewLag(&p.Lag).Period(), decay1: 1, decay2: 1}
 	blocks := 3
 	switch {
 	case s.period > 1:
@@ -162,7 +163,8 @@ func (s *adamState) derive(centre []float64, cov [][]float64) (l *adamLocal, gro
 	}
 	arms, d := len(s.Arms), len(centre)
 	l = &adamLocal{
-		localForce:  localForce{centre: centre, around: cov, bend: make([]float64, arms), slope: group.Zeros(arms, d)},
+		localForce: localForce{centre: centre, around: cov, bend: make([]float64, arms),
+			slope: group.Zeros(arms, d)},
 		squareSlope: group.Zeros(arms, d), squareBend: make([]float64, arms), inputs: s.inputs(0),
 	}
 	var force, square []float64
@@ -378,7 +380,8 @@ func (o *observable) underAdam(s *adamState, t int) adamMean {
 	at := func(x []float64) (now, drawn []float64) {
 		return o.arguments(s.logits(x[:n]), s.logits(x[len(x)-n:]), still, stillOld)
 	}
-	idle := o.of(s.Model, s.logits(floats.AddTo(make([]float64, n), present, linear.Reduce(s.q, s.idle))), stillOld) - o.of(s.Model, still, stillOld)
+	moved := floats.AddTo(make([]float64, n), present, linear.Reduce(s.q, s.idle))
+	idle := o.of(s.Model, s.logits(moved), stillOld) - o.of(s.Model, still, stillOld)
 	by := o.over(s.Model, at, mean, cov)
 	by.nearBound = s.nearBound
 	return adamMean{by, math.Abs(idle)}

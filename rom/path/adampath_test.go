@@ -25,22 +25,39 @@ var adamCells = []struct {
 	p     cell.Params
 	rows  []adamRow
 }{
-	{"P1", []float64{0.9, 0.2}, nil, adamCell(option.NoScale, 8, 1, 0, 0.003, 0.999, 1), []adamRow{{50, .597860, .597987, 2.0158e-6}, {200, .717423, .717502, 1.01255e-5}, {800, .860267, .860249, 2.86753e-6}}},
-	{"P2", []float64{0.9, 0.2}, nil, adamCell(option.NoScale, 4, 1, .1, 0.01, 0.95, 1), []adamRow{{20, .605947, .605799, 2.85799e-5}, {100, .762317, .761459, 5.96245e-5}, {200, .832597, .831070, 4.50326e-5}, {400, .869791, .867245, 2.71920e-5}}},
-	{"P3", []float64{0.6, 0.4}, nil, adamCell(option.NoScale, 4, 1, 0, 0.03, 0.95, 1), []adamRow{{10, .509870, .509158, 9.86608e-5}, {40, .537097, .535072, 2.38369e-4}, {100, .570757, .568129, 1.40963e-4}, {170, .586118, .584336, 5.04258e-5}}},
-	{"P4", []float64{0.55, 0.45}, []float64{-.5, .5}, adamCell(option.StdScale, 16, 8, 0.02, 0.005, 0.98, 4), []adamRow{{200, .512027, .512001, 1.84945e-6}, {600, .542650, .542586, 3.93515e-7}}},
-	{"P5", []float64{0.85, 0.4}, []float64{-2.15, 2.15}, adamCell(option.NoScale, 4, 8, 0, 0.006, 0.98, 1), []adamRow{{300, .458508, .458608, 9.24451e-5}, {600, .771814, .770450, 8.95948e-5}}},
-	{"M1", []float64{.9, .6, .3, .1}, []float64{0, .5, -.5, 1}, adamCell(option.NoScale, 8, 1, .05, .005, .98, 1), []adamRow{{100, .497073, .497226, 9.14711e-6}, {400, .733098, .732602, 3.24300e-5}}},
-	{"M2", []float64{.9, .6, .3, .1}, []float64{0, .5, -.5, 1}, adamCell(option.StdScale, 16, 1, 0, .01, .95, 4), []adamRow{{200, .770768, .770660, 3.23222e-5}, {400, .880852, .880368, 2.18638e-6}}},
+	{"P1", []float64{0.9, 0.2}, nil, adamCell(option.NoScale, 8, 1, 0, 0.003, 0.999, 1),
+		[]adamRow{{50, .597860, .597987, 2.0158e-6}, {200, .717423, .717502, 1.01255e-5},
+			{800, .860267, .860249, 2.86753e-6}}},
+	{"P2", []float64{0.9, 0.2}, nil, adamCell(option.NoScale, 4, 1, .1, 0.01, 0.95, 1),
+		[]adamRow{{20, .605947, .605799, 2.85799e-5}, {100, .762317, .761459, 5.96245e-5},
+			{200, .832597, .831070, 4.50326e-5}, {400, .869791, .867245, 2.71920e-5}}},
+	{"P3", []float64{0.6, 0.4}, nil, adamCell(option.NoScale, 4, 1, 0, 0.03, 0.95, 1),
+		[]adamRow{{10, .509870, .509158, 9.86608e-5}, {40, .537097, .535072, 2.38369e-4},
+			{100, .570757, .568129, 1.40963e-4}, {170, .586118, .584336, 5.04258e-5}}},
+	{"P4", []float64{0.55, 0.45}, []float64{-.5, .5},
+		adamCell(option.StdScale, 16, 8, 0.02, 0.005, 0.98, 4),
+		[]adamRow{{200, .512027, .512001, 1.84945e-6}, {600, .542650, .542586, 3.93515e-7}}},
+	{"P5", []float64{0.85, 0.4}, []float64{-2.15, 2.15},
+		adamCell(option.NoScale, 4, 8, 0, 0.006, 0.98, 1),
+		[]adamRow{{300, .458508, .458608, 9.24451e-5}, {600, .771814, .770450, 8.95948e-5}}},
+	{"M1", []float64{.9, .6, .3, .1}, []float64{0, .5, -.5, 1},
+		adamCell(option.NoScale, 8, 1, .05, .005, .98, 1),
+		[]adamRow{{100, .497073, .497226, 9.14711e-6}, {400, .733098, .732602, 3.24300e-5}}},
+	{"M2", []float64{.9, .6, .3, .1}, []float64{0, .5, -.5, 1},
+		adamCell(option.StdScale, 16, 1, 0, .01, .95, 4),
+		[]adamRow{{200, .770768, .770660, 3.23222e-5}, {400, .880852, .880368, 2.18638e-6}}},
 }
 
-func adamCell(scale option.Scale, size, groups int, beta, rate, beta2 float64, interval int) cell.Params {
+func adamCell(scale option.Scale, size, groups int, beta, rate, beta2 float64,
+	interval int) cell.Params {
 	return cell.Params{
 		Estimator: option.Estimator{
-			GroupSize: size, GroupsPerStep: groups, Advantage: option.Advantage{Scale: scale}, KL: option.KL{Coefficient: beta},
+			GroupSize: size, GroupsPerStep: groups, Advantage: option.Advantage{Scale: scale},
+			KL: option.KL{Coefficient: beta},
 		},
-		Lag:       option.Lag{Interval: interval},
-		Optimizer: option.Optimizer{Kind: option.Adam, LearningRate: rate, Beta1: 0.9, Beta2: beta2, Epsilon: 1e-8},
+		Lag: option.Lag{Interval: interval},
+		Optimizer: option.Optimizer{Kind: option.Adam, LearningRate: rate, Beta1: 0.9, Beta2: beta2,
+			Epsilon: 1e-8},
 	}
 }
 

@@ -71,7 +71,8 @@ func pathsOf(p cell.Params, init []float64, at []int, neglected bool, of ...obse
 	}
 	because = cmp.Or(because, p.NotDerived(cell.StateAtRest))
 	for i := range all {
-		all[i] = Path{Kind: force.New(&p).Kind(), Scope: scope.Scope{In: !because.Out(), Because: because}}
+		all[i].Kind = force.New(&p).Kind()
+		all[i].Scope = scope.Scope{In: !because.Out(), Because: because}
 		if because.Out() {
 			all[i].Mean = make([]float64, len(at))
 		} else if neglected {
@@ -109,7 +110,8 @@ func pathsOf(p cell.Params, init []float64, at []int, neglected bool, of ...obse
 			path.Field = append(path.Field, run.field[i][place])
 			switch mean := run.field[i][place]; {
 			case second != nil:
-				path.Mean, path.Deviation[n] = append(path.Mean, second[i][place].shift), second[i][place].deviation
+				by := second[i][place]
+				path.Mean, path.Deviation[n] = append(path.Mean, by.shift), by.deviation
 			case noise != nil:
 				by := run.noisy[i][place]
 				path.Mean, path.Deviation[n] = append(path.Mean, mean+by.shift), by.deviation
@@ -126,7 +128,8 @@ func pathsOf(p cell.Params, init []float64, at []int, neglected bool, of ...obse
 
 // neglect adds the sizes of what paths leave out, of run at steps, of which at are at the given
 // places.
-func neglect(p *cell.Params, init []float64, at []int, all []Path, of []observable, run *followed, steps, places []int, second [][]adamMean) {
+func neglect(p *cell.Params, init []float64, at []int, all []Path, of []observable, run *followed,
+	steps, places []int, second [][]adamMean) {
 	var rounded [2]followed
 	for side, displaced := range [2]float64{rounding, -rounding} {
 		rounded[side] = followOn(*p, init, at, at[len(at)-1], displaced, of, nil)
@@ -137,18 +140,22 @@ func neglect(p *cell.Params, init []float64, at []int, all []Path, of []observab
 			continue
 		}
 		if second != nil || run.noisy != nil {
-			floats.Add(path.Neglected, ahead(steps[:run.visited], at, o.span(p), func(n int) (size, variance float64) {
+			size := func(n int) (size, variance float64) {
 				if second != nil {
 					return o.adamNeglect(p, run.field[i][n], &second[i][n]), second[i][n].variance
 				}
 				return o.neglectedShift(p, &run.noisy[i][n]), run.noisy[i][n].variance
-			}))
+			}
+			floats.Add(path.Neglected, ahead(steps[:run.visited], at, o.span(p), size))
 		}
 		if run.noisy != nil && path.Kind != scope.Exact {
-			addLargest(path.Neglected, o.expansionError(*p, init, at, func(n int) float64 { return run.noisy[i][places[n]].shift }))
+			shift := func(n int) float64 { return run.noisy[i][places[n]].shift }
+			addLargest(path.Neglected, o.expansionError(*p, init, at, shift))
 		}
 		for _, by := range rounded {
-			addLargest(path.Rounding, func(n int) float64 { return math.Abs(by.field[i][n] - path.Field[n]) })
+			addLargest(path.Rounding, func(n int) float64 {
+				return math.Abs(by.field[i][n] - path.Field[n])
+			})
 		}
 		floats.Add(path.Neglected, path.Rounding)
 	}
@@ -157,7 +164,8 @@ func neglect(p *cell.Params, init []float64, at []int, all []Path, of []observab
 // expansionError returns what a force expanded in 1/G makes the observable's mean err by at each
 // step, given the shift by noise. It is LeftOut, the largest up to the step, times that shift and
 // the difference from the mean field at G = ∞, which is of first order in 1/G.
-func (o *observable) expansionError(p cell.Params, init []float64, at []int, shift func(n int) float64) func(n int) float64 {
+func (o *observable) expansionError(
+	p cell.Params, init []float64, at []int, shift func(n int) float64) func(n int) float64 {
 	last, of, m, largest := at[len(at)-1], []observable{*o}, force.New(&p), 0.0
 	here := followOn(p, init, at, last, 0, of, nil)
 	p.GroupSize = option.Infinite
@@ -195,7 +203,8 @@ type followed struct {
 // that is not nil. Every step displaces the logits by up to displaced times max(1, |θ_a|), each arm
 // by another share of it, so that no symmetry hides the displacement. Beyond the step last it goes
 // on only while the noise is wide and grows.
-func followOn(p cell.Params, init []float64, at []int, last int, displaced float64, of []observable, noise *spread) (f followed) {
+func followOn(p cell.Params, init []float64, at []int, last int, displaced float64, of []observable,
+	noise *spread) (f followed) {
 	f.logits, f.drawing = make([][]float64, len(at)), make([][]float64, len(at))
 	steps, variance, spreading := at[len(at)-1], 0.0, false
 	for range of {

@@ -63,7 +63,8 @@ type partOfPrompts struct {
 
 // newPaths returns the paths of observables at so many steps, with means of 0, and the parts whose
 // paths are to be summed: by observable all prompts, and of J the strata of the path.
-func newPaths(p *cell.Params, of []observable, init []float64, steps int, neglected bool) (all []Path, parts [][]*partOfPrompts) {
+func newPaths(p *cell.Params, of []observable, init []float64, steps int, neglected bool) (
+	all []Path, parts [][]*partOfPrompts) {
 	empty := func() Path {
 		path := Path{Kind: scope.Exact, Scope: scope.Scope{In: true}, Mean: make([]float64, steps)}
 		if neglected {
@@ -82,14 +83,16 @@ func newPaths(p *cell.Params, of []observable, init []float64, steps int, neglec
 		for k := range all[i].Strata {
 			s := &all[i].Strata[k]
 			s.Path = empty()
-			parts[i] = append(parts[i], &partOfPrompts{Path: &s.Path, prompts: s.Prompts, count: float64(len(s.Prompts))})
+			parts[i] = append(parts[i], &partOfPrompts{Path: &s.Path, prompts: s.Prompts,
+				count: float64(len(s.Prompts))})
 		}
 	}
 	return all, parts
 }
 
 // tabularPaths is Paths for prompts with a policy each.
-func tabularPaths(p cell.Params, init []float64, at []int, neglected bool, of ...observable) []Path {
+func tabularPaths(p cell.Params, init []float64, at []int, neglected bool,
+	of ...observable) []Path {
 	all, parts := newPaths(&p, of, init, len(at), neglected)
 	if len(all) == 0 {
 		return all // no quantity is derived
@@ -174,7 +177,8 @@ func (e *epochs) add(part *partOfPrompts, o *observable, of *Path, one *cell.Par
 		if q := (from - second) / (first - second); !o.isReward {
 			part.Neglected[i] += way * (1 - way) * math.Abs(to-from) / part.count
 		} else if q > 0 && q < 1 {
-			part.Neglected[i] += way * (1 - way) / 2 * (to - from) * (to - from) * math.Abs((1-2*q)/(q*(1-q)*(first-second))) / part.count
+			part.Neglected[i] += way * (1 - way) / 2 * (to - from) * (to - from) *
+				math.Abs((1-2*q)/(q*(1-q)*(first-second))) / part.count
 		}
 	}
 }
@@ -196,7 +200,8 @@ func (e *epochs) close(part *partOfPrompts, o *observable) {
 			chance = float64(e.period - 1) // f(1−f)/f²
 		}
 		if e.order == option.Shuffled && chance > 0 {
-			part.Deviation[i] += chance * (c*part.squares[i] - part.changes[i]*part.changes[i]) / ((c - 1) * part.count * part.count)
+			part.Deviation[i] += chance * (c*part.squares[i] - part.changes[i]*part.changes[i]) /
+				((c - 1) * part.count * part.count)
 		}
 		part.Deviation[i] = math.Sqrt(max(part.Deviation[i], 0))
 	}
@@ -209,23 +214,27 @@ func (e *epochs) close(part *partOfPrompts, o *observable) {
 // f(1−f)(ΔJ)²|J″|/(2J′²), of other quantities but the logit gap with f(1−f) of the change. In a
 // shuffled epoch, without momentum, the share of the epoch that has passed is that of the prompts
 // that have been visited, so that the interpolation is exact.
-func followEpochs(of []observable, p cell.Params, init []float64, at []int, parts [][]*partOfPrompts) scope.Reason {
+func followEpochs(of []observable, p cell.Params, init []float64, at []int,
+	parts [][]*partOfPrompts) scope.Reason {
 	visit, period, because := p.Visits()
 	if because.Out() || len(at) == 0 {
 		return because
 	}
-	e := &epochs{order: p.Prompts.Order, period: period, groups: p.GroupsPerStep, prompts: len(p.Prompts.First), momentum: p.Optimizer.Momentum, at: at}
+	e := &epochs{order: p.Prompts.Order, period: period, groups: p.GroupsPerStep,
+		prompts: len(p.Prompts.First), momentum: p.Optimizer.Momentum, at: at}
 	visits := make([]int, at[len(at)-1]/period+2)
 	for i := range visits {
 		visits[i] = i
 	}
 	for _, group := range parts {
 		for _, part := range group {
-			part.Deviation, part.changes, part.squares = make([]float64, len(at)), make([]float64, len(at)), make([]float64, len(at))
+			part.Deviation, part.changes, part.squares = make([]float64, len(at)), make([]float64, len(at)),
+				make([]float64, len(at))
 		}
 	}
 	distinct := p.Distinct(init)
-	known, left, which := make([][]Path, len(distinct)), make([]int, len(distinct)), make([]int, e.prompts)
+	known, left, which := make([][]Path, len(distinct)), make([]int, len(distinct)),
+		make([]int, e.prompts)
 	for i := range distinct {
 		left[i] = len(distinct[i].Alike)
 		for _, x := range distinct[i].Alike {

@@ -18,7 +18,8 @@ func betaNodes(a, b float64, count int) (nodes, weights []float64) {
 	jacobi := mat.NewSymDense(count, nil)
 	for k := range count {
 		s, n := alpha+beta, float64(k)
-		diagonal, off := (beta*beta-alpha*alpha)/((2*n+s)*(2*n+s+2)), 4*n*(n+alpha)*(n+beta)*(n+s)/((2*n+s)*(2*n+s)*(2*n+s+1)*(2*n+s-1))
+		diagonal, off := (beta*beta-alpha*alpha)/((2*n+s)*(2*n+s+2)),
+			4*n*(n+alpha)*(n+beta)*(n+s)/((2*n+s)*(2*n+s)*(2*n+s+1)*(2*n+s-1))
 		if k == 0 {
 			diagonal = (beta - alpha) / (s + 2)
 		}
@@ -66,8 +67,9 @@ func TestPromptsOfBeta(t *testing.T) {
 		{1, 9, option.StdScale, 0.05, 400, .89214927, .89079, 25e-5, .84887645, .84802, 31e-5},
 	} {
 		p := cell.Params{
-			Arms:      []option.Arm{{Mean: 1}, {Mean: 0}},
-			Estimator: option.Estimator{GroupSize: 8, GroupsPerStep: 1, Advantage: option.Advantage{Scale: c.scale}},
+			Arms: []option.Arm{{Mean: 1}, {Mean: 0}},
+			Estimator: option.Estimator{GroupSize: 8, GroupsPerStep: 1,
+				Advantage: option.Advantage{Scale: c.scale}},
 			Lag:       option.Lag{Kind: option.Block, Interval: 1},
 			Optimizer: option.Optimizer{LearningRate: c.rate},
 		}
@@ -83,7 +85,8 @@ func TestPromptsOfBeta(t *testing.T) {
 			}
 		}
 		for i, x := range [2][3]float64{{c.mapped, c.mean, c.error}, {c.mappedShare, c.share, c.errors}} {
-			t.Logf("Beta(%v, %v), %v, %d visits: %.8f on the mean field, %.8f over runs ± %.1g, simulated %v ± %.1g", c.a, c.b, c.scale, c.n, field[i], mean[i], neglected[i], x[1], x[2])
+			t.Logf("Beta(%v, %v), %v, %d visits: %.8f on the mean field, %.8f over runs ± %.1g, "+
+				"simulated %v ± %.1g", c.a, c.b, c.scale, c.n, field[i], mean[i], neglected[i], x[1], x[2])
 			if math.Abs(field[i]-x[0]) > 6e-9 {
 				t.Errorf("got %.8f on the mean field, want %.8f", field[i], x[0])
 			}
@@ -108,19 +111,25 @@ func TestDifficultyBiasOfTheScale(t *testing.T) {
 		closed func(z float64) float64 // ∫dz/F; nil: no closed form
 		want   string                  // the times
 	}{
-		{option.NoScale, option.Infinite, func(p float64) float64 { return 2 * p * (1 - p) }, func(z float64) float64 { return z + math.Sinh(z) }, "66.6 25.4 18.4 23.2"},
-		{option.StdScale, option.Infinite, func(p float64) float64 { return 2 * math.Sqrt(p*(1-p)) }, func(z float64) float64 { return 2 * math.Sinh(z/2) }, "14.0 8.4 6.2 6.1"},
-		{option.NoScale, 8, func(p float64) float64 { return 2 * p * (1 - p) * 7 / 8 }, nil, "76.1 29.0 21.0 26.5"},
-		{option.StdScale, 8, func(p float64) float64 { return 2 * deviationOfGroup(p, 8) }, nil, "27.4 11.4 8.3 9.8"},
+		{option.NoScale, option.Infinite, func(p float64) float64 { return 2 * p * (1 - p) },
+			func(z float64) float64 { return z + math.Sinh(z) }, "66.6 25.4 18.4 23.2"},
+		{option.StdScale, option.Infinite, func(p float64) float64 { return 2 * math.Sqrt(p*(1-p)) },
+			func(z float64) float64 { return 2 * math.Sinh(z/2) }, "14.0 8.4 6.2 6.1"},
+		{option.NoScale, 8, func(p float64) float64 { return 2 * p * (1 - p) * 7 / 8 }, nil,
+			"76.1 29.0 21.0 26.5"},
+		{option.StdScale, 8, func(p float64) float64 { return 2 * deviationOfGroup(p, 8) }, nil,
+			"27.4 11.4 8.3 9.8"},
 	} {
 		const rate, period = 0.01, 2 // η_eff, M
 		p := cell.Params{
-			Arms:      []option.Arm{{Mean: 1}, {Mean: 0}},
-			Estimator: option.Estimator{GroupSize: c.size, GroupsPerStep: 2, Advantage: option.Advantage{Scale: c.scale}},
+			Arms: []option.Arm{{Mean: 1}, {Mean: 0}},
+			Estimator: option.Estimator{GroupSize: c.size, GroupsPerStep: 2,
+				Advantage: option.Advantage{Scale: c.scale}},
 			Lag:       option.Lag{Kind: option.Block, Interval: 1},
 			Optimizer: option.Optimizer{LearningRate: 2 * rate},
-			Prompts:   cell.Prompts{First: []float64{1, 1, 1, 1}, Second: make([]float64, 4), Parameters: option.Tabular, Order: option.Shuffled},
-			Factors:   cell.Factors{Stiffness: 1, Noise: 1e-12, Lag: 1, Mass: 1},
+			Prompts: cell.Prompts{First: []float64{1, 1, 1, 1}, Second: make([]float64, 4),
+				Parameters: option.Tabular, Order: option.Shuffled},
+			Factors: cell.Factors{Stiffness: 1, Noise: 1e-12, Lag: 1, Mass: 1},
 		}
 		for _, x := range starts {
 			p.Prompts.Starts = append(p.Prompts.Starts, math.Log(x/(1-x)))
@@ -166,7 +175,8 @@ func TestDifficultyBiasOfTheScale(t *testing.T) {
 func deviationOfGroup(p float64, size int) (mean float64) {
 	ways := 1.0
 	for s := range size + 1 {
-		mean += ways * math.Pow(p, float64(s)) * math.Pow(1-p, float64(size-s)) * math.Sqrt(float64(s*(size-s))) / float64(size)
+		mean += ways * math.Pow(p, float64(s)) * math.Pow(1-p, float64(size-s)) *
+			math.Sqrt(float64(s*(size-s))) / float64(size)
 		ways *= float64(size-s) / float64(s+1)
 	}
 	return mean

@@ -13,11 +13,13 @@ import (
 // promptParams returns a cell of three prompts with the given policies.
 func promptParams(policies option.Parameters, scale option.Scale) cell.Params {
 	p := cell.Params{
-		Arms:      []option.Arm{{Mean: 0.6}, {Mean: 1.0 / 3}},
-		Estimator: option.Estimator{GroupSize: 3, GroupsPerStep: 1, Advantage: option.Advantage{Scale: scale}, KL: option.KL{Coefficient: 0.5}},
+		Arms: []option.Arm{{Mean: 0.6}, {Mean: 1.0 / 3}},
+		Estimator: option.Estimator{GroupSize: 3, GroupsPerStep: 1,
+			Advantage: option.Advantage{Scale: scale}, KL: option.KL{Coefficient: 0.5}},
 		Optimizer: option.Optimizer{LearningRate: 0.1},
 		Lag:       option.Lag{Kind: option.Block, Interval: 1},
-		Prompts:   cell.Prompts{First: []float64{0.9, 0.8, 0.1}, Second: []float64{0.2, 0.3, 0.5}, Parameters: policies, Order: option.Independent},
+		Prompts: cell.Prompts{First: []float64{0.9, 0.8, 0.1}, Second: []float64{0.2, 0.3, 0.5},
+			Parameters: policies, Order: option.Independent},
 	}
 	return p
 }
@@ -42,7 +44,8 @@ func TestStrata(t *testing.T) {
 				got += " "
 			}
 			got += fmt.Sprint(s.Prompts)
-			if low, high := c.first[s.Prompts[0]]/2, c.first[s.Prompts[len(s.Prompts)-1]]/2; s.Low != low || s.High != high || !(s.Best >= 2*low-1e-12 && s.Best <= 2*high+1e-12) {
+			if low, high := c.first[s.Prompts[0]]/2, c.first[s.Prompts[len(s.Prompts)-1]]/2; s.Low != low ||
+				s.High != high || !(s.Best >= 2*low-1e-12 && s.Best <= 2*high+1e-12) {
 				t.Errorf("%v: stratum from %v to %v, the best %v", c.first, s.Low, s.High, s.Best)
 			}
 		}
@@ -56,7 +59,8 @@ func TestStrata(t *testing.T) {
 func fourPrompts(order option.PromptOrder, momentum float64) cell.Params {
 	p := promptParams(option.Tabular, option.StdScale)
 	p.Prompts = cell.Prompts{
-		First: []float64{0.9, 0.8, 1, 0.7}, Second: []float64{0.2, 0.3, 0, 0.1}, Starts: []float64{-1, 0, -2, 0.5},
+		First: []float64{0.9, 0.8, 1, 0.7}, Second: []float64{0.2, 0.3, 0, 0.1},
+		Starts:     []float64{-1, 0, -2, 0.5},
 		Parameters: option.Tabular, Order: order,
 	}
 	p.GroupsPerStep, p.GroupSize = 2, 4
@@ -99,7 +103,8 @@ func TestQuantitiesOfVisitsStepByStep(t *testing.T) {
 		for i := range at {
 			for k, want := range [2]float64{shares[i], gaps[i]} {
 				if !(math.Abs(paths[k].Mean[i]-want) <= 1e-9) {
-					t.Fatalf("μ = %v, step %d: got %.10f, want %.10f (%s)", mu, i, paths[k].Mean[i], want, paths[k].Scope.Because)
+					t.Fatalf("μ = %v, step %d: got %.10f, want %.10f (%s)", mu, i, paths[k].Mean[i], want,
+						paths[k].Scope.Because)
 				}
 			}
 		}
@@ -142,7 +147,8 @@ func TestDeviationOfShuffledEpochs(t *testing.T) {
 	near(t, "J", paths[0].Mean[1], sum, 1e-9)
 	near(t, "deviation of J", paths[0].Deviation[1], math.Sqrt(square-sum*sum), 1e-6)
 	near(t, "share", paths[1].Mean[0], equal, 1e-9)
-	near(t, "deviation of the share", paths[1].Deviation[0], math.Sqrt(squared-equal*equal+noise), 1e-6)
+	near(t, "deviation of the share", paths[1].Deviation[0], math.Sqrt(squared-equal*equal+noise),
+		1e-6)
 }
 
 // Clipped samples and pass@k of prompts that share a policy are those of all groups of all prompts,

@@ -27,7 +27,8 @@ import (
 // Adam divides by the root of its second moment, to which the noise of finite
 // groups contributes: E[g²] = (E g)² + Var g, averaged over groups. That is
 // LeadingOrder.
-func MeanField(p cell.Params, init []float64, steps int, visit func(t int, theta []float64)) (scope.Kind, scope.Scope) {
+func MeanField(p cell.Params, init []float64, steps int, visit func(t int, theta []float64)) (
+	scope.Kind, scope.Scope) {
 	return Follow(p.Checked(), init, steps, func(t int, theta []float64) (more bool) {
 		visit(t, theta)
 		return true
@@ -36,7 +37,8 @@ func MeanField(p cell.Params, init []float64, steps int, visit func(t int, theta
 
 // meanField is MeanField of checked parameters with a visit that ends the run by returning
 // false, and may change the logits.
-func Follow(p cell.Params, init []float64, steps int, visit func(t int, theta []float64) (more bool)) (scope.Kind, scope.Scope) {
+func Follow(p cell.Params, init []float64, steps int,
+	visit func(t int, theta []float64) (more bool)) (scope.Kind, scope.Scope) {
 	cell.Must(p.Optimizer.Check)
 	cell.Must(p.Lag.Check)
 	arms := len(p.Arms)
@@ -53,7 +55,8 @@ func Follow(p cell.Params, init []float64, steps int, visit func(t int, theta []
 	decay1, decay2 := 1.0, 1.0
 	o := &p.Optimizer
 	past := newSnapshots(&p.Lag, theta, steps)
-	rewardsSquarable := !slices.ContainsFunc(p.Arms, func(a option.Arm) bool { return !isSquarable([]float64{a.Mean, a.Std}) })
+	rewardsSquarable := !slices.ContainsFunc(
+		p.Arms, func(a option.Arm) bool { return !isSquarable([]float64{a.Mean, a.Std}) })
 	kind := m.Kind()
 	if o.Kind == option.Adam && p.GroupSize != option.Infinite {
 		if because := p.NotDerived(cell.AdamMoment); because.Out() {
@@ -62,7 +65,8 @@ func Follow(p cell.Params, init []float64, steps int, visit func(t int, theta []
 		kind = scope.LeadingOrder
 	}
 	for t := range steps + 1 {
-		if !isSquarable(theta) || !isSquarable(velocity) || !linear.IsFinite(second...) || !rewardsSquarable {
+		if !isSquarable(theta) || !isSquarable(velocity) || !linear.IsFinite(second...) ||
+			!rewardsSquarable {
 			return kind, overflow(t)
 		}
 		if !visit(t, theta) || t == steps {
@@ -87,7 +91,8 @@ func Follow(p cell.Params, init []float64, steps int, visit func(t int, theta []
 		if !isSquarable(force) {
 			return kind, overflow(t)
 		}
-		if size := floats.Norm(force, 2); o.MaxNorm > 0 && size > o.MaxNorm && p.GroupSize == option.Infinite {
+		if size := floats.Norm(force, 2); o.MaxNorm > 0 && size > o.MaxNorm &&
+			p.GroupSize == option.Infinite {
 			for a := range force {
 				force[a] *= o.MaxNorm / size
 			}

@@ -55,7 +55,8 @@ func sampled(p *cell.Params, at []int) []int {
 // ahead returns the largest size that counts at each of the steps at, of sizes at the given steps,
 // with the variances of a gap of two logits there. Where runs are lost and a size is NaN, +Inf
 // counts, and before it the span of the number.
-func ahead(steps, at []int, span float64, of func(n int) (size, variance float64)) (largest []float64) {
+func ahead(steps, at []int, span float64, of func(n int) (size, variance float64)) (
+	largest []float64) {
 	next, sum, wide, lost := 0, 0.0, false, math.MaxInt
 	take := func(until int) {
 		for ; next < len(steps) && steps[next] <= until; next++ {

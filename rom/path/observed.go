@@ -77,10 +77,17 @@ func policyOnly(of func(m *force.Model) float64) func(m *force.Model, now, _ []f
 }
 
 // constant is a bound that does not depend on the cell.
-func constant(x float64) func(*cell.Params) float64 { return func(*cell.Params) float64 { return x } }
+func constant(x float64) func(*cell.Params) float64 {
+	return func(*cell.Params) float64 { return x }
+}
 
 // rewardOf is J, of which |J⁗| ≤ span/8.
-var rewardOf = observable{isReward: true, of: func(m *force.Model, now, _ []float64) float64 { return m.Expected(now) }, span: rewardSpan, fourth: func(p *cell.Params) float64 { return rewardSpan(p) / 8 }}
+var rewardOf = observable{
+	isReward: true,
+	of:       func(m *force.Model, now, _ []float64) float64 { return m.Expected(now) },
+	span:     rewardSpan,
+	fourth:   func(p *cell.Params) float64 { return rewardSpan(p) / 8 },
+}
 
 func rewardSpan(p *cell.Params) float64 {
 	low, high := p.Arms[0].Mean, p.Arms[0].Mean
@@ -105,7 +112,8 @@ var observables = map[Observed]observable{
 			}
 			return sum
 		}),
-		span: func(p *cell.Params) float64 { return math.Log(float64(len(p.Arms))) }, fourth: constant(0.375),
+		span:   func(p *cell.Params) float64 { return math.Log(float64(len(p.Arms))) },
+		fourth: constant(0.375),
 	},
 	Collision: {
 		of:   policyOnly(func(m *force.Model) float64 { return floats.Dot(m.Now.Probs, m.Now.Probs) }),
@@ -127,7 +135,10 @@ var observables = map[Observed]observable{
 			return 0.375 + (slices.Max(logs)-slices.Min(logs))/8
 		},
 	},
-	LogitGap: {of: func(_ *force.Model, now, _ []float64) float64 { return now[0] - now[1] }, span: constant(math.Inf(1)), fourth: constant(0)},
+	LogitGap: {
+		of:   func(_ *force.Model, now, _ []float64) float64 { return now[0] - now[1] },
+		span: constant(math.Inf(1)), fourth: constant(0),
+	},
 	ZeroVariance: {
 		of: func(m *force.Model, _, old []float64) float64 {
 			cell.Softmax(m.Now.Probs, old)
@@ -181,7 +192,8 @@ var observables = map[Observed]observable{
 // steepestFourth is the largest fourth derivative of exp(−e^{−z}), which J^G is at large G.
 const steepestFourth = 1.12
 
-// observableOf returns the observable of a quantity, or why the bandit has none or it is not derived.
+// observableOf returns the observable of a quantity, or why the bandit has none or it is not
+// derived.
 func observableOf(p *cell.Params, q Observed) (o observable, because scope.Reason) {
 	if k, err := strconv.Atoi(strings.TrimPrefix(string(q), passAt)); err == nil {
 		cell.Want(k >= 1, "PassAt", k, "at least 1")
@@ -241,7 +253,8 @@ func (o *observable) arguments(now, old, stillNow, stillOld []float64) (n, d []f
 
 // over returns the mean of the observable over the normal law of the policies that it depends on,
 // in place of a shift. at returns the policies at a displacement.
-func (o *observable) over(m *force.Model, at func(x []float64) (now, old []float64), mean []float64, cov [][]float64) (all shifted) {
+func (o *observable) over(m *force.Model, at func(x []float64) (now, old []float64),
+	mean []float64, cov [][]float64) (all shifted) {
 	here, variance := 0.0, 0.0
 	value := func(x []float64) float64 { now, old := at(x); return o.of(m, now, old) }
 	points(mean, cov, leastReach, func(x []float64) {
@@ -292,7 +305,8 @@ func clippedShare(m *force.Model) (dropped float64) {
 			j += old * success[a]
 			rest += old * (1 - success[a])
 		}
-		ups[x], downs[x] = (1-fp.Pow(j, m.Size-1))/float64(len(all)), (1-fp.Pow(rest, m.Size-1))/float64(len(all))
+		ups[x], downs[x] = (1-fp.Pow(j, m.Size-1))/float64(len(all)),
+			(1-fp.Pow(rest, m.Size-1))/float64(len(all))
 		above += j * ups[x]
 		below += rest * downs[x]
 	}
@@ -336,7 +350,8 @@ var lostShift = shifted{shift: math.NaN(), variance: math.NaN(), deviation: math
 // the covariance: the mean itself, then pairs mean ± r e_i along each axis e_i with variance σ_i².
 // The pair's second difference (f₊ + f₋ − 2f)/r² has weight ½σ_i² in the mean of f. r is √3σ_i, and
 // at least least.
-func points(mean []float64, cov [][]float64, least float64, centre func(x []float64), pair func(up, down, axis []float64, r, variance float64)) {
+func points(mean []float64, cov [][]float64, least float64, centre func(x []float64),
+	pair func(up, down, axis []float64, r, variance float64)) {
 	centre(mean)
 	d := len(mean)
 	variances, axes := linear.Axes(mat.NewSymDense(d, slices.Concat(cov...)))

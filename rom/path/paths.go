@@ -80,7 +80,9 @@ func MeanZeroVariance(p cell.Params, init []float64, from, to int) (share scope.
 		return share
 	}
 	if to-from > maxSharePath {
-		share.Because = scope.TooLarge.Because(fmt.Sprintf("the share of groups with equal rewards over more than %d steps, here %d", maxSharePath, to-from))
+		share.Because = scope.TooLarge.Because(
+			fmt.Sprintf("the share of groups with equal rewards over more than %d steps, here %d",
+				maxSharePath, to-from))
 		return share
 	}
 	at := make([]int, to-from)

@@ -18,7 +18,8 @@ func TestLostLaw(t *testing.T) {
 	p.Importance = option.Importance{Mode: option.Clip, ClipLow: 0.2, ClipHigh: 0.2}
 	p.KL = option.KL{Coefficient: 0.04, Gradient: option.K3}
 	for i, path := range Paths(p, init, []int{3, 300}, Reward, Entropy) {
-		if !path.Scope.In || !linear.IsFinite(path.Neglected[:1]...) || linear.IsFinite(path.Neglected[1:]...) {
+		if !path.Scope.In || !linear.IsFinite(path.Neglected[:1]...) ||
+			linear.IsFinite(path.Neglected[1:]...) {
 			t.Errorf("quantity %d: %+v, want a size at step 3 and none at step 300", i, path)
 		}
 	}
@@ -26,7 +27,9 @@ func TestLostLaw(t *testing.T) {
 
 // plainRun returns Bernoulli arms without a penalty, from the uniform policy.
 func plainRun(size int, rate float64, means ...float64) (p cell.Params, init []float64) {
-	p = cell.Params{Estimator: option.Estimator{GroupSize: size, GroupsPerStep: 1, Advantage: option.Advantage{Scale: option.NoScale}}, Lag: option.Lag{Interval: 1}, Optimizer: option.Optimizer{LearningRate: rate}}
+	p = cell.Params{Estimator: option.Estimator{GroupSize: size, GroupsPerStep: 1,
+		Advantage: option.Advantage{Scale: option.NoScale}}, Lag: option.Lag{Interval: 1},
+		Optimizer: option.Optimizer{LearningRate: rate}}
 	for _, mean := range means {
 		p.Arms = append(p.Arms, option.Arm{Mean: mean})
 	}
@@ -50,7 +53,8 @@ func shareAt(t *testing.T, p cell.Params, init []float64, step int) (share, negl
 func TestShareAlongThePath(t *testing.T) {
 	first, init := plainRun(4, 0.3, 0.2, 0.9)
 	third, three := plainRun(4, 0.1, 0.1, 0.5, 0.9)
-	third.Advantage.Scale, third.Importance.Mode, third.Lag.Interval, third.Optimizer.Momentum = option.StdScale, option.Ratio, 4, 0.5
+	third.Advantage.Scale, third.Importance.Mode, third.Lag.Interval,
+		third.Optimizer.Momentum = option.StdScale, option.Ratio, 4, 0.5
 	for name, c := range map[string]struct {
 		p             cell.Params
 		init          []float64
@@ -62,8 +66,10 @@ func TestShareAlongThePath(t *testing.T) {
 		"three arms, old policies, momentum": {third, three, 32, 0.361400, 13e-6, 0.36574457},
 	} {
 		share, neglected := shareAt(t, c.p, c.init, c.step)
-		if miss := math.Abs(share - c.simulated); miss > 4*c.se+neglected || miss > math.Abs(c.field-c.simulated)/20 {
-			t.Errorf("%s: %.6f with %.2g neglected, simulated %.6f(%g)", name, share, neglected, c.simulated, c.se)
+		if miss := math.Abs(share - c.simulated); miss > 4*c.se+neglected ||
+			miss > math.Abs(c.field-c.simulated)/20 {
+			t.Errorf("%s: %.6f with %.2g neglected, simulated %.6f(%g)", name, share, neglected, c.simulated,
+				c.se)
 		}
 	}
 }
@@ -86,7 +92,9 @@ func TestShareIsOfTheSnapshot(t *testing.T) {
 	}
 	p.Lag = option.Lag{Kind: option.Delay, Interval: 3}
 	present := observables[ZeroVariance]
-	present.of = func(m *force.Model, now, _ []float64) float64 { return observables[ZeroVariance].of(m, nil, now) }
+	present.of = func(m *force.Model, now, _ []float64) float64 {
+		return observables[ZeroVariance].of(m, nil, now)
+	}
 	present.depends = ofPolicy
 	path := pathsOf(p.Checked(), init, []int{20}, false, present)[0]
 	near(t, "share under a delay", share(23), path.Mean[0], 1e-12)

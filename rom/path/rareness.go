@@ -64,7 +64,8 @@ func LogOddsAlong(p cell.Params, init []float64, steps int) (all []rareness, ok 
 	for a := range all {
 		all[a].end = math.Inf(-1)
 	}
-	velocity, before, probs := make([]float64, arms), append([]float64{}, init...), make([]float64, arms)
+	velocity, before, probs := make([]float64, arms), append([]float64{}, init...),
+		make([]float64, arms)
 	calm, thawed := 0, arms
 	_, within := Follow(p, init, steps, func(t int, theta []float64) (more bool) {
 		if t > 0 {

@@ -31,11 +31,14 @@ func noSpread(p *cell.Params, steps int) scope.Reason {
 		return because
 	}
 	if arms := len(p.Arms); arms > MaxPathArms {
-		return scope.TooLarge.Because(fmt.Sprintf("the spread of runs with more than %d arms, here %d", MaxPathArms, arms))
+		return scope.TooLarge.Because(
+			fmt.Sprintf("the spread of runs with more than %d arms, here %d", MaxPathArms, arms))
 	}
 	slots := newSlots(linear.NewLag(&p.Lag), steps)
 	if n := (len(p.Arms) - 1) * (1 + slots); n > maxPathState {
-		return scope.TooLarge.Because(fmt.Sprintf("the spread of runs with more than %d coordinates of policies and velocity, here %d", maxPathState, n))
+		return scope.TooLarge.Because(
+			fmt.Sprintf("the spread of runs with more than %d coordinates of policies and velocity, here %d",
+				maxPathState, n))
 	}
 	return scope.Reason{}
 }
@@ -102,7 +105,8 @@ const maxPathVariance = 100
 
 // newSpread returns the spread of runs at their start.
 func newSpread(p cell.Params, init []float64, steps int) *spread {
-	s := &spread{Model: force.New(&p), q: linear.BasisOfArms(len(p.Arms)), n: len(p.Arms) - 1, slots: newSlots(linear.NewLag(&p.Lag), steps)}
+	s := &spread{Model: force.New(&p), q: linear.BasisOfArms(len(p.Arms)), n: len(p.Arms) - 1,
+		slots: newSlots(linear.NewLag(&p.Lag), steps)}
 	s.past = newSnapshots(&p.Lag, init, steps)
 	s.StartBaseline()
 	size := s.n * (1 + s.slots)

@@ -57,7 +57,8 @@ const (
 // smooth there.
 func (l *linearization) settledMotion(o option.Optimizer, held *motion) *motion {
 	arms := len(l.count)
-	if oldest, _ := held.Whole.Lag.Stored(); held.Whole.Lag.Period() > linear.MaxPeriod || held.Whole.Dim()*(oldest+2) > largestSettled {
+	if oldest, _ := held.Whole.Lag.Stored(); held.Whole.Lag.Period() > linear.MaxPeriod ||
+		held.Whole.Dim()*(oldest+2) > largestSettled {
 		return nil
 	}
 	moment := make([]float64, arms)
@@ -136,13 +137,15 @@ func (l *linearization) settledMotion(o option.Optimizer, held *motion) *motion 
 // the noise at the fixed point, by those of the moments that the stationary law itself makes, and
 // returns that motion, or m where there is none. Thresholds remain those of held second moments:
 // learning rates from which on the moments grow.
-func (l *linearization) atRestUnderAdam(prediction *Prediction, m *motion, o option.Optimizer, of Extent) *motion {
+func (l *linearization) atRestUnderAdam(
+	prediction *Prediction, m *motion, o option.Optimizer, of Extent) *motion {
 	d := &prediction.LeadingOrder
 	if settled := l.settledMotion(o, m); settled != nil {
 		m = settled
 		if of&(Multipliers|Margin) != 0 && d.StabilityMargin == nil {
 			own := multipliersAlone(settled.Dynamics)
-			d.SpectralRadius, d.Multipliers, d.RelaxationRate, d.DampingRatio = own.SpectralRadius, own.Multipliers, own.RelaxationRate, own.DampingRatio
+			d.SpectralRadius, d.Multipliers, d.RelaxationRate, d.DampingRatio = own.SpectralRadius,
+				own.Multipliers, own.RelaxationRate, own.DampingRatio
 		}
 	}
 	if of&(Multipliers|StationaryLaw) == 0 {
@@ -154,14 +157,17 @@ func (l *linearization) atRestUnderAdam(prediction *Prediction, m *motion, o opt
 
 // missingUnderAdam returns the sizes of the linear dynamics where Adam's linear variance misses the
 // given share of itself.
-func (l *linearization) missingUnderAdam(d *Dynamics, o option.Optimizer, missing float64) scope.Sizes {
+func (l *linearization) missingUnderAdam(
+	d *Dynamics, o option.Optimizer, missing float64) scope.Sizes {
 	return d.relativeError(missing - l.averageError(o, 1/(1-o.Beta2)))
 }
 
 // boundedUnderAdam adds what a linear law with the given Var J, of which it misses a share, and
 // largest variance of a gap leaves out. It takes higher, the bound of the second order, and returns
 // what counts as that.
-func (l *linearization) boundedUnderAdam(prediction *Prediction, o option.Optimizer, law *linear.Law, missing, reward, gap float64, higher scope.Sizes) scope.Sizes {
+func (l *linearization) boundedUnderAdam(
+	prediction *Prediction, o option.Optimizer, law *linear.Law, missing, reward, gap float64,
+	higher scope.Sizes) scope.Sizes {
 	// The shift of E J is proportional to Var J, of which the share missing may be wrong: the
 	// estimate grows by 1/(1 − missing), and from missing = 1 on nothing is known.
 	moment := l.missingUnderAdam(&prediction.LeadingOrder, o, missing)
@@ -170,7 +176,8 @@ func (l *linearization) boundedUnderAdam(prediction *Prediction, o option.Optimi
 	higher.RewardMean /= max(1-missing, 0)
 	if sigma := law.Snapshot(); reward > 0 {
 		n, _ := sigma.Dims()
-		l.zeroVariance(prediction, &higher, make([]float64, n), sigma, nil, secondOrderSize*gap, (higher.RewardMean+moment.RewardMean)/math.Sqrt(reward))
+		l.zeroVariance(prediction, &higher, make([]float64, n), sigma, nil, secondOrderSize*gap,
+			(higher.RewardMean+moment.RewardMean)/math.Sqrt(reward))
 	}
 	return higher
 }
@@ -178,7 +185,8 @@ func (l *linearization) boundedUnderAdam(prediction *Prediction, o option.Optimi
 // skewShift returns a bound on the shift of J because a skew force is divided by the root of its
 // own square. With h = 1/(√v + ε),
 //
-//	E[m h] = h[F − ½c Cov(g, g²)/(√v(√v + ε))],   c = (1−β1)(1−β2)/(1−β1β2),   |Cov(g, g²)| ≤ √(k−1) v^{3/2},
+//	E[m h] = h[F − ½c Cov(g, g²)/(√v(√v + ε))],
+//	c = (1−β1)(1−β2)/(1−β1β2),   |Cov(g, g²)| ≤ √(k−1) v^{3/2},
 //
 // k the kurtosis of g and v its variance; whatever the law of v, the second term is at most v/ε.
 func (l *linearization) skewShift(o option.Optimizer) (size float64) {

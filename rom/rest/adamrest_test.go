@@ -26,7 +26,8 @@ func TestAdamSelfConsistentVariance(t *testing.T) {
 		variance float64
 	}{
 		{0.0115, 16, 8.35146e-3}, {0.03, 16, 0.0937842}, {0.05, 4, 0.0181183},
-		{0.3 * 0.011536, 16, 6.705e-4}, {0.6 * 0.011536, 16, 2.311e-3}, {0.011536, 16, 8.425e-3}, {1.5 * 0.011536, 16, 2.545e-2}, {3 * 0.011536, 16, 0.1281},
+		{0.3 * 0.011536, 16, 6.705e-4}, {0.6 * 0.011536, 16, 2.311e-3}, {0.011536, 16, 8.425e-3},
+		{1.5 * 0.011536, 16, 2.545e-2}, {3 * 0.011536, 16, 0.1281},
 	} {
 		p := Predict(frozenAdam(c.rate, c.interval))
 		v := p.LeadingOrder.StationaryVariance.LogitGap
@@ -40,11 +41,13 @@ func TestAdamSelfConsistentVariance(t *testing.T) {
 		}
 	}
 	p := Predict(frozenAdam(0.01, 16))
-	adamNear(t, "critical learning rate of held second moments", *p.LeadingOrder.CriticalLearningRate, 0.011536, 1e-6)
+	adamNear(t, "critical learning rate of held second moments", *p.LeadingOrder.CriticalLearningRate,
+		0.011536, 1e-6)
 	adamNear(t, "escape learning rate at K = 16", p.Adam.EscapeLearningRate, 0.093, 5e-4)
 	adamNear(t, "deviation at large rates at K = 16", p.Adam.LogitGapDeviation, 0.1072, 1e-4)
 	p = Predict(frozenAdam(0.01, 4))
-	adamNear(t, "critical learning rate at K = 4", *p.LeadingOrder.CriticalLearningRate, 0.045184, 1e-6)
+	adamNear(t, "critical learning rate at K = 4", *p.LeadingOrder.CriticalLearningRate, 0.045184,
+		1e-6)
 	adamNear(t, "escape learning rate at K = 4", p.Adam.EscapeLearningRate, 0.365, 5e-4)
 }
 
@@ -92,13 +95,16 @@ func TestSkewForceUnderAdam(t *testing.T) {
 		Arms:      []option.Arm{{Mean: 0.138}, {Mean: 0.9424}},
 		Reference: []float64{0.2514, 0.4412},
 		Estimator: option.Estimator{
-			GroupSize: 2, Advantage: option.Advantage{Scale: option.NoScale}, KL: option.KL{Coefficient: 0.2624, Gradient: option.RatioK1},
+			GroupSize: 2, Advantage: option.Advantage{Scale: option.NoScale},
+			KL:         option.KL{Coefficient: 0.2624, Gradient: option.RatioK1},
 			Importance: option.Importance{Mode: option.Clip, ClipHigh: 1.659, ClipLow: 0.6037},
 		},
-		Lag:       option.Lag{Kind: option.Block, Interval: 24},
-		Optimizer: option.Optimizer{Kind: option.Adam, LearningRate: 0.00701, Beta1: 0.2471, Beta2: 0.01994, Epsilon: 0.5926},
+		Lag: option.Lag{Kind: option.Block, Interval: 24},
+		Optimizer: option.Optimizer{Kind: option.Adam, LearningRate: 0.00701, Beta1: 0.2471,
+			Beta2: 0.01994, Epsilon: 0.5926},
 	}
-	if got := Predict(p); !(got.Neglected.RewardMean > math.Abs(got.FixedPoint.Reward-0.7978)) || got.Neglected.RewardMean > 0.1 {
+	if got := Predict(p); !(got.Neglected.RewardMean > math.Abs(got.FixedPoint.Reward-0.7978)) ||
+		got.Neglected.RewardMean > 0.1 {
 		t.Errorf("E J = %.4g leaves out %.3g", got.FixedPoint.Reward, got.Neglected.RewardMean)
 	}
 	p.Optimizer.Beta2 = 0.9999

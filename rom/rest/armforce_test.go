@@ -13,18 +13,24 @@ import (
 // groups that exert one, by enumeration of all groups: their rewards differ, and some samples are
 // of the arm and not all. For 0/1 rewards and one group it is one to six times the kurtosis.
 func TestKurtosisOfTheForceOnAnArm(t *testing.T) {
-	mixed := []option.Arm{{Mean: 0.3}, {Law: option.Normal, Mean: 0.5, Std: 0.2}, {Mean: 0.9}, {Mean: 0.9}}
+	mixed := []option.Arm{{Mean: 0.3}, {Law: option.Normal, Mean: 0.5, Std: 0.2}, {Mean: 0.9},
+		{Mean: 0.9}}
 	bernoulli := []option.Arm{{Mean: 0.3}, {Mean: 0.9}, {Mean: 0.8}}
 	for name, c := range map[string]struct {
 		p      cell.Params
 		policy []float64
 	}{
-		"normal":  {cell.Params{Arms: mixed, Estimator: option.Estimator{GroupsPerStep: 3}}, []float64{0.001, 0.599, 0.15, 0.25}},
-		"0/1":     {cell.Params{Arms: bernoulli, Estimator: option.Estimator{GroupsPerStep: 1}}, []float64{0.001, 0.599, 0.4}},
-		"redrawn": {cell.Params{Arms: bernoulli, Estimator: option.Estimator{GroupsPerStep: 1, Filter: option.Redraw}}, []float64{0.01, 0.989, 0.001}},
+		"normal": {cell.Params{Arms: mixed, Estimator: option.Estimator{GroupsPerStep: 3}},
+			[]float64{0.001, 0.599, 0.15, 0.25}},
+		"0/1": {cell.Params{Arms: bernoulli, Estimator: option.Estimator{GroupsPerStep: 1}},
+			[]float64{0.001, 0.599, 0.4}},
+		"redrawn": {cell.Params{Arms: bernoulli,
+			Estimator: option.Estimator{GroupsPerStep: 1, Filter: option.Redraw}},
+			[]float64{0.01, 0.989, 0.001}},
 	} {
 		p := c.p
-		p.GroupSize, p.Advantage.Scale, p.KL.Coefficient, p.Optimizer, p.Lag = 5, option.StdScale, 1, option.Optimizer{LearningRate: 0.1}, option.Lag{Kind: option.Block, Interval: 1}
+		p.GroupSize, p.Advantage.Scale, p.KL.Coefficient, p.Optimizer, p.Lag = 5, option.StdScale, 1,
+			option.Optimizer{LearningRate: 0.1}, option.Lag{Kind: option.Block, Interval: 1}
 		logits := make([]float64, len(c.policy))
 		for a, x := range c.policy {
 			logits[a] = math.Log(x)
@@ -104,5 +110,6 @@ func forceByEnumeration(p cell.Params, policy []float64, arm int) (share, kurtos
 	}
 	m := moments[1]
 	variance := moments[2] - m*m
-	return share / total, (moments[4] - 4*m*moments[3] + 6*m*m*moments[2] - 3*m*m*m*m) / (variance * variance)
+	return share / total, (moments[4] - 4*m*moments[3] + 6*m*m*moments[2] - 3*m*m*m*m) /
+		(variance * variance)
 }

@@ -57,7 +57,8 @@ func ClosedForm(p cell.Params, init []float64) (j func(t float64) float64, withi
 	}
 	m := all[chosen]
 	s := linear.Mode{Fresh: m.Fresh, Stale: m.Stale, Update: linear.Update{
-		Method: p.Optimizer.Kind, Rate: p.Optimizer.LearningRate, Momentum: p.Optimizer.Momentum, Lag: linear.NewLag(&p.Lag),
+		Method: p.Optimizer.Kind, Rate: p.Optimizer.LearningRate, Momentum: p.Optimizer.Momentum,
+		Lag: linear.NewLag(&p.Lag),
 	}}
 	o := paper.OscillatorOf(&s, p.Factors)
 	if o.Mass <= 0 {

@@ -177,7 +177,8 @@ func (l *linearization) addRelativePush(forces *mat.Dense, x *relative, law *lin
 // rewardCurvature returns mean and variance of the quadratic part of J, ½ tr(∇²J Cov) and
 // ½ tr (∇²J Cov)², given the covariance sigma of the reduced coordinates and the variances
 // relative along the relative modes: ∂²J/∂θ_a∂θ_b = H_u, u = π∘(m − J).
-func (l *linearization) rewardCurvature(sigma *mat.Dense, relative []float64) (mean, variance float64) {
+func (l *linearization) rewardCurvature(sigma *mat.Dense, relative []float64) (
+	mean, variance float64) {
 	reward := l.model.Expected(l.logits)
 	probs := l.model.Now.Probs
 	n := len(probs)

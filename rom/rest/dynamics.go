@@ -21,7 +21,8 @@ type motion struct {
 // newMotion returns the linear dynamics under an optimizer with the given
 // method, rate and momentum. gain, one entry per arm, multiplies the force (Adam's
 // preconditioner; nil: 1). It returns nil where a matrix is not finite.
-func (l *linearization) newMotion(method option.Method, rate, momentum float64, gain []float64) *motion {
+func (l *linearization) newMotion(
+	method option.Method, rate, momentum float64, gain []float64) *motion {
 	fresh, stale, noise := l.fresh, l.stale, l.noise
 	if gain != nil {
 		p := mat.NewDiagDense(len(gain), gain)
@@ -38,11 +39,14 @@ func (l *linearization) newMotion(method option.Method, rate, momentum float64, 
 	}
 	var relatives []linear.Relative
 	for _, x := range l.relatives {
-		relatives = append(relatives, linear.Relative{Fresh: x.fresh, Stale: x.stale, Multiplicity: x.multiplicity})
+		relatives = append(relatives, linear.Relative{Fresh: x.fresh, Stale: x.stale,
+			Multiplicity: x.multiplicity})
 	}
 	m := linear.New(&linear.System{
-		Fresh: linear.Within(l.q, fresh), Stale: linear.Within(l.q, stale), Noise: linear.Within(l.q, noise),
-		Update:  linear.Update{Method: method, Rate: rate, Momentum: momentum, Lag: linear.NewLag(&l.Lag), AgeDraws: l.AgeDraws()},
+		Fresh: linear.Within(l.q, fresh), Stale: linear.Within(l.q, stale),
+		Noise: linear.Within(l.q, noise),
+		Update: linear.Update{Method: method, Rate: rate, Momentum: momentum, Lag: linear.NewLag(&l.Lag),
+			AgeDraws: l.AgeDraws()},
 		Samples: l.Samples,
 	}, relatives, tolerance)
 	if m == nil {

@@ -61,7 +61,8 @@ func Destination(p cell.Params) []float64 {
 // linearized returns the fixed point at logits, or false if these are nil or the stiffness
 // there is not finite.
 func (f *folded) linearized(logits []float64) (FixedPoint, bool) {
-	if logits == nil || !linear.IsFinite(cell.PolicyAt(logits)...) || !newLinearization(*f, logits).finite() {
+	if logits == nil || !linear.IsFinite(cell.PolicyAt(logits)...) ||
+		!newLinearization(*f, logits).finite() {
 		return FixedPoint{}, false
 	}
 	return f.points([][]float64{logits})[0], true
@@ -101,16 +102,21 @@ func (f *folded) reached() []float64 {
 	all := f.fixedPoints()
 	if len(all) == 0 {
 		f.because = scope.NotReached.Because()
-		if f.GroupSize == option.Infinite && f.Advantage.Scale == option.StdScale && f.Advantage.Epsilon == 0 && m.Counts != nil {
+		if f.GroupSize == option.Infinite && f.Advantage.Scale == option.StdScale &&
+			f.Advantage.Epsilon == 0 && m.Counts != nil {
 			// φ → ∞ as the rewards become equal (docs/theory.md §3).
 			if critical := f.criticalPenalty(); !math.IsInf(critical, 1) {
-				f.because = scope.NoPenalty.Because(fmt.Sprintf(" at G = ∞ below the critical KL coefficient, %.2g", critical))
+				f.because = scope.NoPenalty.Because(
+					fmt.Sprintf(" at G = ∞ below the critical KL coefficient, %.2g", critical))
 			}
 		}
-		if f.Filter == option.Redraw && slices.Max(m.Counts.Success) == 1 && !(m.Resamples() && m.Restoring() > 0) {
+		if f.Filter == option.Redraw && slices.Max(m.Counts.Success) == 1 &&
+			!(m.Resamples() && m.Restoring() > 0) {
 			// φ/P → ∞ as all rewards become 1 (docs/theory-trainers.md §11.3).
 			if critical := f.criticalPenalty(); !math.IsInf(critical, 1) {
-				f.because = scope.NoPenalty.Because(fmt.Sprintf(" where groups of equal rewards are redrawn below the critical KL coefficient, %.2g", critical))
+				f.because = scope.NoPenalty.Because(
+					fmt.Sprintf(" where groups of equal rewards are redrawn below the critical KL "+
+						"coefficient, %.2g", critical))
 			}
 		}
 		return nil
@@ -274,7 +280,9 @@ func (f *folded) fixedPoints() [][]float64 {
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b []float64) int { return cmp.Compare(m.Expected(a), m.Expected(b)) })
+	slices.SortStableFunc(all, func(a, b []float64) int {
+		return cmp.Compare(m.Expected(a), m.Expected(b))
+	})
 	return all
 }
 
@@ -447,7 +455,8 @@ func (c *curve) zeros() []float64 {
 	if c.KL.OfReward() && c.Factored() { // m − βℓ is the same for all arms
 		return []float64{1 / c.KL.Coefficient}
 	}
-	if c.Advantage.Scale == option.NoScale && c.Filter == option.KeepAll && c.Advantage.Baseline != option.SecondBest {
+	if c.Advantage.Scale == option.NoScale && c.Filter == option.KeepAll &&
+		c.Advantage.Baseline != option.SecondBest {
 		return []float64{c.factor(0) / c.Pull()}
 	}
 	// end bounds the zeros: βt = φ ≤ max φ. At finite G the factor of a group is
@@ -556,7 +565,8 @@ func (s *implicit) step(h float64) []float64 {
 		largest = max(largest, math.Abs(s.stiffness.At(a, a)))
 		total += c
 	}
-	matrix, step, swaps := mat.NewDense(n, n, nil), mat.NewDense(n, 1, slices.Clone(s.force)), make([]int, n)
+	matrix, step, swaps := mat.NewDense(n, n, nil), mat.NewDense(n, 1, slices.Clone(s.force)),
+		make([]int, n)
 	for a, na := range s.count {
 		row := matrix.RawRowView(a)
 		for b, nb := range s.count {

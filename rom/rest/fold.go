@@ -107,7 +107,8 @@ func (f *folded) representable() bool {
 	m.Set(f.Reference, f.Reference)
 	force := make([]float64, len(f.Arms))
 	m.MeanForce(force)
-	return linear.IsFinite(force...) && (m.Counts != nil || m.Advantage.Scale == option.NoScale || linear.IsFinite(m.Law.Spread()))
+	return linear.IsFinite(force...) &&
+		(m.Counts != nil || m.Advantage.Scale == option.NoScale || linear.IsFinite(m.Law.Spread()))
 }
 
 // unmerged returns p as a folded bandit with one class per arm.

@@ -20,19 +20,24 @@ import (
 func TestSufficientRuleIsSafe(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lag := option.Lag{
-			Kind: rapid.SampledFrom(option.LagKinds).Draw(t, "kind"), Interval: rapid.IntRange(1, 24).Draw(t, "age"), Behind: rapid.IntRange(0, 3).Draw(t, "behind"),
-			Ages: anyAges(rapid.IntRange(0, 2).Draw(t, "law"), rapid.IntRange(0, 24).Draw(t, "from"), rapid.Uint64().Draw(t, "weights")),
+			Kind:     rapid.SampledFrom(option.LagKinds).Draw(t, "kind"),
+			Interval: rapid.IntRange(1, 24).Draw(t, "age"), Behind: rapid.IntRange(0, 3).Draw(t, "behind"),
+			Ages: anyAges(rapid.IntRange(0, 2).Draw(t, "law"), rapid.IntRange(0, 24).Draw(t, "from"),
+				rapid.Uint64().Draw(t, "weights")),
 		}
 		number := func(x float64) *mat.Dense { return mat.NewDense(1, 1, []float64{x}) }
 		l := &linear.System{
-			Fresh: number(rapid.Float64Range(-3, 3).Draw(t, "fresh")), Stale: number(rapid.Float64Range(-3, 3).Draw(t, "stale")),
-			Update: linear.Update{Momentum: rapid.Float64Range(0, 0.99).Draw(t, "mu"), Lag: linear.NewLag(&lag)},
+			Fresh: number(rapid.Float64Range(-3, 3).Draw(t, "fresh")),
+			Stale: number(rapid.Float64Range(-3, 3).Draw(t, "stale")),
+			Update: linear.Update{Momentum: rapid.Float64Range(0, 0.99).Draw(t, "mu"),
+				Lag: linear.NewLag(&lag)},
 		}
 		mode := l.Mode(l.Fresh.At(0, 0), l.Stale.At(0, 0))
 		if mode.Total() < 1e-3 {
 			return
 		}
-		rate := *paper.Sufficient([]linear.Mode{mode}).CriticalLearningRate * rapid.Float64Range(0.5, 1-1e-9).Draw(t, "share")
+		rate := *paper.Sufficient([]linear.Mode{mode}).CriticalLearningRate *
+			rapid.Float64Range(0.5, 1-1e-9).Draw(t, "share")
 		if r := radiusAt(l, rate, l.Lag); r > 1+1e-10 {
 			t.Fatalf("%+v at η = %v: radius %v", mode, rate, r)
 		}
@@ -41,7 +46,8 @@ func TestSufficientRuleIsSafe(t *testing.T) {
 
 // anyAges returns a law of ages; the weights of a table are the bits of a word.
 func anyAges(law, from int, weights uint64) option.Ages {
-	a := option.Ages{Law: option.AgeLaw(law), From: from, To: from + int(weights%8), Mean: 0.1 + float64(weights%1000)/50}
+	a := option.Ages{Law: option.AgeLaw(law), From: from, To: from + int(weights%8),
+		Mean: 0.1 + float64(weights%1000)/50}
 	a.Weights[0] = 1e-3
 	for age := range 24 {
 		a.Weights[age] += float64(weights >> age & 1)
@@ -55,7 +61,8 @@ func TestFoldingChangesNothing(t *testing.T) {
 	base := cell.Params{
 		Arms:      []option.Arm{{Mean: 0.8}, {Mean: 0.3}, {Mean: 0.8}, {Mean: 0.8}, {Mean: 0.3}},
 		Reference: []float64{0, 0, 0, 0, 0},
-		Estimator: option.Estimator{GroupSize: 64, GroupsPerStep: 4, KL: option.KL{Coefficient: 0.8}, Importance: option.Importance{ClipLow: 0.2, ClipHigh: 0.2}},
+		Estimator: option.Estimator{GroupSize: 64, GroupsPerStep: 4, KL: option.KL{Coefficient: 0.8},
+			Importance: option.Importance{ClipLow: 0.2, ClipHigh: 0.2}},
 		Lag:       option.Lag{Kind: option.Block, Interval: 3},
 		Optimizer: option.Optimizer{LearningRate: 0.2, Momentum: 0.5},
 		Factors:   cell.Unit,
@@ -68,7 +75,8 @@ func TestFoldingChangesNothing(t *testing.T) {
 		if p.Advantage.Baseline == option.LeaveOneOut || p.Advantage.Std == option.SampleStd {
 			return
 		}
-		for _, lag := range []option.Lag{{Kind: option.Block, Interval: 3}, {Kind: option.Delay, Interval: 2}} {
+		for _, lag := range []option.Lag{{Kind: option.Block, Interval: 3},
+			{Kind: option.Delay, Interval: 2}} {
 			p.Lag = lag
 			folded := Predict(p)
 			whole := unmerged(p)
@@ -88,7 +96,8 @@ func TestFoldingChangesNothing(t *testing.T) {
 			near(t, "radius", *folded.Exact.SpectralRadius, cmplx.Abs(values[0]), 1e-10)
 			want.Exact.SpectralRadius = folded.Exact.SpectralRadius
 			r.stationary(&want, p, m)
-			near(t, "Var J", *folded.Exact.StationaryVariance.ExpectedReward, *want.Exact.StationaryVariance.ExpectedReward, 1e-9)
+			near(t, "Var J", *folded.Exact.StationaryVariance.ExpectedReward,
+				*want.Exact.StationaryVariance.ExpectedReward, 1e-9)
 			// Second differences are good to 1e-9 or so of the force's curvature.
 			near(t, "E J shift", *folded.Moments.RewardShift, *want.Moments.RewardShift, 1e-5)
 			near(t, "zero variance", *folded.Moments.ZeroVariance, *want.Moments.ZeroVariance, 1e-5)
@@ -106,7 +115,8 @@ func TestMatrixThresholdsAgainstModes(t *testing.T) {
 	p.Arms = []option.Arm{{Mean: 0.9}, {Mean: 0.2}, {Mean: 0.5}, {Mean: 0.7}}
 	p.Reference = []float64{0, 0.5, 0, -0.3}
 	p.Optimizer.Momentum = 0.8
-	for _, lag := range []option.Lag{{Kind: option.Block, Interval: 1}, {Kind: option.Block, Interval: 4}, {Kind: option.Delay, Interval: 3}} {
+	for _, lag := range []option.Lag{{Kind: option.Block, Interval: 1},
+		{Kind: option.Block, Interval: 4}, {Kind: option.Delay, Interval: 3}} {
 		p.Lag = lag
 		f := fold(p)
 		r := newLinearization(f, f.reached())
@@ -115,7 +125,8 @@ func TestMatrixThresholdsAgainstModes(t *testing.T) {
 			t.Fatal("the modes of a frozen force are coupled")
 		}
 		through := &linear.Dynamics{Whole: m.Whole, Mixed: true}
-		near(t, "critical rate", through.Threshold(linear.CriticalRate).At, m.Threshold(linear.CriticalRate).At, 1e-9)
+		near(t, "critical rate", through.Threshold(linear.CriticalRate).At,
+			m.Threshold(linear.CriticalRate).At, 1e-9)
 		// The onset is a double root: rounding in the matrix shows as its square
 		// root, against the threshold 1e-6 of oscillates.
 		near(t, "onset", through.Threshold(linear.OnsetRate).At, m.Threshold(linear.OnsetRate).At, 1e-5)
@@ -129,7 +140,9 @@ func TestMatrixThresholdsAgainstModes(t *testing.T) {
 // The relative mode of a class of equal arms has the stiffness and the noise that the bandit
 // arm by arm has along (e_a − e_b)/√2, a and b two arms of the class.
 func TestRelativeModesArmByArm(t *testing.T) {
-	p := cell.Params{Estimator: option.Estimator{GroupSize: 64, GroupsPerStep: 4, KL: option.KL{Coefficient: 0.8}}, Lag: option.Lag{Kind: option.Block, Interval: 3}, Optimizer: option.Optimizer{LearningRate: 0.2, Momentum: 0.5}, Factors: cell.Unit}
+	p := cell.Params{Estimator: option.Estimator{GroupSize: 64, GroupsPerStep: 4,
+		KL: option.KL{Coefficient: 0.8}}, Lag: option.Lag{Kind: option.Block, Interval: 3},
+		Optimizer: option.Optimizer{LearningRate: 0.2, Momentum: 0.5}, Factors: cell.Unit}
 	for a := range 10 {
 		p.Arms = append(p.Arms, option.Arm{Mean: 0.3 + 0.5*float64(a%2)})
 		p.Reference = append(p.Reference, 0)
@@ -144,7 +157,9 @@ func TestRelativeModesArmByArm(t *testing.T) {
 	for _, x := range l.relatives {
 		a := slices.Index(f.class, x.class)
 		b := a + 1 + slices.Index(f.class[a+1:], x.class)
-		along := func(m mat.Matrix) float64 { return 0.5 * (m.At(a, a) + m.At(b, b) - m.At(a, b) - m.At(b, a)) }
+		along := func(m mat.Matrix) float64 {
+			return 0.5 * (m.At(a, a) + m.At(b, b) - m.At(a, b) - m.At(b, a))
+		}
 		near(t, "noise", x.noise, along(whole.noise), 1e-9)
 		near(t, "fresh stiffness", x.fresh, along(whole.fresh), 1e-9)
 		near(t, "stale stiffness", x.stale, along(whole.stale), 1e-9)

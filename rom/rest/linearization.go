@@ -82,7 +82,8 @@ func (l *linearization) finite() bool {
 	}
 	var total mat.Dense
 	total.Add(linear.Within(l.q, l.fresh), linear.Within(l.q, l.stale))
-	return linear.Finite(l.fresh) && linear.Finite(l.stale) && linear.Finite(l.noise) && linear.Finite(&total)
+	return linear.Finite(l.fresh) && linear.Finite(l.stale) && linear.Finite(l.noise) &&
+		linear.Finite(&total)
 }
 
 // isometric replaces M by D_n^{−1/2} M D_n^{−1/2}, D_n = diag n: from the force of a
@@ -206,7 +207,8 @@ const (
 )
 
 // measuredTolerance is what counts as an error of a measured stiffness.
-var measuredTolerance = linear.Tolerance{Mixing: measuredMixing, Part: unmeasurable, Neutral: unmeasurable}
+var measuredTolerance = linear.Tolerance{Mixing: measuredMixing, Part: unmeasurable,
+	Neutral: unmeasurable}
 
 // linearised returns Λ_f and Λ_s at a fixed point: as measured, or the closed
 // forms.

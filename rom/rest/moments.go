@@ -25,7 +25,8 @@ const secondOrderSize = 5
 // part of J, which remains where the linear one vanishes: J changes by √(Var J/V) per
 // gap, and its mean by that times V and half of its curvature.
 func secondOrderBound(reward, gap, quadratic float64) scope.Sizes {
-	return scope.Sizes{RewardMean: 1.5 * math.Sqrt(reward*gap), RewardVariance: secondOrderSize * (gap*reward + quadratic), ZeroVariance: 1}
+	return scope.Sizes{RewardMean: 1.5 * math.Sqrt(reward*gap),
+		RewardVariance: secondOrderSize * (gap*reward + quadratic), ZeroVariance: 1}
 }
 
 // rounding returns the size of Var J that the rounding of J makes of itself. A variance
@@ -101,7 +102,8 @@ func (l *linearization) averageErrors(o option.Optimizer, steps float64) []float
 // rewardError returns the relative error of Var J by that of a law about averages of a number of
 // steps (averageErrors). An arm makes the error of its gain in the share of the deviation of J that
 // its own logit makes, at most 1.
-func (l *linearization) rewardError(o option.Optimizer, steps float64, sigma *mat.Dense) (largest float64) {
+func (l *linearization) rewardError(o option.Optimizer, steps float64, sigma *mat.Dense) (
+	largest float64) {
 	gradient := l.rewardGradient()
 	deviation := math.Sqrt(linear.Form(gradient, sigma, gradient))
 	for a, x := range l.averageErrors(o, steps) {
@@ -144,7 +146,8 @@ func (l *linearization) kurtosis(uneven float64) float64 {
 // rewardKurtosis is kurtosis of the force along ∇J, where an arm that is rare and shifts J much
 // has the factor 1 + Σπd⁴/(3BG(Σπd²)²), d the distance of an arm's component of ∇J from their mean.
 func (l *linearization) rewardKurtosis() float64 {
-	kurtosis, reward, mean, square, fourth := l.kurtosis(l.unevenness()), l.model.Expected(l.logits), 0.0, 0.0, 0.0
+	kurtosis, reward, mean, square, fourth := l.kurtosis(l.unevenness()), l.model.Expected(l.logits),
+		0.0, 0.0, 0.0
 	slope := func(c int, p float64) float64 { return p / l.count[c] * (l.Arms[c].Mean - reward) }
 	for c, p := range l.model.Now.Probs {
 		mean += p * slope(c, p)
@@ -170,7 +173,9 @@ func (l *linearization) unevenness() float64 {
 // moments adds the moments of second order in the noise to prediction, and sets higher to the sizes
 // of the next order. sigma is the covariance of the reduced coordinates averaged over the phases,
 // laws and variances belong to the relative modes.
-func (l *linearization) moments(prediction *Prediction, higher *scope.Sizes, m *motion, law *linear.Law, laws []linear.Law, sigma *mat.Dense, variances []float64) (size float64) {
+func (l *linearization) moments(
+	prediction *Prediction, higher *scope.Sizes, m *motion, law *linear.Law, laws []linear.Law,
+	sigma *mat.Dense, variances []float64) (size float64) {
 	n, phases := m.Whole.Dim(), law.Lag.Period()
 	forces := mat.NewDense(phases, n, nil)
 	old := make([]float64, len(laws)) // variance of x_old

@@ -33,13 +33,15 @@ const largestNoise = 0.15
 // moments to fourth order give Var J as the linear one times 1 + C, x in deviations. Here
 // C = b/2 − 3af/2 + f² − h/2 + 2j(a − f) + j²/2 + j′, with J ∝ x + jx²/2 + j′x³/6. An exact
 // KL has |C| ≤ s²/2, k3 at a rare arm s² beside b/2, and near a fold f² is all.
-func (l *linearization) sizeOfNoise(m *motion, sigma *mat.Dense, relative []float64) (size, spread float64) {
+func (l *linearization) sizeOfNoise(m *motion, sigma *mat.Dense, relative []float64) (
+	size, spread float64) {
 	gradient := l.rewardGradient()
 	square := 0.0
 	for _, x := range gradient {
 		square += x * x
 	}
-	rate := (linear.Form(gradient, m.Whole.Fresh, gradient) + linear.Form(gradient, m.Whole.Stale, gradient)) / square
+	rate := (linear.Form(gradient, m.Whole.Fresh, gradient) +
+		linear.Form(gradient, m.Whole.Stale, gradient)) / square
 	rate *= m.Whole.Rate / (1 - m.Whole.Momentum)
 	if l.Samples == option.Reused {
 		rate *= float64(m.Whole.Lag.Period())
@@ -48,7 +50,8 @@ func (l *linearization) sizeOfNoise(m *motion, sigma *mat.Dense, relative []floa
 	for i, x := range l.relatives {
 		own[x.class] = relative[i] * (1 - 1/l.count[x.class])
 	}
-	probs, reward, draws := cell.PolicyAt(l.logits), l.model.Expected(l.logits), l.model.Size*float64(l.GroupsPerStep)
+	probs, reward, draws := cell.PolicyAt(l.logits), l.model.Expected(l.logits),
+		l.model.Size*float64(l.GroupsPerStep)
 	all, softmax, kicks := 0.0, 0.0, 0.0
 	for c, p := range probs {
 		slope := l.logSlope(c, probs)
@@ -81,7 +84,8 @@ func nearness(m *motion, gradient []float64, sigma *mat.Dense) float64 {
 	if !ok {
 		return math.Inf(1)
 	}
-	grown := linear.Form(gradient, law.TimeAverage(), gradient) / linear.Form(gradient, sigma, gradient)
+	grown := linear.Form(gradient, law.TimeAverage(), gradient) /
+		linear.Form(gradient, sigma, gradient)
 	return max(1, (grown-1)/(more-1))
 }
 
@@ -103,7 +107,8 @@ func (l *linearization) changesAlong(gradient []float64, sigma *mat.Dense) (bend
 	total.Add(l.fresh, l.stale)
 	response, along := mat.NewVecDense(n, nil), mat.NewVecDense(n, nil)
 	variances, axes := linear.Axes(mat.NewSymDense(n, sigma.RawMatrix().Data))
-	if variances == nil || response.SolveVec(linear.Within(l.q, &total).T(), mat.NewVecDense(n, gradient)) != nil {
+	if variances == nil || response.SolveVec(
+		linear.Within(l.q, &total).T(), mat.NewVecDense(n, gradient)) != nil {
 		return math.Inf(1), math.Inf(1)
 	}
 	w, moved := response.RawVector().Data, make([]float64, n)
@@ -136,7 +141,8 @@ func (l *linearization) changesAlong(gradient []float64, sigma *mat.Dense) (bend
 func (l *linearization) bounded(law *linear.Law, gap float64) bool {
 	l.model.Set(l.logits, l.logits)
 	kink := math.Log1p(weight.Range(&l.Importance))
-	return kink < 2*force.BoundReach*math.Sqrt(gap) && !linear.NewLag(&l.Lag).OnPolicy() && kink < force.BoundReach*l.largestRatio(law)
+	return kink < 2*force.BoundReach*math.Sqrt(gap) && !linear.NewLag(&l.Lag).OnPolicy() &&
+		kink < force.BoundReach*l.largestRatio(law)
 }
 
 // largestRatio returns the largest deviation of the log ratio of an arm's probability to

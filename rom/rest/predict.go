@@ -142,7 +142,8 @@ func (e *Equilibrium) With(factors cell.Factors, measured *cell.Measured) *Equil
 func newEquilibrium(p cell.Params, merged folded, logits []float64) *Equilibrium {
 	e := &Equilibrium{
 		params: p, merged: merged, logits: logits,
-		thresholds: make(map[searchKey]linear.Threshold), crossings: make(map[searchKey][]linear.Crossing),
+		thresholds: make(map[searchKey]linear.Threshold),
+		crossings:  make(map[searchKey][]linear.Crossing),
 	}
 	e.paper = sync.OnceValues(func() (float64, scope.Scope) {
 		if p.GroupSize == option.Infinite { // the fixed point of the paper's formulas is this one
@@ -181,14 +182,17 @@ func (e *Equilibrium) Predict(o option.Optimizer, l option.Lag) Prediction {
 func (prediction *Prediction) dropInfinite() {
 	pointers := []**float64{
 		&prediction.Moments.LogitGapShift, &prediction.Moments.RewardShift,
-		&prediction.Moments.RewardVariance, &prediction.Moments.ZeroVariance, &prediction.Moments.ZeroVarianceShift,
+		&prediction.Moments.RewardVariance, &prediction.Moments.ZeroVariance,
+		&prediction.Moments.ZeroVarianceShift,
 	}
-	for _, r := range []*paper.Rule{&prediction.PaperRule, &prediction.RuleAtStiffness, &prediction.RuleAtLargestAge, &prediction.SufficientRule} {
+	for _, r := range []*paper.Rule{&prediction.PaperRule, &prediction.RuleAtStiffness,
+		&prediction.RuleAtLargestAge, &prediction.SufficientRule} {
 		pointers = append(pointers, &r.CriticalLearningRate, &r.CriticalRefreshInterval,
 			&r.OscillationLearningRate, &r.DampingRatio, &r.RewardVariance, &r.Stiffness)
 	}
 	for _, d := range []*Dynamics{&prediction.Exact, &prediction.LeadingOrder} {
-		pointers = append(pointers, &d.SpectralRadius, &d.CriticalLearningRate, &d.CriticalRefreshInterval,
+		pointers = append(pointers, &d.SpectralRadius, &d.CriticalLearningRate,
+			&d.CriticalRefreshInterval,
 			&d.OscillationLearningRate, &d.StationaryVariance.LogitGap, &d.StationaryVariance.ExpectedReward,
 			&d.RelaxationRate, &d.DampingRatio)
 	}
@@ -204,7 +208,8 @@ func (prediction *Prediction) excludeAll(because scope.Reason) {
 	out := scope.Scope{Because: because}
 	prediction.Exact.Scope, prediction.LeadingOrder.Scope, prediction.Noise = out, out, out
 	if because.Is(scope.BeyondRange) {
-		prediction.Stiffness, prediction.GradientVariance, prediction.Oscillator = ModeStiffness{}, 0, paper.Oscillator{}
+		prediction.Stiffness, prediction.GradientVariance = ModeStiffness{}, 0
+		prediction.Oscillator = paper.Oscillator{}
 	}
 }
 
@@ -226,7 +231,8 @@ func (e *Equilibrium) locate() (because scope.Reason) {
 		return f.because
 	}
 	point := &f.points([][]float64{e.logits})[0]
-	if !linear.IsFinite(point.Logits...) || !linear.IsFinite(point.Policy...) || !linear.IsFinite(point.Reward) {
+	if !linear.IsFinite(point.Logits...) || !linear.IsFinite(point.Policy...) ||
+		!linear.IsFinite(point.Reward) {
 		return scope.BeyondRange.Because()
 	}
 	prediction.FixedPoint = point
@@ -252,7 +258,8 @@ func (e *Equilibrium) locate() (because scope.Reason) {
 	}
 	e.directions = e.linearization.modes()
 	top := e.directions[0]
-	prediction.Stiffness = ModeStiffness{top.total, top.fresh, top.stale, e.directions[len(e.directions)-1].total}
+	slowest := e.directions[len(e.directions)-1].total
+	prediction.Stiffness = ModeStiffness{top.total, top.fresh, top.stale, slowest}
 	prediction.GradientVariance = top.noise
 	if len(p.Arms) == 2 {
 		prediction.GradientVariance = 4 * top.noise // of z = θ_1 − θ_0, twice the mode's amplitude
@@ -297,7 +304,9 @@ func (e *Equilibrium) locked() scope.Reason {
 		}
 	}
 	if rest > lockedRest {
-		return scope.RoundedStiffness.Because(fmt.Sprintf("the stiffness at the fixed point is less than a millionth of the %s coefficient", name))
+		return scope.RoundedStiffness.Because(
+			fmt.Sprintf("the stiffness at the fixed point is less than a millionth of the %s coefficient",
+				name))
 	}
 	// a search of fixed points takes up to seconds
 	if m := force.New(&e.merged.Params); len(m.Arms) > 2 && !m.Factored() {
@@ -305,9 +314,12 @@ func (e *Equilibrium) locked() scope.Reason {
 	}
 	least := leastResolved(p, coefficient)
 	if math.IsInf(least, 1) { // the reference itself is locked
-		return scope.RoundedStiffness.Because(fmt.Sprintf("whatever the %s coefficient, the policy is locked on arm %d, the first being 0, beside which the others have a probability of %.1g in all", name, arm, rest))
+		return scope.RoundedStiffness.Because(
+			fmt.Sprintf("whatever the %s coefficient, the policy is locked on arm %d, the first being "+
+				"0, beside which the others have a probability of %.1g in all", name, arm, rest))
 	}
-	return scope.Locked.Because(name, coefficient, arm, rest, fmt.Sprintf("; there is one from a %s coefficient of %.2g on", name, least))
+	from := fmt.Sprintf("; there is one from a %s coefficient of %.2g on", name, least)
+	return scope.Locked.Because(name, coefficient, arm, rest, from)
 }
 
 // balance returns the name and the coefficient of what pulls the policy to the reference.
@@ -345,7 +357,8 @@ func (e *Equilibrium) PredictPart(o option.Optimizer, l option.Lag, of Extent) P
 	l.Complete()
 	cell.Must(o.Check)
 	cell.Must(l.Check)
-	cell.Want(o.MaxNorm == e.params.Optimizer.MaxNorm, "Optimizer.MaxNorm", o.MaxNorm, "that of the equilibrium")
+	cell.Want(o.MaxNorm == e.params.Optimizer.MaxNorm, "Optimizer.MaxNorm", o.MaxNorm,
+		"that of the equilibrium")
 	if e.prompts != nil {
 		return e.predictTabular(o, l, of)
 	}
@@ -373,7 +386,8 @@ func (prediction *Prediction) answer(method option.Method) {
 	if prediction.Noise.In && (m.RewardShift == nil || m.ZeroVariance == nil) {
 		m.Because = cmp.Or(m.Because, scope.NoNumber.Because("second-order mean"))
 	}
-	for _, r := range []*paper.Rule{&prediction.PaperRule, &prediction.RuleAtStiffness, &prediction.RuleAtLargestAge, &prediction.SufficientRule} {
+	for _, r := range []*paper.Rule{&prediction.PaperRule, &prediction.RuleAtStiffness,
+		&prediction.RuleAtLargestAge, &prediction.SufficientRule} {
 		if r.CriticalLearningRate == nil {
 			r.Because = cmp.Or(r.Because, scope.NoNumber.Because("the rule has none"))
 		}
@@ -382,7 +396,8 @@ func (prediction *Prediction) answer(method option.Method) {
 
 // addDynamics adds to prediction everything that depends on the optimizer and the
 // lag. It returns the reason why that cannot be predicted, none where it can.
-func (e *Equilibrium) addDynamics(prediction *Prediction, o option.Optimizer, l option.Lag, of Extent) (because scope.Reason) {
+func (e *Equilibrium) addDynamics(
+	prediction *Prediction, o option.Optimizer, l option.Lag, of Extent) (because scope.Reason) {
 	p, directions := e.params, e.directions
 	p.Optimizer, p.Lag = o, l
 	p = unlimitedAt(p, e.merged.arms(e.logits))
@@ -396,7 +411,8 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o option.Optimizer, l 
 	}
 	gain := m.gain
 	prediction.Oscillator = paper.OscillatorOf(m.stiffest(directions, gain), p.Factors)
-	if o := prediction.Oscillator; !linear.IsFinite(o.LagSteps, o.Mass, o.Damping, o.Spring, o.DampingRatio) {
+	free := &prediction.Oscillator
+	if !linear.IsFinite(free.LagSteps, free.Mass, free.Damping, free.Spring, free.DampingRatio) {
 		return scope.BeyondRange.Because()
 	}
 	reason := m.TooLarge()
@@ -406,26 +422,31 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o option.Optimizer, l 
 		prediction.Exact.Scope, prediction.LeadingOrder.Scope, prediction.Noise = out, out, out
 	case reason.Out():
 		prediction.Exact.Scope.Because = reason
-		prediction.LeadingOrder = m.reduced(p, m.stiffest(directions, gain), directions, prediction.Oscillator)
+		prediction.LeadingOrder = m.reduced(
+			p, m.stiffest(directions, gain), directions, prediction.Oscillator)
 		prediction.Noise.Because = reason
 	case p.Optimizer.Kind == option.Adam:
-		prediction.Exact.Scope.Because = scope.NoNumber.Because("Adam is a heavy ball to leading order only")
+		prediction.Exact.Scope.Because = scope.NoNumber.Because(
+			"Adam is a heavy ball to leading order only")
 		if of&StationaryLaw != 0 { // which needs the rate at which runs escape
 			of |= CriticalRate
 		}
 		prediction.LeadingOrder = e.dynamics(m, o, l, of)
 		m = at.atRestUnderAdam(prediction, m, o, of)
 	case prediction.ForceKind == scope.Expansion:
-		prediction.Exact.Scope.Because = scope.NoNumber.Because("the force of these rewards is an expansion in 1/G")
+		prediction.Exact.Scope.Because = scope.NoNumber.Because(
+			"the force of these rewards is an expansion in 1/G")
 		prediction.LeadingOrder = e.dynamics(m, o, l, of)
 	default:
 		prediction.Exact = e.dynamics(m, o, l, of)
-		prediction.LeadingOrder = m.reduced(p, m.stiffest(directions, gain), directions, prediction.Oscillator)
+		prediction.LeadingOrder = m.reduced(
+			p, m.stiffest(directions, gain), directions, prediction.Oscillator)
 	}
 	if p.Optimizer.Kind == option.Adam { // m has the learning rate (1−β1)η
 		d := &prediction.LeadingOrder
 		for _, rate := range []*float64{
-			d.CriticalLearningRate, d.MeanSquareLearningRate, d.OscillationLearningRate, &d.Searched.LearningRate, &d.Searched.Onset,
+			d.CriticalLearningRate, d.MeanSquareLearningRate, d.OscillationLearningRate,
+			&d.Searched.LearningRate, &d.Searched.Onset,
 		} {
 			if rate != nil {
 				*rate /= 1 - p.Optimizer.Beta1
@@ -449,7 +470,8 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o option.Optimizer, l 
 			prediction.RuleAtLargestAge = prediction.RuleAtStiffness
 		}
 		if m.Mixed {
-			prediction.SufficientRule.Because = scope.NoNumber.Because("the sufficient rule is for modes that do not mix")
+			prediction.SufficientRule.Because = scope.NoNumber.Because(
+				"the sufficient rule is for modes that do not mix")
 		} else {
 			prediction.SufficientRule = paper.Sufficient(m.Moving())
 		}
@@ -469,7 +491,8 @@ func (e *Equilibrium) addDynamics(prediction *Prediction, o option.Optimizer, l 
 
 // dynamicsOf returns the linearization and the linear dynamics under the optimizer and
 // lag of p, or the reason why there is none.
-func (e *Equilibrium) dynamicsOf(p cell.Params) (at *linearization, m *motion, because scope.Reason) {
+func (e *Equilibrium) dynamicsOf(p cell.Params) (
+	at *linearization, m *motion, because scope.Reason) {
 	local := *e.linearization
 	local.Optimizer, local.Lag = p.Optimizer, p.Lag
 	at = &local
@@ -514,7 +537,8 @@ func (e *Equilibrium) dynamics(m *motion, o option.Optimizer, l option.Lag, of E
 	}
 	d := Dynamics{Scope: scope.Scope{In: true}, Neutral: m.Neutral}
 	if of&Margin != 0 {
-		if margin := linear.StabilityMargin(cached(e.crossings, byRate, m.Crossings), m.Whole.Rate); linear.IsFinite(margin) {
+		if margin := linear.StabilityMargin(
+			cached(e.crossings, byRate, m.Crossings), m.Whole.Rate); linear.IsFinite(margin) {
 			d.StabilityMargin = &margin
 		}
 	}
@@ -533,7 +557,8 @@ func (e *Equilibrium) dynamics(m *motion, o option.Optimizer, l option.Lag, of E
 	if of&CriticalInterval != 0 {
 		byInterval := searchKey{optimizer: o, lag: l}
 		byInterval.lag.Interval = 0
-		d.CriticalRefreshInterval, d.Searched.RefreshInterval = threshold(linear.CriticalInterval, byInterval)
+		interval, limit := threshold(linear.CriticalInterval, byInterval)
+		d.CriticalRefreshInterval, d.Searched.RefreshInterval = interval, limit
 	}
 	return d
 }
@@ -577,7 +602,8 @@ func (m *motion) stiffest(directions []mode, gain []float64) *linear.Mode {
 // s as the condition of stability, its ζ = 1 as the onset, and the slowest decay of
 // all modes. The formulas are closed, so a threshold that has no value does not
 // exist.
-func (m *motion) reduced(p cell.Params, s *linear.Mode, directions []mode, o paper.Oscillator) Dynamics {
+func (m *motion) reduced(
+	p cell.Params, s *linear.Mode, directions []mode, o paper.Oscillator) Dynamics {
 	d := Dynamics{Scope: scope.Scope{In: true}, Neutral: m.Neutral}
 	slowest, known := math.Inf(1), true
 	for _, x := range directions {
@@ -627,15 +653,24 @@ func noStationaryLaw(p *cell.Params, d *Dynamics, m *motion) scope.Reason {
 	case d.IsUnstable():
 		return d.Unstable()
 	case *d.SpectralRadius >= 1:
-		return scope.RoundedStiffness.Because(fmt.Sprintf("the fixed point is neutral, neither stable nor unstable, in %d of %d directions of the logits", d.marginal(), len(p.Arms)-1))
+		return scope.RoundedStiffness.Because(
+			fmt.Sprintf("the fixed point is neutral, neither stable nor unstable, in %d of %d "+
+				"directions of the logits", d.marginal(), len(p.Arms)-1))
 	case d.Neutral > 0:
-		return scope.RoundedStiffness.Because(fmt.Sprintf("the fixed point is neutral, neither stable nor unstable, in %d of %d directions of the logits", d.Neutral, len(p.Arms)-1))
+		return scope.RoundedStiffness.Because(
+			fmt.Sprintf("the fixed point is neutral, neither stable nor unstable, in %d of %d "+
+				"directions of the logits", d.Neutral, len(p.Arms)-1))
 	case m.Whole.Lag.Period() > linear.MaxPeriod:
 		return scope.TooLarge.Because("a refresh interval longer than 10,000 steps")
 	case d.RelaxationRate != nil && *d.RelaxationRate < roundedTerm:
-		return scope.RoundedStiffness.Because(fmt.Sprintf("the relaxation time is %.2g steps", 1 / *d.RelaxationRate))
+		return scope.RoundedStiffness.Because(
+			fmt.Sprintf("the relaxation time is %.2g steps", 1 / *d.RelaxationRate))
 	}
-	return p.NotDerivedFor(m.Whole.Dim(), cell.StationaryNoise)
+	because := p.NotDerived(cell.StationaryNoise)
+	if !because.Out() && m.Whole.Dim() > 1 {
+		because = p.NotDerived(cell.AgeNoise)
+	}
+	return because
 }
 
 // stationary adds the stationary law to prediction: linear variances, the scope of
@@ -669,7 +704,8 @@ func (l *linearization) stationary(prediction *Prediction, p cell.Params, m *mot
 			if rate := d.MeanSquareLearningRate; rate != nil {
 				below = fmt.Sprintf("; it is finite with a learning rate below about %.3g", *rate)
 			}
-			noise.Because = scope.NearThreshold.Because(fmt.Sprintf(": the noise of random ages makes the variance grow without bound%s", below))
+			noise.Because = scope.NearThreshold.Because(
+				fmt.Sprintf(": the noise of random ages makes the variance grow without bound%s", below))
 		}
 		return
 	}
@@ -707,7 +743,9 @@ func (l *linearization) stationary(prediction *Prediction, p cell.Params, m *mot
 		missing := l.adamError(p.Optimizer, &law, *d.SpectralRadius)
 		higher = l.boundedUnderAdam(prediction, p.Optimizer, &law, missing, reward, gap, higher)
 		size, _ = l.sizeOfNoise(m, sigma, variances)
-	} else if prediction.Moments.Because = p.NotDerived(cell.SecondOrderLaw); m.Whole.Dim() <= maxCurved && !prediction.Moments.Because.Out() {
+	} else if prediction.Moments.Because = p.NotDerived(cell.SecondOrderLaw); m.Whole.Dim() <=
+		maxCurved &&
+		!prediction.Moments.Because.Out() {
 		size = l.moments(prediction, &higher, m, &law, laws, sigma, variances)
 	}
 	if noise.In {
@@ -750,7 +788,8 @@ func unlimitedAt(p cell.Params, logits []float64) cell.Params {
 	if p.NeverClipped(0) {
 		return cell.WithoutIdle(p)
 	}
-	if p.Tabular() || p.NotDerived(cell.RewardsInDigits, cell.MeanForceKnown).Out() || p.Cut() > 0 && p.Optimizer.Kind != option.Adam {
+	if p.Tabular() || p.NotDerived(cell.RewardsInDigits, cell.MeanForceKnown).Out() ||
+		p.Cut() > 0 && p.Optimizer.Kind != option.Adam {
 		return p
 	}
 	free := cell.WithoutNorm(p)

@@ -12,12 +12,14 @@ import (
 func TestShiftOfAFrozenForce(t *testing.T) {
 	p := reference(option.NoScale, 0.5, 16)
 	p.Optimizer.Momentum = 0.5
-	for _, lag := range []option.Lag{{Kind: option.Block, Interval: 1}, {Kind: option.Block, Interval: 5}, {Kind: option.Delay, Interval: 3}} {
+	for _, lag := range []option.Lag{{Kind: option.Block, Interval: 1},
+		{Kind: option.Block, Interval: 5}, {Kind: option.Delay, Interval: 3}} {
 		p.Lag = lag
 		got := Predict(p)
 		f := fold(p)
 		r := newLinearization(f, f.reached())
-		law, _ := r.newMotion(option.HeavyBall, p.Optimizer.LearningRate, p.Optimizer.Momentum, nil).Whole.Law()
+		law, _ := r.newMotion(option.HeavyBall, p.Optimizer.LearningRate, p.Optimizer.Momentum,
+			nil).Whole.Law()
 		snapshot := math.NaN()
 		for _, joint := range law.Phases {
 			if math.IsNaN(snapshot) {
@@ -48,10 +50,12 @@ func TestAdamThresholds(t *testing.T) {
 	}
 	const step = 1e-6
 	critical, onset := *d.CriticalLearningRate, *d.OscillationLearningRate
-	if below, above := *held(critical * (1 - step)).SpectralRadius, *held(critical * (1 + step)).SpectralRadius; below >= 1 || above <= 1 {
+	if below, above := *held(critical * (1 - step)).SpectralRadius,
+		*held(critical * (1 + step)).SpectralRadius; below >= 1 || above <= 1 {
 		t.Errorf("at the critical rate %g the radius goes from %g to %g", critical, below, above)
 	}
-	if below, above := held(onset * (1 - step)).Multipliers[0][1], held(onset * (1 + step)).Multipliers[0][1]; below != 0 || above == 0 {
+	if below, above := held(onset * (1 - step)).Multipliers[0][1],
+		held(onset * (1 + step)).Multipliers[0][1]; below != 0 || above == 0 {
 		t.Errorf("at the onset %g the imaginary part goes from %g to %g", onset, below, above)
 	}
 	p.Optimizer.LearningRate = 2 * critical
@@ -67,7 +71,8 @@ func TestBoundContainsTheQuadraticPart(t *testing.T) {
 	if got := secondOrderBound(0, gap, quadratic).RewardVariance; !(got >= quadratic) {
 		t.Errorf("without linear variance: %g, want at least %g", got, quadratic)
 	}
-	if got, want := secondOrderBound(1e-3, gap, quadratic).RewardVariance, secondOrderBound(1e-3, gap, 0).RewardVariance+quadratic; !(got >= want) {
+	if got, want := secondOrderBound(1e-3, gap, quadratic).RewardVariance,
+		secondOrderBound(1e-3, gap, 0).RewardVariance+quadratic; !(got >= want) {
 		t.Errorf("with linear variance: %g, want at least %g", got, want)
 	}
 }

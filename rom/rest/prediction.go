@@ -42,7 +42,8 @@ func (p *Prediction) Number(kind scope.Kind, of scope.Quantity) *float64 {
 		return r.Number(of)
 	}
 	d := p.Dynamics(kind)
-	return [...]*float64{d.CriticalLearningRate, d.CriticalRefreshInterval, d.OscillationLearningRate, d.RelaxationRate, d.DampingRatio, d.StationaryVariance.ExpectedReward}[of]
+	return [...]*float64{d.CriticalLearningRate, d.CriticalRefreshInterval, d.OscillationLearningRate,
+		d.RelaxationRate, d.DampingRatio, d.StationaryVariance.ExpectedReward}[of]
 }
 
 // Threshold returns one of the three thresholds, nil where none is known, and the limit of

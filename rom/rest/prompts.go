@@ -22,7 +22,8 @@ func newTabularEquilibrium(p cell.Params) *Equilibrium {
 	e := &Equilibrium{params: p}
 	for _, one := range p.Distinct(p.Start) {
 		one.GroupsPerStep = 1
-		e.prompts = append(e.prompts, promptGroup{NewEquilibrium(one.Params), one.Alike, float64(len(one.Alike))})
+		e.prompts = append(e.prompts, promptGroup{NewEquilibrium(one.Params), one.Alike,
+			float64(len(one.Alike))})
 	}
 	e.prediction.ForceKind = scope.Exact
 	e.prediction.excludeAll(scope.NoNumber.Because("each prompt has a policy of its own"))
@@ -73,7 +74,8 @@ func (e *Equilibrium) predictTabular(o option.Optimizer, l option.Lag, of Extent
 	case prediction.FixedPoint == nil:
 		return prediction
 	case !because.Out() && o.Momentum > 0 && period > 1:
-		because = scope.NotPredicted.Because("the variance of prompts that coast with momentum between their visits")
+		because = scope.NotPredicted.Because(
+			"the variance of prompts that coast with momentum between their visits")
 	case !because.Out() && of&StationaryLaw == 0:
 		because = scope.NoNumber.Because("a part without the noise was asked for")
 	}
@@ -85,8 +87,10 @@ func (e *Equilibrium) predictTabular(o option.Optimizer, l option.Lag, of Extent
 	var shift, linear, variance, share, moved, gap float64
 	for _, g := range e.prompts {
 		q := g.PredictPart(visit.Optimizer, visit.Lag, Multipliers|StationaryLaw)
-		if m := q.Moments; !q.Noise.In || q.LinearVariance() == nil || m.RewardShift == nil || m.ZeroVariance == nil || m.ZeroVarianceShift == nil {
-			prediction.Noise = scope.Scope{Because: scope.OfPart.Because("a prompt", cmp.Or(q.Noise.Because, q.Moments.Because))}
+		if m := q.Moments; !q.Noise.In || q.LinearVariance() == nil || m.RewardShift == nil ||
+			m.ZeroVariance == nil || m.ZeroVarianceShift == nil {
+			prediction.Noise = scope.Scope{Because: scope.OfPart.Because(
+				"a prompt", cmp.Or(q.Noise.Because, q.Moments.Because))}
 			return prediction
 		}
 		w := g.count / n
@@ -98,7 +102,8 @@ func (e *Equilibrium) predictTabular(o option.Optimizer, l option.Lag, of Extent
 		gap += w * *q.Exact.StationaryVariance.LogitGap / n
 		prediction.Neglected.AddAll(q.Neglected, w, w/n, w)
 	}
-	prediction.Moments = Moments{RewardShift: &shift, RewardVariance: &variance, ZeroVariance: &share, ZeroVarianceShift: &moved}
+	prediction.Moments = Moments{RewardShift: &shift, RewardVariance: &variance, ZeroVariance: &share,
+		ZeroVarianceShift: &moved}
 	prediction.Exact.StationaryVariance = Variance{LogitGap: &gap, ExpectedReward: &linear}
 	return prediction
 }

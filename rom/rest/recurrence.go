@@ -93,7 +93,8 @@ func RefreshSteps(p cell.Params, old []float64, within float64) (steps float64) 
 func noRecurrence(m *force.Model) scope.Reason {
 	because := m.NotDerived(cell.BlockRecurrence)
 	if !because.Out() && !m.Factored() {
-		because = scope.Recurrence.Because("the mean force of these rewards has no common factor for all arms")
+		because = scope.Recurrence.Because(
+			"the mean force of these rewards has no common factor for all arms")
 	}
 	return because
 }

@@ -38,7 +38,8 @@ func (s *scan) visit(t, value float64) {
 		if side*values[1] < side*values[0] && side*values[1] < side*values[2] {
 			top, value := linear.Golden(func(t float64) float64 { return -side * s.f(t) }, ts[0], ts[2])
 			if value > 0 {
-				s.zeros = append(s.zeros, linear.Root(s.f, ts[0], top, values[0]), linear.Root(s.f, top, ts[2], -side*value))
+				s.zeros = append(s.zeros, linear.Root(s.f, ts[0], top, values[0]),
+					linear.Root(s.f, top, ts[2], -side*value))
 			}
 		}
 	}

@@ -35,7 +35,8 @@ func (e *Equilibrium) Settled(o option.Optimizer, l option.Lag, from, to int) Se
 		return e.settledTabular(o, l, from, to)
 	}
 	whole := Settled{Reward: 1, Largest: 1}
-	if e.linearization == nil || to <= from || e.params.GroupSize == option.Infinite || linear.NewLag(&l).Period() > linear.MaxPeriod {
+	if e.linearization == nil || to <= from || e.params.GroupSize == option.Infinite ||
+		linear.NewLag(&l).Period() > linear.MaxPeriod {
 		return whole
 	}
 	p := e.params
@@ -70,7 +71,8 @@ func (e *Equilibrium) Settled(o option.Optimizer, l option.Lag, from, to int) Se
 			return whole
 		}
 		lacks, since := relative.Lacks(beta1)
-		settled.Largest = max(settled.Largest, relative.Shares(lacks, [][]float64{{1}}, from-since, to-since)[0])
+		settled.Largest = max(settled.Largest,
+			relative.Shares(lacks, [][]float64{{1}}, from-since, to-since)[0])
 	}
 	if o.Kind == option.Adam {
 		settled.Unknown = at.rewardError(o, missingMoment(o.Beta2, max(from, 1)), law.TimeAverage())

@@ -42,7 +42,8 @@ func TestCriticalValuesAreTheFirstWindows(t *testing.T) {
 	lambda := Predict(p).Stiffness.Total
 	motion := func(p cell.Params) *linear.System {
 		f := fold(p)
-		return newLinearization(f, f.reached()).newMotion(option.HeavyBall, p.Optimizer.LearningRate, p.Optimizer.Momentum, nil).Whole
+		return newLinearization(f, f.reached()).newMotion(
+			option.HeavyBall, p.Optimizer.LearningRate, p.Optimizer.Momentum, nil).Whole
 	}
 	windows := 0
 	for k := 1; k <= 12; k++ {
@@ -64,17 +65,21 @@ func TestCriticalValuesAreTheFirstWindows(t *testing.T) {
 	}
 
 	for i := range 60 {
-		p.Optimizer.LearningRate, p.Lag = 0.02*float64(i+1)/lambda, option.Lag{Kind: option.Block, Interval: 1}
+		p.Optimizer.LearningRate, p.Lag = 0.02*float64(i+1)/lambda,
+			option.Lag{Kind: option.Block, Interval: 1}
 		l := motion(p)
 		first := 0
 		for k := 1; k <= 40 && first == 0; k++ {
-			if radiusAt(l, p.Optimizer.LearningRate, linear.NewLag(&option.Lag{Kind: option.Block, Interval: k})) >= 1 {
+			if radiusAt(l, p.Optimizer.LearningRate,
+				linear.NewLag(&option.Lag{Kind: option.Block, Interval: k})) >= 1 {
 				first = k
 			}
 		}
 		d := Predict(p).Exact
-		if got := d.CriticalRefreshInterval; first > 0 && (got == nil || *got != float64(first)) || first == 0 && got != nil && *got <= 40 {
-			t.Errorf("ηλ = %v: critical interval %v, the first unstable is %d", 0.02*float64(i+1), got, first)
+		if got := d.CriticalRefreshInterval; first > 0 && (got == nil || *got != float64(first)) ||
+			first == 0 && got != nil && *got <= 40 {
+			t.Errorf("ηλ = %v: critical interval %v, the first unstable is %d", 0.02*float64(i+1), got,
+				first)
 		}
 	}
 }

@@ -19,7 +19,9 @@ import (
 // P_v^G is far from linear, but depends on x_old mostly through d·x_old with d = ∇ log P_v. Along
 // that direction x_old is taken as normal. Across it the mean is taken to second order in the
 // deviation.
-func (l *linearization) zeroVariance(prediction *Prediction, higher *scope.Sizes, shift []float64, sigma *mat.Dense, spread []float64, relative, unshifted float64) {
+func (l *linearization) zeroVariance(
+	prediction *Prediction, higher *scope.Sizes, shift []float64, sigma *mat.Dense, spread []float64,
+	relative, unshifted float64) {
 	m, n := l.model, len(shift)
 	// where rewards, KL included, are equal at the fixed point, rounding decides whether they count as
 	// equal
@@ -31,7 +33,8 @@ func (l *linearization) zeroVariance(prediction *Prediction, higher *scope.Sizes
 		}
 	}
 	h := m.DifferenceStep()
-	probs, logits, x := make([]float64, len(l.logits)), make([]float64, len(l.logits)), make([]float64, n)
+	probs, logits, x := make([]float64, len(l.logits)), make([]float64, len(l.logits)),
+		make([]float64, n)
 	at := func(x []float64, v int) float64 {
 		l.displace(logits, x)
 		cell.Softmax(probs, logits)
@@ -77,7 +80,8 @@ func (l *linearization) zeroVariance(prediction *Prediction, higher *scope.Sizes
 		across := -0.5 * bend(func(s float64) float64 { return along(v, origin, direction, s) })
 		values, axes, _ := linear.Eigenvectors(sigma)
 		for k, x := range values {
-			across += 0.5 * x * bend(func(s float64) float64 { return along(v, origin, mat.Col(nil, k, axes), s) })
+			across += 0.5 * x * bend(
+				func(s float64) float64 { return along(v, origin, mat.Col(nil, k, axes), s) })
 		}
 		if n == 1 {
 			across = 0
@@ -91,7 +95,8 @@ func (l *linearization) zeroVariance(prediction *Prediction, higher *scope.Sizes
 		total += first + across
 		// The next order, as relative error of every effect of this one.
 		shifted := along(v, shift, direction, 0)
-		missing += (math.Abs(shifted-fixed)+math.Abs(first-shifted)+math.Abs(across))*relative + across*across/first +
+		missing += (math.Abs(shifted-fixed)+math.Abs(first-shifted)+math.Abs(across))*relative +
+			across*across/first +
 			first*m.Size*math.Sqrt(variance)*unshifted
 	}
 	total, still, missing = total/m.Law.Prompts(), still/m.Law.Prompts(), missing/m.Law.Prompts()
