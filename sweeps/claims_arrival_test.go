@@ -1,31 +1,36 @@
 package sweeps
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
-	"grposim/rom/scope"
 	"grposim/sim"
+	"grposim/sweeps/judge"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 )
 
 // arrived judges replicas of underway of which some end where theory says, some on the worse arm,
 // and some not at all.
-func arrived(t *testing.T, check string, there, elsewhere, diverged int) Verdict {
+func arrived(t *testing.T, check string, there, elsewhere, diverged int) judge.Verdict {
 	t.Helper()
 	plan := planText(t, underway+"  - "+check+"\n")
 	c := &plan.Cells[0]
-	end := newJudgement(plan.Checks[0].Check, 0.99, newEvidence(nil)).end(c)
-	if end.Out() || !(end.distance >= 0.035) {
-		t.Fatalf("%s; distance %g, want at least 5 %% of the range of rewards", end.Because, end.distance)
-	}
 	o := outcomeOf()
 	o.ID = c.ID
-	o.Ends = slices.Concat(slices.Repeat([]store.Number{store.Number(end.reward + 0.9*end.distance)}, there),
+	outcomes := map[string]*store.Outcome{o.ID: &o}
+	said := judged(t, plan, outcomes)[0].Quantity
+	var distance, reward float64
+	_, err := fmt.Sscanf(said, "share of replicas that end within %g of J = %g", &distance, &reward)
+	if err != nil || !(distance >= 0.035) {
+		t.Fatalf("%s: want at least 5 %% of the range of rewards", said)
+	}
+	o.Ends = slices.Concat(slices.Repeat([]store.Number{store.Number(reward + 0.9*distance)}, there),
 		slices.Repeat([]store.Number{0.2}, elsewhere), slices.Repeat([]store.Number{store.Number(math.NaN())}, diverged))
-	return judged(t, plan, map[string]*store.Outcome{o.ID: &o})[0]
+	return judged(t, plan, outcomes)[0]
 }
 
 func TestJudgeArrival(t *testing.T) {
@@ -34,22 +39,22 @@ func TestJudgeArrival(t *testing.T) {
 		check                      string
 		there, elsewhere, diverged int
 		share                      float64
-		want                       Ruling
+		want                       judge.Ruling
 		because                    string
 	}{
-		{check, 1000, 0, 0, 1, Agree, ""},
-		{check, 500, 500, 0, 0.5, Disagree, "500 of 1000 replicas end elsewhere, at J = 0.2 on average"},
-		{check, 500, 0, 500, 0.5, Disagree, "outside"},
-		{check, 20, 0, 0, 1, Inconclusive, "would decide"},
-		{"{claim: arrival, at_least: 0.95}", 1000, 0, 0, 1, Agree, "≥ 0.95 holds; the theory predicts 1"},
-		{"{claim: arrival, at_least: 0.95}", 500, 500, 0, 0.5, Disagree, "500 of 1000 replicas end elsewhere"},
-		{"{claim: arrival, expected: 0.5, margin: 0.2}", 500, 500, 0, 0.5, Agree, "0.5 ± 0.1 holds"},
+		{check, 1000, 0, 0, 1, judge.Agree, ""},
+		{check, 500, 500, 0, 0.5, judge.Disagree, "500 of 1000 replicas end elsewhere, at J = 0.2 on average"},
+		{check, 500, 0, 500, 0.5, judge.Disagree, "outside"},
+		{check, 20, 0, 0, 1, judge.Inconclusive, "would decide"},
+		{"{claim: arrival, at_least: 0.95}", 1000, 0, 0, 1, judge.Agree, "≥ 0.95 holds; the theory predicts 1"},
+		{"{claim: arrival, at_least: 0.95}", 500, 500, 0, 0.5, judge.Disagree, "500 of 1000 replicas end elsewhere"},
+		{"{claim: arrival, expected: 0.5, margin: 0.2}", 500, 500, 0, 0.5, judge.Agree, "0.5 ± 0.1 holds"},
 	} {
 		v := arrived(t, c.check, c.there, c.elsewhere, c.diverged)
 		if v.Verdict != c.want || math.Abs(float64(v.Measured)-c.share) > 1e-12 || !strings.Contains(v.Because, c.because) {
 			t.Errorf("%s: %v of %d, %d, %d: %v because %s, want %v", c.check, v.Measured, c.there, c.elsewhere, c.diverged, v.Verdict, v.Because, c.want)
 		}
-		if v.Control != nil && v.Control.Verdict != Disagree && c.want == Agree {
+		if v.Control != nil && v.Control.Verdict != judge.Disagree && c.want == judge.Agree {
 			t.Errorf("the control is %v", v.Control.Verdict)
 		}
 	}
@@ -59,27 +64,8 @@ func TestJudgeArrival(t *testing.T) {
 // 90 and 100 of 100 steps that over three.
 func TestEndOfARun(t *testing.T) {
 	steps := []int{0, 50, 74, 75, 90, 100}
-	if got, want := endOf(steps, func(i int) float64 { return float64(steps[i]) / 100 }), (0.75+0.9+1)/3; math.Abs(got-want) > 1e-15 {
+	if got, want := plan.EndOf(steps, func(i int) float64 { return float64(steps[i]) / 100 }), (0.75+0.9+1)/3; math.Abs(got-want) > 1e-15 {
 		t.Errorf("ends at %g, want %g", got, want)
-	}
-}
-
-// A mean path that overflows has no end, and the share is measured about the fixed point: a warm-up
-// of ten steps under k3, whose mean force throws the path across without bound.
-func TestPathWithoutEnd(t *testing.T) {
-	plan := planText(t, `name: x
-extends: trl
-seed: 1
-bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
-grpo: {groups_per_step: 8, kl: {coefficient: 0.04}}
-optimizer: {kind: heavy-ball, momentum: 0.9, learning_rate: 0.4, schedule: {kind: constant, warmup: 10}}
-run: {steps: 3000, replicas: 2}
-checks:
-  - {claim: arrival, at_least: 0.95}
-`)
-	end := newJudgement(plan.Checks[0].Check, 0.99, newEvidence(nil)).end(&plan.Cells[0])
-	if !end.Because.Is(scope.UnknownSize) || math.Abs(end.reward-0.8908) > 1e-4 || math.Abs(end.distance-0.035) > 1e-6 {
-		t.Errorf("ends within %g of J = %g: %s; want no predicted share, and 0.035 of 0.8908", end.distance, end.reward, end.Because)
 	}
 }
 
@@ -87,25 +73,25 @@ checks:
 // keep their ids.
 func TestEndsAreStored(t *testing.T) {
 	without := planText(t, underway+"  - {claim: trajectory, absolute_margin: 0.05}\n")
-	plan := planText(t, underway+"  - {claim: arrival, margin: 0.2}\n  - {claim: trajectory, absolute_margin: 0.05}\n")
-	if without.Cells[0].ID == plan.Cells[0].ID {
+	p := planText(t, underway+"  - {claim: arrival, margin: 0.2}\n  - {claim: trajectory, absolute_margin: 0.05}\n")
+	if without.Cells[0].ID == p.Cells[0].ID {
 		t.Error("a cell that keeps the ends of its replicas has the id of one that does not")
 	}
 	dir := t.TempDir()
-	e, err := Run(t.Context(), plan, dir, 1, &silent{})
+	e, err := Run(t.Context(), p, dir, 1, &silent{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ends := e.Outcomes[plan.Cells[0].ID].Ends
+	ends := e.Outcomes[p.Cells[0].ID].Ends
 	sum := 0.0
 	for _, x := range ends {
 		sum += float64(x) / float64(len(ends))
 	}
-	recorded, err := e.Outcomes[plan.Cells[0].ID].Trajectory(sim.ExpectedReward)
+	recorded, err := e.Outcomes[p.Cells[0].ID].Trajectory(sim.ExpectedReward)
 	if err != nil {
 		t.Fatal(err)
 	}
-	mean := endOf(recorded.Steps, func(i int) float64 { return float64(recorded.Series(sim.ExpectedReward).Mean[i]) })
+	mean := plan.EndOf(recorded.Steps, func(i int) float64 { return float64(recorded.Series(sim.ExpectedReward).Mean[i]) })
 	if len(ends) != 64 || math.Abs(sum-mean) > 1e-12 {
 		t.Errorf("%d ends of mean %.15g, want 64 of %.15g", len(ends), sum, mean)
 	}
@@ -113,10 +99,10 @@ func TestEndsAreStored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again := outcomes[plan.Cells[0].ID].Ends; !slices.Equal(again, ends) {
+	if again := outcomes[p.Cells[0].ID].Ends; !slices.Equal(again, ends) {
 		t.Errorf("read back %v, want %v", again, ends)
 	}
-	alone, err := Simulate(t.Context(), without, 1)
+	alone, err := plan.Simulate(t.Context(), without, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +114,7 @@ func TestEndsAreStored(t *testing.T) {
 // Half of these runs are kicked onto the worse arm by the k3 penalty at a learning rate whose mean
 // path arrives.
 func TestKickedRunsDoNotArrive(t *testing.T) {
-	plan := planText(t, `
+	p := planText(t, `
 name: kicks
 extends: trl
 seed: 1
@@ -139,12 +125,12 @@ run: {steps: 1000, replicas: 128}
 checks:
   - {claim: arrival, at_least: 0.95}
 `)
-	outcomes, err := Simulate(t.Context(), plan, 1)
+	outcomes, err := plan.Simulate(t.Context(), p, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := judged(t, plan, outcomes)[0]
-	if v.Verdict != Disagree || !(v.Hi < 0.8) || !(v.Lo > 0.2) {
+	v := judged(t, p, outcomes)[0]
+	if v.Verdict != judge.Disagree || !(v.Hi < 0.8) || !(v.Lo > 0.2) {
 		t.Errorf("%v arrive in [%v, %v], %v because %s, want about a half", v.Measured, v.Lo, v.Hi, v.Verdict, v.Because)
 	}
 	if h := v.Hypothesis; h.OutOfScope == "" {

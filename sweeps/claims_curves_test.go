@@ -8,35 +8,17 @@ import (
 
 	"grposim/rom"
 	"grposim/rom/paper"
-	"grposim/sweeps/config"
+	"grposim/sweeps/judge"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
 )
-
-// The path that `predict --path` shows is the curve by which the claim trajectory judges.
-func TestPathIsTheJudgedCurve(t *testing.T) {
-	plan := planText(t, small)
-	j := newJudgement(&config.Check{}, 0.99, newEvidence(nil))
-	for i := range plan.Cells {
-		c := &plan.Cells[i]
-		path := plan.cache.PathAt(&c.Settings, theory.ComparedSteps(&c.Settings))
-		cv, of := j.curve(c)
-		if !path.Scope.In || of.Out() {
-			t.Fatalf("%s: out of scope: %q and %q", c.Label(), path.Scope.Because, of.Because)
-		}
-		for n, step := range path.Steps {
-			if got, want := path.Reward[n], cv.at(step); got != want || path.Neglected[n] != cv.neglectedAt(step) {
-				t.Fatalf("%s, step %d: J = %v, judged by %v", c.Label(), step, got, want)
-			}
-		}
-	}
-}
 
 // A run that starts elsewhere is judged by the fixed point that it reaches (of J = 0.083 from these
 // logits), and not at all where its learning rate ends before it arrives. The mean path is judged
 // wherever it leads. At this confidence one seed in 10,000 gives another verdict.
 func TestStartDecidesTheFixedPoint(t *testing.T) {
-	plan := planText(t, `
+	p := planText(t, `
 name: starts
 seed: 1
 confidence: 0.9999
@@ -53,17 +35,17 @@ checks:
   - {claim: fixed-point, margin: 0.02}
   - {claim: trajectory, absolute_margin: 0.03}
 `)
-	outcomes, err := Simulate(context.Background(), plan, 1)
+	outcomes, err := plan.Simulate(context.Background(), p, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	verdicts := judged(t, plan, outcomes)
+	verdicts := judged(t, p, outcomes)
 	for i, want := range []struct {
-		ruling  Ruling
+		ruling  judge.Ruling
 		because string
 	}{
-		{Agree, ""}, {OutOfScope, "neglects"}, {OutOfScope, "fixed point"},
-		{Agree, ""}, {Agree, ""}, {Agree, ""},
+		{judge.Agree, ""}, {judge.OutOfScope, "neglects"}, {judge.OutOfScope, "fixed point"},
+		{judge.Agree, ""}, {judge.Agree, ""}, {judge.Agree, ""},
 	} {
 		v := verdicts[i]
 		if v.Verdict != want.ruling || !strings.Contains(v.Because, want.because) {
@@ -75,7 +57,7 @@ checks:
 // The scope is asked before the replicas: where the mean field itself overflows, runs
 // that overflow contradict nothing.
 func TestScopeBeforeDivergence(t *testing.T) {
-	plan := planText(t, `
+	p := planText(t, `
 name: overflow
 seed: 1
 bandit: {arms: [{reward: constant, mean: 1000}, {reward: constant, mean: 0}]}
@@ -87,15 +69,15 @@ checks:
   - {claim: trajectory, absolute_margin: 0.03}
   - {claim: saturation-fit, margin: 0.1}
 `)
-	outcomes, err := Simulate(context.Background(), plan, 1)
+	outcomes, err := plan.Simulate(context.Background(), p, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o := outcomes[plan.Cells[0].ID]; o.Diverged != 1 {
+	if o := outcomes[p.Cells[0].ID]; o.Diverged != 1 {
 		t.Fatalf("%d replicas diverged, want 1", o.Diverged)
 	}
-	for _, v := range judged(t, plan, outcomes) {
-		if v.Verdict != OutOfScope || !strings.Contains(v.Because, "the mean field leaves the range") {
+	for _, v := range judged(t, p, outcomes) {
+		if v.Verdict != judge.OutOfScope || !strings.Contains(v.Because, "the mean field leaves the range") {
 			t.Errorf("%s: %v because %s", v.Claim, v.Verdict, v.Because)
 		}
 	}
@@ -117,11 +99,11 @@ checks:
 	p := rom.Predict(theory.Params(&plan.Cells[0].Settings, rom.Unit))
 	const start = 0.55
 	model := paper.Curve(*p.PaperRule.Stiffness, 0.1, 0.9, 4, start, p.FixedPoint.Reward)
-	for share, want := range map[float64]Ruling{0.5: Agree, 2: Disagree} {
+	for share, want := range map[float64]judge.Ruling{0.5: judge.Agree, 2: judge.Disagree} {
 		_, o := record(300, 4, func(at float64) float64 { return start + share*(model(at)-start) }, 0.6)
 		o.ID = plan.Cells[0].ID
 		v := judged(t, plan, map[string]*store.Outcome{o.ID: o})[0]
-		if v.Verdict != want || math.Abs(float64(v.Measured)+math.Log(share)) > 1e-9 || v.Control.Verdict != Disagree {
+		if v.Verdict != want || math.Abs(float64(v.Measured)+math.Log(share)) > 1e-9 || v.Control.Verdict != judge.Disagree {
 			t.Errorf("a run of %g times the range: %v, measured %v, control %v; want %v", share, v.Verdict, v.Measured, v.Control.Verdict, want)
 		}
 	}

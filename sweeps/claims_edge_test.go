@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"grposim/rom/scope"
+	"grposim/rom"
 	"grposim/sim"
-	"grposim/sweeps/config"
+	"grposim/sweeps/judge"
 	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
 )
@@ -25,39 +25,28 @@ optimizer: {learning_rate: 4}
 run: {steps: 10}
 `
 
-// The stiffness at which training ends is that of one number, and is declined where a part of the
-// gradient is fresh within a block, and below the threshold of the nearest fixed point, from which
-// nothing drives a run.
-func TestNetworkEdge(t *testing.T) {
-	text := edgeText + "checks: [{claim: edge-of-stability, margin: 0.1}]\n"
-	fresh := strings.Replace(text, "kl: {coefficient: 0.5, at: snapshot}", "importance: {mode: ratio}, kl: {coefficient: 0.5}", 1)
-	for _, c := range []struct {
-		text     string
-		declined bool
-	}{{text, false}, {fresh, true}, {strings.Replace(fresh, "interval: 4", "interval: 1", 1), false},
-		{strings.Replace(text, "learning_rate: 4", "learning_rate: 0.1", 1), true}} {
-		plan := planText(t, c.text)
-		check := plan.Checks[0].Check
-		n := (&model{check, check.Prediction, config.NoFault, theory.NewCache()}).edge(&plan.Cells[0])
-		if n.Because.Is(scope.Networks) != c.declined || c.declined == (n.Value > 0) {
-			t.Errorf("%s: %v because %q", c.text, n.Value, n.Because)
-		}
-	}
-}
-
 // The margin along a run is that of the stiffest place after the burn-in, and is not known of a run
 // that did not record it.
 func TestJudgeRateOverThreshold(t *testing.T) {
 	plan := planText(t, strings.Replace(edgeText, "run: {steps: 10}", "run: {steps: 1000, burn_in: 500, record: [stiffness]}", 1)+
 		"checks: [{claim: rate-over-threshold, about: exact-theory, margin: 0.1, control: {set: {optimizer.momentum: 0.9}}}]\n")
 	c := &plan.Cells[0]
-	critical := criticalStiffness(theory.NewCache(), c)
+	p := theory.NewCache().Predict(&c.Settings, rom.Unit)
+	critical := p.Stiffness.Total * *p.LeadingOrder.CriticalLearningRate / c.Settings.Optimizer.LearningRate
+	series := func(at func(t int) float64) *store.Trajectory {
+		steps := sim.RecordedSteps(c.Settings.Run.Steps, c.Settings.Lag)
+		of := store.RecordedSeries{Quantity: sim.Stiffest, StdErr: make([]store.Number, len(steps))}
+		for _, t := range steps {
+			of.Mean = append(of.Mean, store.Number(at(t)))
+		}
+		return &store.Trajectory{Steps: steps, Quantities: []store.RecordedSeries{of}}
+	}
 	for _, of := range []struct {
 		early, late float64
-		want        Ruling
-	}{{3, 1.02, Agree}, {0.3, 0.97, Agree}, {0.3, 0.8, Disagree}, {1, 1.2, Disagree}} {
+		want        judge.Ruling
+	}{{3, 1.02, judge.Agree}, {0.3, 0.97, judge.Agree}, {0.3, 0.8, judge.Disagree}, {1, 1.2, judge.Disagree}} {
 		o := &store.Outcome{ID: c.ID, Status: store.CellOK}
-		o.SetTrajectory(noiselessSeries(c, sim.Stiffest, func(step int) float64 {
+		o.SetTrajectory(series(func(step int) float64 {
 			switch {
 			case step < 500:
 				return of.early * critical
@@ -70,13 +59,13 @@ func TestJudgeRateOverThreshold(t *testing.T) {
 		if v.Verdict != of.want || math.Abs(float64(v.Measured)-of.late) > 1e-12 {
 			t.Errorf("%+v: %s, measured %v because %q", of, v.Verdict, v.Measured, v.Because)
 		}
-		if of.want == Agree && v.Control.Verdict != Disagree {
+		if of.want == judge.Agree && v.Control.Verdict != judge.Disagree {
 			t.Errorf("%+v: the fault is not caught: %+v", of, v.Control)
 		}
 	}
-	for unknown, want := range map[int]Ruling{400: Agree, 800: Inconclusive, 1000: Inconclusive} {
+	for unknown, want := range map[int]judge.Ruling{400: judge.Agree, 800: judge.Inconclusive, 1000: judge.Inconclusive} {
 		o := &store.Outcome{ID: c.ID, Status: store.CellOK}
-		o.SetTrajectory(noiselessSeries(c, sim.Stiffest, func(step int) float64 {
+		o.SetTrajectory(series(func(step int) float64 {
 			if step == unknown {
 				return math.NaN()
 			}
@@ -86,7 +75,7 @@ func TestJudgeRateOverThreshold(t *testing.T) {
 			t.Errorf("not known at step %d: %s, want %s", unknown, v.Verdict, want)
 		}
 	}
-	if v := judged(t, plan, map[string]*store.Outcome{c.ID: {ID: c.ID, Status: store.CellOK}})[0]; v.Verdict != Inconclusive {
+	if v := judged(t, plan, map[string]*store.Outcome{c.ID: {ID: c.ID, Status: store.CellOK}})[0]; v.Verdict != judge.Inconclusive {
 		t.Errorf("not recorded: %s", v.Verdict)
 	}
 }

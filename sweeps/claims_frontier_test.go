@@ -10,6 +10,9 @@ import (
 	"grposim/rom/paper"
 	"grposim/sim"
 	"grposim/sim/measure"
+	"grposim/sweeps/claim"
+	"grposim/sweeps/judge"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
 )
@@ -35,12 +38,12 @@ checks:
 
 // judgeFrontiers judges the three bandits with frontiers at the given multiples of the
 // paper's line, +Inf: not found up to ten times the line.
-func judgeFrontiers(t *testing.T, claim, check string, multiples [3]float64) []Verdict {
+func judgeFrontiers(t *testing.T, claim, check string, multiples [3]float64) []judge.Verdict {
 	t.Helper()
-	plan := planText(t, fmt.Sprintf(frontiers, claim, check))
+	p := planText(t, fmt.Sprintf(frontiers, claim, check))
 	outcomes := make(map[string]*store.Outcome)
-	for i := range plan.Cells {
-		c := &plan.Cells[i]
+	for i := range p.Cells {
+		c := &p.Cells[i]
 		p := rom.Predict(theory.Params(&c.Settings, rom.Unit))
 		line := *p.PaperRule.CriticalRefreshInterval
 		o := &store.Outcome{ID: c.ID, Status: store.CellOK}
@@ -54,12 +57,12 @@ func judgeFrontiers(t *testing.T, claim, check string, multiples [3]float64) []V
 			add(sim.LocatedLow, m*line)
 			add(sim.LocatedHigh, m*line)
 		}
-		add(stiffnessFresh, 0)
-		add(stiffnessTotal, p.Stiffness.Total)
-		add(stiffnessStale, p.Stiffness.Total)
+		add(plan.StiffnessFresh, 0)
+		add(plan.StiffnessTotal, p.Stiffness.Total)
+		add(plan.StiffnessStale, p.Stiffness.Total)
 		outcomes[c.ID] = o
 	}
-	return judged(t, plan, outcomes)
+	return judged(t, p, outcomes)
 }
 
 func TestJudgeFrontiers(t *testing.T) {
@@ -68,11 +71,11 @@ func TestJudgeFrontiers(t *testing.T) {
 	for _, c := range []struct {
 		claim, check string
 		multiples    [3]float64
-		want         [3]Ruling
+		want         [3]judge.Ruling
 	}{
-		{"visible-frontier", line, [3]float64{1, 1.3, inf}, [3]Ruling{Agree, Disagree, Disagree}},
-		{"visible-frontier", line + ", expect: fails", [3]float64{1, 1.3, inf}, [3]Ruling{Disagree, Agree, Agree}},
-		{"frontier-above-onset", line, [3]float64{1, 1e-3, inf}, [3]Ruling{Agree, Disagree, Agree}},
+		{"visible-frontier", line, [3]float64{1, 1.3, inf}, [3]judge.Ruling{judge.Agree, judge.Disagree, judge.Disagree}},
+		{"visible-frontier", line + ", expect: fails", [3]float64{1, 1.3, inf}, [3]judge.Ruling{judge.Disagree, judge.Agree, judge.Agree}},
+		{"frontier-above-onset", line, [3]float64{1, 1e-3, inf}, [3]judge.Ruling{judge.Agree, judge.Disagree, judge.Agree}},
 	} {
 		for i, v := range judgeFrontiers(t, c.claim, c.check, c.multiples) {
 			if v.Verdict != c.want[i] || v.PredictionKind != rom.PaperRule {
@@ -90,12 +93,12 @@ func TestJudgeMedianFrontier(t *testing.T) {
 		check     string
 		multiples [3]float64
 		measured  float64
-		want      Ruling
-		control   Ruling
+		want      judge.Ruling
+		control   judge.Ruling
 	}{
-		{check + ", control: {scale: {stiffness: 2}}", [3]float64{1.1, 0.5, 0.9}, 0.1, Agree, Disagree},
-		{check + ", control: {scale: {stiffness: 2}}", [3]float64{0.6, 0.5, 1}, 0.4, Disagree, Agree},
-		{check + ", expect: fails", [3]float64{0.6, 0.5, math.Inf(1)}, 0.5, Agree, Disagree},
+		{check + ", control: {scale: {stiffness: 2}}", [3]float64{1.1, 0.5, 0.9}, 0.1, judge.Agree, judge.Disagree},
+		{check + ", control: {scale: {stiffness: 2}}", [3]float64{0.6, 0.5, 1}, 0.4, judge.Disagree, judge.Agree},
+		{check + ", expect: fails", [3]float64{0.6, 0.5, math.Inf(1)}, 0.5, judge.Agree, judge.Disagree},
 	} {
 		v := judgeFrontiers(t, "median-frontier", c.check, c.multiples)[0]
 		if v.Verdict != c.want || math.Abs(float64(v.Measured)-c.measured) > 1e-9 || v.Control == nil || v.Control.Verdict != c.control {
@@ -123,16 +126,16 @@ checks:
 
 // judgeOverRate judges frontiers at the given intervals for the rates 0.05, 0.025 and 0.1,
 // +Inf: not found. onsets are the rates at which ζ = 1 at those intervals.
-func judgeOverRate(t *testing.T, claim, check string, intervals [3]float64) (v Verdict, onsets [3]float64) {
+func judgeOverRate(t *testing.T, claim, check string, intervals [3]float64) (v judge.Verdict, onsets [3]float64) {
 	t.Helper()
-	plan := planText(t, fmt.Sprintf(frontiersOverRate, claim, check))
+	p := planText(t, fmt.Sprintf(frontiersOverRate, claim, check))
 	outcomes := make(map[string]*store.Outcome)
-	for i := range plan.Cells {
-		cell := &plan.Cells[i]
+	for i := range p.Cells {
+		cell := &p.Cells[i]
 		p := rom.Predict(theory.Params(&cell.Settings, rom.Unit))
 		o := &store.Outcome{ID: cell.ID, Status: store.CellOK}
 		for name, x := range map[string]float64{
-			stiffnessFresh: 0, stiffnessTotal: p.Stiffness.Total, stiffnessStale: p.Stiffness.Total,
+			plan.StiffnessFresh: 0, plan.StiffnessTotal: p.Stiffness.Total, plan.StiffnessStale: p.Stiffness.Total,
 			sim.LocatedLow: min(intervals[i], 1e4), sim.LocatedHigh: intervals[i], sim.LocatedEnd: 1e4,
 		} {
 			if !math.IsInf(x, 1) {
@@ -142,7 +145,7 @@ func judgeOverRate(t *testing.T, claim, check string, intervals [3]float64) (v V
 		outcomes[cell.ID] = o
 		onsets[i] = paper.Onset(0.5, math.Floor(min(intervals[i], 1e4))) / *p.PaperRule.Stiffness
 	}
-	return judged(t, plan, outcomes)[0], onsets
+	return judged(t, p, outcomes)[0], onsets
 }
 
 // The gap of a frontier from ζ = 1 is measured at the K_ref of the frontier, and has to have
@@ -155,25 +158,25 @@ func TestJudgeFrontierGap(t *testing.T) {
 	} {
 		for _, c := range []struct {
 			intervals  [3]float64
-			gap, ratio Ruling
+			gap, ratio judge.Ruling
 		}{
 			// the frontier comes nearer to ζ = 1 in proportion, not in distance
-			{[3]float64{36, 80, 16}, Agree, Disagree},
+			{[3]float64{36, 80, 16}, judge.Agree, judge.Disagree},
 			// a hyperbola: ζ = 1 is flatter than one at small K_ref
-			{[3]float64{40, 80, 20}, Agree, Agree},
-			{[3]float64{40, 2, 8}, Disagree, Disagree}, // the wrong sign at the smallest rate
-			{[3]float64{2, 80, 20}, Disagree, Disagree},
-			{[3]float64{40, 80, 1}, Inconclusive, Inconclusive},
-			{[3]float64{40, math.Inf(1), 20}, Inconclusive, Inconclusive},
+			{[3]float64{40, 80, 20}, judge.Agree, judge.Agree},
+			{[3]float64{40, 2, 8}, judge.Disagree, judge.Disagree}, // the wrong sign at the smallest rate
+			{[3]float64{2, 80, 20}, judge.Disagree, judge.Disagree},
+			{[3]float64{40, 80, 1}, judge.Inconclusive, judge.Inconclusive},
+			{[3]float64{40, math.Inf(1), 20}, judge.Inconclusive, judge.Inconclusive},
 		} {
 			v, onsets := judgeOverRate(t, claim, "margin: 0.25, control: {scale: {stiffness: 0.1}}", c.intervals)
-			want := map[string]Ruling{"frontier-gap": c.gap, "frontier-ratio": c.ratio}[claim]
+			want := map[string]judge.Ruling{"frontier-gap": c.gap, "frontier-ratio": c.ratio}[claim]
 			if v.Verdict != want {
 				t.Errorf("%s, frontiers at K_ref = %v: %v (%s), want %v", claim, c.intervals, v.Verdict, v.Because, want)
 			}
 			small, middle, large := between(0.025, onsets[1]), between(0.05, onsets[0]), between(0.1, onsets[2])
 			least := min(small, middle-small, large-middle) / max(math.Abs(small), math.Abs(middle), math.Abs(large))
-			if want != Inconclusive && math.Abs(float64(v.Measured)-least) > 1e-2*math.Abs(least) {
+			if want != judge.Inconclusive && math.Abs(float64(v.Measured)-least) > 1e-2*math.Abs(least) {
 				t.Errorf("%s, frontiers at K_ref = %v: measured %v, want %v", claim, c.intervals, v.Measured, least)
 			}
 		}
@@ -187,19 +190,19 @@ func TestJudgeFrontierConstant(t *testing.T) {
 		check     string
 		intervals [3]float64
 		measured  float64
-		want      Ruling
+		want      judge.Ruling
 	}{
-		{"control: {set: {optimizer.learning_rate: 0.05}}", [3]float64{40, 80, 20}, 0, Agree},
-		{"control: {set: {optimizer.learning_rate: 0.05}}", [3]float64{40, 80, 40}, math.Pow(2, 2./3) - 1, Disagree},
-		{"expect: fails", [3]float64{40, 80, 40}, math.Pow(2, 2./3) - 1, Agree},
+		{"control: {set: {optimizer.learning_rate: 0.05}}", [3]float64{40, 80, 20}, 0, judge.Agree},
+		{"control: {set: {optimizer.learning_rate: 0.05}}", [3]float64{40, 80, 40}, math.Pow(2, 2./3) - 1, judge.Disagree},
+		{"expect: fails", [3]float64{40, 80, 40}, math.Pow(2, 2./3) - 1, judge.Agree},
 		// it is far beyond the others
-		{"expect: fails", [3]float64{40, 80, math.Inf(1)}, math.NaN(), Agree},
+		{"expect: fails", [3]float64{40, 80, math.Inf(1)}, math.NaN(), judge.Agree},
 	} {
 		v, _ := judgeOverRate(t, "frontier-constant", "absolute_margin: 0.25, "+c.check, c.intervals)
 		if v.Verdict != c.want || math.Abs(float64(v.Measured)-c.measured) > 1e-9 {
 			t.Errorf("frontiers at %v: %v, measured %v; want %v, %v", c.intervals, v.Verdict, v.Measured, c.want, c.measured)
 		}
-		if c.want == Agree && v.Control.Verdict != Disagree {
+		if c.want == judge.Agree && v.Control.Verdict != judge.Disagree {
 			t.Errorf("frontiers at %v: control %+v", c.intervals, v.Control)
 		}
 	}
@@ -226,12 +229,12 @@ checks:
 		curves         [3]func(float64) float64
 		class, another string
 		measured       float64
-		holds, control Ruling // with expect: holds
+		holds, control judge.Ruling // with expect: holds
 	}{
-		{[3]func(float64) float64{rising, overshoots, swings}, "monotone", "overshooting", 1, Agree, Agree},
-		{[3]func(float64) float64{overshoots, overshoots, swings}, "overshooting", "monotone", 2, Agree, Disagree},
-		{[3]func(float64) float64{overshoots, overshoots, swings}, "monotone", "oscillatory", 0, Disagree, Agree},
-		{[3]func(float64) float64{rising, nil, swings}, "monotone", "overshooting", math.NaN(), Inconclusive, Inconclusive},
+		{[3]func(float64) float64{rising, overshoots, swings}, "monotone", "overshooting", 1, judge.Agree, judge.Agree},
+		{[3]func(float64) float64{overshoots, overshoots, swings}, "overshooting", "monotone", 2, judge.Agree, judge.Disagree},
+		{[3]func(float64) float64{overshoots, overshoots, swings}, "monotone", "oscillatory", 0, judge.Disagree, judge.Agree},
+		{[3]func(float64) float64{rising, nil, swings}, "monotone", "overshooting", math.NaN(), judge.Inconclusive, judge.Inconclusive},
 	} {
 		for _, expect := range []string{"", ", expect: fails"} {
 			plan := planText(t, fmt.Sprintf(text, c.class, c.another, expect))
@@ -245,7 +248,7 @@ checks:
 				outcomes[o.ID] = o
 			}
 			v := judged(t, plan, outcomes)[0]
-			opposite := map[Ruling]Ruling{Agree: Disagree, Disagree: Agree, Inconclusive: Inconclusive}
+			opposite := map[judge.Ruling]judge.Ruling{judge.Agree: judge.Disagree, judge.Disagree: judge.Agree, judge.Inconclusive: judge.Inconclusive}
 			want, control := c.holds, c.control
 			if expect != "" {
 				want, control = opposite[want], opposite[control]
@@ -281,16 +284,16 @@ checks:
 		text    string
 		rises   func(interval int, mean float64) bool // whether the run rises; else it swings
 		number  float64
-		bandits *Tally
-		want    Ruling // with expect: holds
+		bandits *claim.Tally
+		want    judge.Ruling // with expect: holds
 	}{
-		{bandits, func(interval int, _ float64) bool { return interval == 2 }, 3, &Tally{3, 3}, Agree},
-		{bandits, func(interval int, mean float64) bool { return interval == 2 && mean > 0.75 }, 2, &Tally{2, 3}, Disagree},
-		{bandits, func(int, float64) bool { return false }, 0, &Tally{0, 3}, Disagree},
-		{overIntervals, func(int, float64) bool { return true }, 3, nil, Agree},
-		{overIntervals, func(interval int, _ float64) bool { return interval < 3 }, 2, nil, Disagree},
+		{bandits, func(interval int, _ float64) bool { return interval == 2 }, 3, &claim.Tally{Holds: 3, Of: 3}, judge.Agree},
+		{bandits, func(interval int, mean float64) bool { return interval == 2 && mean > 0.75 }, 2, &claim.Tally{Holds: 2, Of: 3}, judge.Disagree},
+		{bandits, func(int, float64) bool { return false }, 0, &claim.Tally{Holds: 0, Of: 3}, judge.Disagree},
+		{overIntervals, func(int, float64) bool { return true }, 3, nil, judge.Agree},
+		{overIntervals, func(interval int, _ float64) bool { return interval < 3 }, 2, nil, judge.Disagree},
 	} {
-		for expect, want := range map[string]Ruling{"control: {class: oscillatory}": c.want, "expect: fails": Agree + Disagree - c.want} {
+		for expect, want := range map[string]judge.Ruling{"control: {class: oscillatory}": c.want, "expect: fails": judge.Agree + judge.Disagree - c.want} {
 			plan := planText(t, fmt.Sprintf(c.text, expect))
 			outcomes := make(map[string]*store.Outcome)
 			for i := range plan.Cells {
@@ -310,7 +313,7 @@ checks:
 			if (v.Bandits == nil) != (c.bandits == nil) || v.Bandits != nil && *v.Bandits != *c.bandits {
 				t.Errorf("%s: bandits %v, want %v", v.Cell, v.Bandits, c.bandits)
 			}
-			if expect == "expect: fails" && v.Verdict == Agree && v.Control.Verdict != Disagree {
+			if expect == "expect: fails" && v.Verdict == judge.Agree && v.Control.Verdict != judge.Disagree {
 				t.Errorf("%s: the control that all are of the class is %v", v.Cell, v.Control.Verdict)
 			}
 		}

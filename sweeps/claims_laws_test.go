@@ -1,15 +1,15 @@
 package sweeps
 
 import (
-	"math"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sim/measure"
+	"grposim/sweeps/claim"
 	"grposim/sweeps/config"
+	"grposim/sweeps/judge"
 	"grposim/sweeps/store"
 )
 
@@ -27,7 +27,7 @@ checks:
 `
 
 // judgeRare judges the cell of rare, changed by pairs of old and new text, by one check.
-func judgeRare(t *testing.T, check string, o store.Outcome, change ...string) []Verdict {
+func judgeRare(t *testing.T, check string, o store.Outcome, change ...string) []judge.Verdict {
 	t.Helper()
 	plan := planText(t, strings.NewReplacer(change...).Replace(rare)+"  - "+check+"\n")
 	o.ID = plan.Cells[0].ID
@@ -39,78 +39,49 @@ func known(name string, mean float64) store.NamedEstimate {
 	return store.NamedEstimate{Name: name, Mean: mean, StdErr: 1e-4, DF: 9}
 }
 
-// The predicted R² under noise is the mean R² of fits to the mean-field curve with normal noise of
-// the variance J(1 − J)/2GB, to within the next order in 1/n of the noise and the error of 50 fits.
-func TestLoggedR2(t *testing.T) {
-	plan := planText(t, rare+"  - {claim: law-fit, law: logistic, margin: 0.01}\n")
-	c := &plan.Cells[0]
-	j := newJudgement(&plan.Spec.Checks[0], 0.99, newEvidence(nil))
-	curve, _ := j.curve(c)
-	steps, reward := curve.sample(sim.FitSteps(sim.LoggedFit, 900))
-	random := rand.New(rand.NewPCG(1, 2))
-	for _, l := range measure.Laws {
-		var r2 []float64
-		for range 50 {
-			noisy := make([]float64, len(reward))
-			for i, x := range reward {
-				noisy[i] = x + math.Sqrt(x*(1-x)/(2*16*8))*random.NormFloat64()
-			}
-			fit, _ := measure.FitLaw(l, steps, noisy)
-			r2 = append(r2, fit.R2)
-		}
-		want, got := measure.Mean(r2), j.loggedR2(c, l)
-		if got.Out() || math.Abs(got.Value-want.Mean) > 4*want.StdErr+1e-4 {
-			t.Errorf("%s: predicted %.5f, fits give %.5f ± %.5f", l, got.Value, want.Mean, want.StdErr)
-		}
-		plain, _ := measure.FitLaw(l, steps, reward)
-		if plain.R2-got.Value < 1e-3 {
-			t.Errorf("%s: noise lowers R² from %.4f to %.4f, want by 0.001 or more", l, plain.R2, got.Value)
-		}
-	}
-}
-
 func TestJudgeLawFit(t *testing.T) {
 	const check = "{claim: law-fit, law: critically-damped, absolute_margin: 0.005, control: {law: exponential}}"
 	plan := planText(t, rare+"  - "+check+"\n")
-	want := newJudgement(&plan.Spec.Checks[0], 0.99, newEvidence(nil)).loggedR2(&plan.Cells[0], measure.CriticallyDamped).Value
+	evidence := claim.NewEvidence(plan, map[string]*store.Outcome{plan.Cells[0].ID: {}})
+	want := claim.NewQuestion(&plan.Spec.Checks[0], evidence).Find(plan.Checks[0].Sets[0])[0].Predicted.Value
 	name := sim.LoggedR2(measure.CriticallyDamped)
-	if v := judgeRare(t, check, outcomeOf(known(name, want)))[0]; v.Verdict != Agree || v.Control.Verdict != Disagree || v.Control.Fault != "law = exponential" || v.PredictionKind != rom.Exact {
+	if v := judgeRare(t, check, outcomeOf(known(name, want)))[0]; v.Verdict != judge.Agree || v.Control.Verdict != judge.Disagree || v.Control.Fault != "law = exponential" || v.PredictionKind != rom.Exact {
 		t.Errorf("right: %v of %s because %s, control %+v", v.Verdict, v.PredictionKind, v.Because, v.Control)
 	}
-	if v := judgeRare(t, check, outcomeOf(known(name, want-0.02)))[0]; v.Verdict != Disagree {
+	if v := judgeRare(t, check, outcomeOf(known(name, want-0.02)))[0]; v.Verdict != judge.Disagree {
 		t.Errorf("0.02 below: %v", v.Verdict)
 	}
-	if v := judgeRare(t, check, outcomeOf(known(name, want-0.005)))[0]; v.Verdict != Inconclusive {
+	if v := judgeRare(t, check, outcomeOf(known(name, want-0.005)))[0]; v.Verdict != judge.Inconclusive {
 		t.Errorf("at the margin: %v", v.Verdict)
 	}
 	// Without a penalty there is no fixed point, and the mean path is known.
-	for r2, want := range map[float64]Ruling{0.95: Agree, 0.93: Disagree} {
+	for r2, want := range map[float64]judge.Ruling{0.95: judge.Agree, 0.93: judge.Disagree} {
 		if v := judgeRare(t, check, outcomeOf(known(name, r2)), "coefficient: 0.05", "coefficient: 0")[0]; v.Verdict != want {
 			t.Errorf("without a penalty, R² = %g: %v because %s, predicted %g, want %v", r2, v.Verdict, v.Because, float64(v.Predicted), want)
 		}
 	}
-	if v := judgeRare(t, check, store.Outcome{Status: store.CellDiverged, Diverged: 20, DivergedAt: 3})[0]; v.Verdict != Disagree {
+	if v := judgeRare(t, check, store.Outcome{Status: store.CellDiverged, Diverged: 20, DivergedAt: 3})[0]; v.Verdict != judge.Disagree {
 		t.Errorf("diverged: %v", v.Verdict)
 	}
 }
 
 // The paper's bar and the comparison with another law are one-sided and have no margin.
 func TestJudgeLawFitByThePaper(t *testing.T) {
-	bar := func(r2 float64) Verdict {
+	bar := func(r2 float64) judge.Verdict {
 		return judgeRare(t, "{claim: law-fit, law: critically-damped, prediction: paper-rule, absolute_margin: 0.5, control: {law: exponential}}",
 			outcomeOf(known(sim.LoggedR2(measure.CriticallyDamped), r2), known(sim.LoggedR2(measure.Exponential), 0.9)))[0]
 	}
-	for r2, want := range map[float64]Ruling{0.99: Agree, 0.912: Agree, 0.91: Inconclusive, 0.908: Disagree} {
-		if v := bar(r2); v.Verdict != want || v.Predicted != 0.91 || v.Margin != 0 || v.PredictionKind != rom.PaperRule || v.Control.Verdict != Disagree {
+	for r2, want := range map[float64]judge.Ruling{0.99: judge.Agree, 0.912: judge.Agree, 0.91: judge.Inconclusive, 0.908: judge.Disagree} {
+		if v := bar(r2); v.Verdict != want || v.Predicted != 0.91 || v.Margin != 0 || v.PredictionKind != rom.PaperRule || v.Control.Verdict != judge.Disagree {
 			t.Errorf("R² = %g: %v, want %v; control %+v", r2, v.Verdict, want, v.Control)
 		}
 	}
-	lead := func(x float64) Verdict {
+	lead := func(x float64) judge.Verdict {
 		return judgeRare(t, "{claim: law-fit, law: logistic, prediction: paper-rule, absolute_margin: 0.5, expect: fails, control: {law: exponential}}",
 			outcomeOf(known(sim.LoggedLead(measure.Logistic), x), known(sim.LoggedLead(measure.Exponential), 0.04)))[0]
 	}
-	for x, want := range map[float64]Ruling{-0.05: Agree, 0: Inconclusive, 0.05: Disagree} {
-		if v := lead(x); v.Verdict != want || v.Predicted != 0 || v.Expect != config.Fails || v.Control.Verdict != Disagree {
+	for x, want := range map[float64]judge.Ruling{-0.05: judge.Agree, 0: judge.Inconclusive, 0.05: judge.Disagree} {
+		if v := lead(x); v.Verdict != want || v.Predicted != 0 || v.Expect != config.Fails || v.Control.Verdict != judge.Disagree {
 			t.Errorf("lead %g: %v, want %v; control %+v", x, v.Verdict, want, v.Control)
 		}
 	}
@@ -124,7 +95,7 @@ func TestJudgeLawForecast(t *testing.T) {
 		t.Fatalf("%d verdicts, want 2", len(verdicts))
 	}
 	for _, v := range verdicts {
-		if v.Verdict != Agree || v.Predicted != 0.5 || v.Control.Verdict != Disagree {
+		if v.Verdict != judge.Agree || v.Predicted != 0.5 || v.Control.Verdict != judge.Disagree {
 			t.Errorf("%s: %v against %g, control %+v", v.Quantity, v.Verdict, float64(v.Predicted), v.Control)
 		}
 	}
@@ -144,13 +115,13 @@ func TestJudgeThePaperDiagnostics(t *testing.T) {
 	for _, test := range []struct {
 		check string
 		paper float64
-		want  Ruling
-	}{{check + "}", 1, Agree}, {check + "}", 0.3, Disagree}, {check + ", expect: fails}", 0.3, Agree}} {
+		want  judge.Ruling
+	}{{check + "}", 1, judge.Agree}, {check + "}", 0.3, judge.Disagree}, {check + ", expect: fails}", 0.3, judge.Agree}} {
 		v := judgeOne(t, test.check, outcomeOf(ours, share("paper_named_dynamical-instability", test.paper)))
 		if v.Verdict != test.want || v.PredictionKind != rom.PaperRule || float64(v.Measured) != test.paper || !strings.HasSuffix(v.Quantity, "by the paper's diagnostics") {
 			t.Errorf("%s: %v of %q, measured %g, want %v", test.check, v.Verdict, v.Quantity, float64(v.Measured), test.want)
 		}
-		if v.Control != nil && v.Control.Verdict != Disagree {
+		if v.Control != nil && v.Control.Verdict != judge.Disagree {
 			t.Errorf("control %+v", v.Control)
 		}
 	}
@@ -175,7 +146,7 @@ checks:
 	o := outcomeOf(known(sim.LoggedR2(measure.Logistic), 0.022))
 	o.ID = plan.Cells[0].ID
 	v := judged(t, plan, map[string]*store.Outcome{o.ID: &o})[0]
-	if v.Verdict != OutOfScope || !strings.Contains(v.Because, "neglects") {
+	if v.Verdict != judge.OutOfScope || !strings.Contains(v.Because, "neglects") {
 		t.Errorf("%v because %s", v.Verdict, v.Because)
 	}
 }

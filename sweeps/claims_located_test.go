@@ -7,6 +7,8 @@ import (
 
 	"grposim/sim"
 	"grposim/sim/measure"
+	"grposim/sweeps/judge"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 )
 
@@ -34,10 +36,10 @@ const (
 
 // judgeLocated judges the cell with an event located between lo and hi, the search
 // ending at end, and the given estimate of the stiffness. NaN leaves an estimate out.
-func judgeLocated(t *testing.T, check string, lo, hi, end float64, stiffness store.NamedEstimate) []Verdict {
+func judgeLocated(t *testing.T, check string, lo, hi, end float64, stiffness store.NamedEstimate) []judge.Verdict {
 	t.Helper()
-	plan := planText(t, locating+"  - {"+check+", displacement: 0.00001, draws: 1}\n")
-	o := store.Outcome{ID: plan.Cells[0].ID, Status: store.CellOK}
+	p := planText(t, locating+"  - {"+check+", displacement: 0.00001, draws: 1}\n")
+	o := store.Outcome{ID: p.Cells[0].ID, Status: store.CellOK}
 	add := func(name string, x float64) {
 		if !math.IsNaN(x) {
 			o.Estimates = append(o.Estimates, store.NamedEstimate{Name: name, Mean: x, DF: measure.Exactly})
@@ -46,12 +48,12 @@ func judgeLocated(t *testing.T, check string, lo, hi, end float64, stiffness sto
 	add(sim.LocatedLow, lo)
 	add(sim.LocatedHigh, hi)
 	add(sim.LocatedEnd, end)
-	add(stiffnessFresh, 0)
-	for _, name := range []string{stiffnessTotal, stiffnessStale} {
+	add(plan.StiffnessFresh, 0)
+	for _, name := range []string{plan.StiffnessTotal, plan.StiffnessStale} {
 		stiffness.Name = name
 		o.Estimates = append(o.Estimates, stiffness)
 	}
-	return judged(t, plan, map[string]*store.Outcome{o.ID: &o})
+	return judged(t, p, map[string]*store.Outcome{o.ID: &o})
 }
 
 const inRate = "locate: {param: optimizer.learning_rate, from: 0.5, to: 8, tolerance: 0.001}"
@@ -66,18 +68,18 @@ func TestJudgeLocated(t *testing.T) {
 		name, check   string
 		lo, hi, end   float64 // in units of the threshold
 		stiffness     store.NamedEstimate
-		want, control Ruling
+		want, control judge.Ruling
 	}{
-		{"located at the prediction", threshold, 0.999, 1.001, 2, certain, Agree, Disagree},
-		{"located 10 % above the prediction", threshold, 1.1, 1.101, 2, certain, Disagree, Disagree},
-		{"stiffness with an error of 1 %", threshold, 0.999, 1.001, 2, noisy, Inconclusive, Disagree},
-		{"stiffness of unknown error", threshold, 0.999, 1.001, 2, store.NamedEstimate{Mean: locatingStiffness}, Inconclusive, Inconclusive},
-		{"not located, though predicted within the search", threshold, 2, nan, 2, certain, Disagree, Disagree},
-		{"not located, and predicted beyond the search", threshold, 0.5, nan, 0.5, certain, Agree, Agree},
-		{"search undecided before its end", threshold, 0.5, nan, 2, certain, Inconclusive, Inconclusive},
-		{"search not begun", threshold, nan, nan, nan, certain, OutOfScope, OutOfScope},
-		{"refutation of the rule, right", refuted, 0.999, 1.001, 2, certain, Agree, Disagree},
-		{"refutation of the rule, wrong", refuted, 0.999 * locatingRule / locatingThreshold, 1.001 * locatingRule / locatingThreshold, 2, certain, Disagree, Agree},
+		{"located at the prediction", threshold, 0.999, 1.001, 2, certain, judge.Agree, judge.Disagree},
+		{"located 10 % above the prediction", threshold, 1.1, 1.101, 2, certain, judge.Disagree, judge.Disagree},
+		{"stiffness with an error of 1 %", threshold, 0.999, 1.001, 2, noisy, judge.Inconclusive, judge.Disagree},
+		{"stiffness of unknown error", threshold, 0.999, 1.001, 2, store.NamedEstimate{Mean: locatingStiffness}, judge.Inconclusive, judge.Inconclusive},
+		{"not located, though predicted within the search", threshold, 2, nan, 2, certain, judge.Disagree, judge.Disagree},
+		{"not located, and predicted beyond the search", threshold, 0.5, nan, 0.5, certain, judge.Agree, judge.Agree},
+		{"search undecided before its end", threshold, 0.5, nan, 2, certain, judge.Inconclusive, judge.Inconclusive},
+		{"search not begun", threshold, nan, nan, nan, certain, judge.OutOfScope, judge.OutOfScope},
+		{"refutation of the rule, right", refuted, 0.999, 1.001, 2, certain, judge.Agree, judge.Disagree},
+		{"refutation of the rule, wrong", refuted, 0.999 * locatingRule / locatingThreshold, 1.001 * locatingRule / locatingThreshold, 2, certain, judge.Disagree, judge.Agree},
 	} {
 		v := judgeLocated(t, c.check, c.lo*locatingThreshold, c.hi*locatingThreshold, c.end*locatingThreshold, c.stiffness)[0]
 		if v.Verdict != c.want || v.Control.Verdict != c.control {
@@ -96,14 +98,14 @@ func TestJudgeRuleIsSafe(t *testing.T) {
 	for _, c := range []struct {
 		check  string
 		at     float64 // in units of the rule
-		want   [2]Ruling
-		caught [2]Ruling
+		want   [2]judge.Ruling
+		caught [2]judge.Ruling
 	}{
-		{holds, factor, [2]Ruling{Agree, Agree}, [2]Ruling{Disagree, Disagree}},
-		{holds, 0.99, [2]Ruling{Disagree, Disagree}, [2]Ruling{Disagree, Disagree}},
-		{holds, 1, [2]Ruling{Inconclusive, Disagree}, [2]Ruling{Disagree, Disagree}},
-		{fails, factor, [2]Ruling{Disagree, Agree}, [2]Ruling{Disagree, Disagree}},
-		{fails, 0.9, [2]Ruling{Agree, Disagree}, [2]Ruling{Agree, Disagree}},
+		{holds, factor, [2]judge.Ruling{judge.Agree, judge.Agree}, [2]judge.Ruling{judge.Disagree, judge.Disagree}},
+		{holds, 0.99, [2]judge.Ruling{judge.Disagree, judge.Disagree}, [2]judge.Ruling{judge.Disagree, judge.Disagree}},
+		{holds, 1, [2]judge.Ruling{judge.Inconclusive, judge.Disagree}, [2]judge.Ruling{judge.Disagree, judge.Disagree}},
+		{fails, factor, [2]judge.Ruling{judge.Disagree, judge.Agree}, [2]judge.Ruling{judge.Disagree, judge.Disagree}},
+		{fails, 0.9, [2]judge.Ruling{judge.Agree, judge.Disagree}, [2]judge.Ruling{judge.Agree, judge.Disagree}},
 	} {
 		verdicts := judgeLocated(t, c.check, c.at*locatingRule*0.9999, c.at*locatingRule*1.0001, 8*locatingRule, certain)
 		for i, v := range verdicts {
@@ -125,17 +127,17 @@ func TestJudgeBeyondSearchOfTheory(t *testing.T) {
 	const check = "claim: oscillation-onset, absolute_margin: 0, locate: {param: lag.interval, from: 0.1, to: 900, tolerance: 0.01}"
 	text := strings.Replace(locating, "lag: {interval: 4}", "lag: {kind: delay, interval: 4}", 1)
 	text = strings.Replace(text, "learning_rate: 0.1,", "learning_rate: 0.0000001,", 1)
-	plan := planText(t, text+"  - {"+check+", displacement: 0.00001, draws: 1}\n")
-	o := store.Outcome{ID: plan.Cells[0].ID, Status: store.CellOK, Estimates: []store.NamedEstimate{
+	p := planText(t, text+"  - {"+check+", displacement: 0.00001, draws: 1}\n")
+	o := store.Outcome{ID: p.Cells[0].ID, Status: store.CellOK, Estimates: []store.NamedEstimate{
 		{Name: sim.LocatedLow, Mean: 400, DF: measure.Exactly}, {Name: sim.LocatedEnd, Mean: 400, DF: measure.Exactly},
-		{Name: stiffnessFresh, DF: measure.Exactly},
+		{Name: plan.StiffnessFresh, DF: measure.Exactly},
 	}}
-	for _, name := range []string{stiffnessTotal, stiffnessStale} {
+	for _, name := range []string{plan.StiffnessTotal, plan.StiffnessStale} {
 		certain.Name = name
 		o.Estimates = append(o.Estimates, certain)
 	}
-	v := judged(t, plan, map[string]*store.Outcome{o.ID: &o})[0]
-	if v.Verdict != OutOfScope || !strings.Contains(v.Because, "below 79 only") {
+	v := judged(t, p, map[string]*store.Outcome{o.ID: &o})[0]
+	if v.Verdict != judge.OutOfScope || !strings.Contains(v.Because, "below 79 only") {
 		t.Errorf("%v because %s", v.Verdict, v.Because)
 	}
 }

@@ -8,13 +8,15 @@ import (
 
 	"grposim/option"
 	"grposim/sim"
+	"grposim/sweeps/claim"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 )
 
 // record returns a cell at G = ∞ and the outcome of a run whose mean reward is the given
 // function of the step, at the steps that the simulator would record.
-func record(steps, interval int, reward func(t float64) float64, collision float64) (*Cell, *store.Outcome) {
-	c := &Cell{}
+func record(steps, interval int, reward func(t float64) float64, collision float64) (*plan.Cell, *store.Outcome) {
+	c := &plan.Cell{}
 	c.Settings.Lag = option.Lag{Kind: option.Block, Interval: interval}
 	c.Settings.Estimator.GroupSize = option.Infinite
 	c.Settings.Run = sim.Run{Steps: steps, Replicas: 1}
@@ -45,43 +47,43 @@ func TestClasses(t *testing.T) {
 		name      string
 		reward    func(t float64) float64
 		collision float64
-		want      Class
+		want      claim.Class
 	}{
-		{"exponential", func(t float64) float64 { return 1 - math.Exp(-t/50) }, 0.6, Monotone},
-		{"not finished", func(t float64) float64 { return 1 - math.Exp(-t/5000) }, 0.6, Monotone},
-		{"falling", func(t float64) float64 { return math.Exp(-t / 50) }, 0.6, Monotone},
+		{"exponential", func(t float64) float64 { return 1 - math.Exp(-t/50) }, 0.6, claim.Monotone},
+		{"not finished", func(t float64) float64 { return 1 - math.Exp(-t/5000) }, 0.6, claim.Monotone},
+		{"falling", func(t float64) float64 { return math.Exp(-t / 50) }, 0.6, claim.Monotone},
 		// The second swing of ζ = 0.8 is e^{−8.4} = 2e-4 of the rise, that of 0.6 9e-3.
-		{"one overshoot", oscillator(0.8, 0.2), 0.6, Overshooting},
-		{"two swings", oscillator(0.6, 0.2), 0.6, Oscillatory},
-		{"many", oscillator(0.05, 0.2), 0.6, Oscillatory},
-		{"no damping", oscillator(0, 0.2), 0.6, Sustained},
-		{"growing", func(t float64) float64 { return 0.5 + 0.1*math.Exp(t/400)*math.Cos(0.3*t) }, 0.6, Sustained},
-		{"a flip at every step", func(t float64) float64 { return 1 + math.Cos(math.Pi*t)/4 }, 0.6, Sustained},
+		{"one overshoot", oscillator(0.8, 0.2), 0.6, claim.Overshooting},
+		{"two swings", oscillator(0.6, 0.2), 0.6, claim.Oscillatory},
+		{"many", oscillator(0.05, 0.2), 0.6, claim.Oscillatory},
+		{"no damping", oscillator(0, 0.2), 0.6, claim.Sustained},
+		{"growing", func(t float64) float64 { return 0.5 + 0.1*math.Exp(t/400)*math.Cos(0.3*t) }, 0.6, claim.Sustained},
+		{"a flip at every step", func(t float64) float64 { return 1 + math.Cos(math.Pi*t)/4 }, 0.6, claim.Sustained},
 		// A stiff mode that oscillates on top of a slow one never passes the final level.
-		{"ringing on the rise", func(t float64) float64 { return 1 - math.Exp(-t/200) + 0.2*math.Exp(-t/10)*math.Sin(t/3) }, 0.6, Overshooting},
-		{"early ringing, slow rise", func(t float64) float64 { return 1 - math.Exp(-t/5000) + 0.05*math.Exp(-t/5)*math.Cos(t) }, 0.6, Overshooting},
-		{"straight into one arm", func(t float64) float64 { return 1 - math.Exp(-t/5) }, 0.999, Locked},
+		{"ringing on the rise", func(t float64) float64 { return 1 - math.Exp(-t/200) + 0.2*math.Exp(-t/10)*math.Sin(t/3) }, 0.6, claim.Overshooting},
+		{"early ringing, slow rise", func(t float64) float64 { return 1 - math.Exp(-t/5000) + 0.05*math.Exp(-t/5)*math.Cos(t) }, 0.6, claim.Overshooting},
+		{"straight into one arm", func(t float64) float64 { return 1 - math.Exp(-t/5) }, 0.999, claim.Locked},
 		{"into one arm after ringing", func(t float64) float64 {
 			if t > 100 {
 				return 1
 			}
 			return 0.5 + 0.4*math.Sin(0.3*t)
-		}, 0.9999, Locked},
-		{"at rest", func(float64) float64 { return 0.75 }, 0.6, AtRest},
-		{"at rest, rounded", func(t float64) float64 { return 0.75 + 1e-13*math.Sin(t) }, 0.6, AtRest},
+		}, 0.9999, claim.Locked},
+		{"at rest", func(float64) float64 { return 0.75 }, 0.6, claim.AtRest},
+		{"at rest, rounded", func(t float64) float64 { return 0.75 + 1e-13*math.Sin(t) }, 0.6, claim.AtRest},
 		// Dips of 4 steps every 130, of which the records in the last half miss most.
-		{"brief dips", func(t float64) float64 { return 0.9 - 0.5*math.Exp(-math.Pow(math.Mod(t+53, 130)-65, 2)/8) }, 0.6, Unresolved},
+		{"brief dips", func(t float64) float64 { return 0.9 - 0.5*math.Exp(-math.Pow(math.Mod(t+53, 130)-65, 2)/8) }, 0.6, claim.Unresolved},
 	} {
 		cell, o := record(600, 1, c.reward, c.collision)
-		if got := classOf(cell, o); got != c.want {
+		if got := classWith(cell, o); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
 	}
 	cell, _ := record(10, 1, oscillator(0.5, 1), 0.5)
-	if got := classOf(cell, &store.Outcome{Status: store.CellDiverged}); got != Diverged {
+	if got := classWith(cell, &store.Outcome{Status: store.CellDiverged}); got != claim.Diverged {
 		t.Errorf("diverged: got %q", got)
 	}
-	if got := classOf(cell, &store.Outcome{Status: store.CellOK}) + classOf(cell, nil); got != "" {
+	if got := classWith(cell, &store.Outcome{Status: store.CellOK}) + claim.ClassOf(cell, nil); got != "" {
 		t.Errorf("nothing recorded: got %q", got)
 	}
 }
@@ -97,7 +99,7 @@ func TestClassIsAffine(t *testing.T) {
 		curve := oscillator(zeta, frequency)
 		cell, o := record(400, interval, curve, 0.5)
 		_, moved := record(400, interval, func(t float64) float64 { return a*curve(t) + b }, 0.5)
-		if x, y := classOf(cell, o), classOf(cell, moved); x != y {
+		if x, y := classWith(cell, o), classWith(cell, moved); x != y {
 			t.Errorf("%q became %q", x, y)
 		}
 	})
@@ -111,14 +113,14 @@ func TestClassAtFiniteGroups(t *testing.T) {
 	for _, c := range []struct {
 		replicas int
 		stdErr   float64
-		want     Class
+		want     claim.Class
 	}{
-		{1000, 1e-4, Oscillatory},
-		{1000, 1e-2, Overshooting}, // the band is about 8 standard errors wide
-		{1000, 4e-2, Unresolved},   // the second swing may be there
-		{1000, 0.3, Unresolved},
-		{2, 1e-3, Unresolved}, // the band of two replicas is ten thousand standard errors wide
-		{1, 0, Unresolved},
+		{1000, 1e-4, claim.Oscillatory},
+		{1000, 1e-2, claim.Overshooting}, // the band is about 8 standard errors wide
+		{1000, 4e-2, claim.Unresolved},   // the second swing may be there
+		{1000, 0.3, claim.Unresolved},
+		{2, 1e-3, claim.Unresolved}, // the band of two replicas is ten thousand standard errors wide
+		{1, 0, claim.Unresolved},
 	} {
 		cell.Settings.Run.Replicas = c.replicas
 		recorded, err := o.Trajectory()
@@ -128,7 +130,7 @@ func TestClassAtFiniteGroups(t *testing.T) {
 		for i := range recorded.Steps {
 			recorded.Quantities[0].StdErr[i] = store.Number(c.stdErr)
 		}
-		if got := classOf(cell, o); got != c.want {
+		if got := classWith(cell, o); got != c.want {
 			t.Errorf("standard error %g of %d replicas: got %q, want %q", c.stdErr, c.replicas, got, c.want)
 		}
 	}
@@ -146,12 +148,12 @@ func TestAtRestAtFiniteGroups(t *testing.T) {
 	}
 	for _, c := range []struct {
 		stdErr float64
-		want   Class
-	}{{1e-3, AtRest}, {3e-3, Unresolved}} { // bands of 0.008 and 0.025, beside 0.02 · 0.7
+		want   claim.Class
+	}{{1e-3, claim.AtRest}, {3e-3, claim.Unresolved}} { // bands of 0.008 and 0.025, beside 0.02 · 0.7
 		for i := range recorded.Steps {
 			recorded.Quantities[0].StdErr[i] = store.Number(c.stdErr)
 		}
-		if got := classOf(cell, o); got != c.want {
+		if got := classWith(cell, o); got != c.want {
 			t.Errorf("standard error %g: got %q, want %q", c.stdErr, got, c.want)
 		}
 	}
@@ -162,16 +164,16 @@ func TestLocked(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		collision func(t float64) float64
-		want      Class
+		want      claim.Class
 	}{
 		{"late collapse of an oscillation", func(t float64) float64 {
 			if t < 560 {
 				return 0.6
 			}
 			return 1
-		}, Locked},
-		{"an oscillation between arms", func(t float64) float64 { return 0.75 + 0.25*math.Cos(2*math.Pi*t/60) }, Sustained},
-		{"close to one arm at first", func(t float64) float64 { return 0.6 + 0.4*math.Exp(-t/100) }, Sustained},
+		}, claim.Locked},
+		{"an oscillation between arms", func(t float64) float64 { return 0.75 + 0.25*math.Cos(2*math.Pi*t/60) }, claim.Sustained},
+		{"close to one arm at first", func(t float64) float64 { return 0.6 + 0.4*math.Exp(-t/100) }, claim.Sustained},
 	} {
 		cell, o := record(600, 1, oscillator(0, 0.2), 0)
 		recorded, err := o.Trajectory()
@@ -181,17 +183,17 @@ func TestLocked(t *testing.T) {
 		for i, step := range recorded.Steps {
 			recorded.Quantities[1].Mean[i] = store.Number(c.collision(float64(step)))
 		}
-		if got := classOf(cell, o); got != c.want {
+		if got := classWith(cell, o); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
 	}
 	cell, o := record(600, 1, func(float64) float64 { return 0.9 }, 0.999)
-	if got := classOf(cell, o); got != Locked {
+	if got := classWith(cell, o); got != claim.Locked {
 		t.Errorf("on one arm from the start: got %q", got)
 	}
 }
 
-// classOf returns the class of a cell with the given outcome; nil: without one.
-func classOf(c *Cell, o *store.Outcome) Class {
-	return newEvidence(map[string]*store.Outcome{c.ID: o}).class(c)
+// classWith returns the class of a cell with the given outcome; nil: without one.
+func classWith(c *plan.Cell, o *store.Outcome) claim.Class {
+	return (&claim.Evidence{Outcomes: map[string]*store.Outcome{c.ID: o}}).Class(c)
 }

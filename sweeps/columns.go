@@ -8,6 +8,7 @@ import (
 
 	"grposim/sim"
 	"grposim/sim/measure"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 	"grposim/training/diagnose"
 )
@@ -112,10 +113,10 @@ func estimateColumns() []store.Column {
 		{Name: sim.ZeroVarianceShare, Doc: "Share of groups whose rewards are all equal, after the burn-in; 0 at G = ∞.", Unit: pureRatio, Range: zeroToOne},
 		{Name: sim.LogitGapMean, Doc: "Mean of the logit gap z = θ_1 − θ_0 over replicas and the steps after the burn-in; two arms.", Unit: ofLogit, Range: anyReal},
 		{Name: sim.LogitGapVariance, Doc: "Variance of z over replicas and the steps after the burn-in; two arms.", Unit: logit2, Range: atLeast0},
-		{Name: stiffnessTotal, Doc: "Stiffness λ of the stiffest mode at the fixed point: the restoring force per displacement of current policy and snapshot.", Unit: perLogit, Range: anyReal},
-		{Name: stiffnessFresh, Doc: "Its part λ_f from the current policy.", Unit: perLogit, Range: anyReal},
-		{Name: stiffnessStale, Doc: "Its part λ_s from the snapshot.", Unit: perLogit, Range: anyReal},
-		{Name: stiffnessSlowest, Doc: "Stiffness of the slowest mode; more than two arms.", Unit: perLogit, Range: anyReal},
+		{Name: plan.StiffnessTotal, Doc: "Stiffness λ of the stiffest mode at the fixed point: the restoring force per displacement of current policy and snapshot.", Unit: perLogit, Range: anyReal},
+		{Name: plan.StiffnessFresh, Doc: "Its part λ_f from the current policy.", Unit: perLogit, Range: anyReal},
+		{Name: plan.StiffnessStale, Doc: "Its part λ_s from the snapshot.", Unit: perLogit, Range: anyReal},
+		{Name: plan.StiffnessSlowest, Doc: "Stiffness of the slowest mode; more than two arms.", Unit: perLogit, Range: anyReal},
 		{Name: sim.RelaxationRate, Doc: "Rate at which a small displacement from the fixed point decays; negative: growth.", Unit: perStep, Range: anyReal},
 		{Name: sim.DampingRatio, Doc: "Damping ratio ζ of the two dominant multipliers.", Unit: pureRatio, Range: anyReal},
 		{Name: sim.LocatedLow, Doc: "Search for an event in η or K: the last value certainly without it.", Unit: "of the parameter", Range: atLeast0},
@@ -135,8 +136,8 @@ func estimateColumns() []store.Column {
 	}
 	for _, m := range diagnose.Modes {
 		columns = append(columns,
-			store.Column{Name: namedShare(m), Doc: "Share of replicas whose failure mode is diagnosed as " + string(m) + ".", Unit: pureRatio, Range: zeroToOne},
-			store.Column{Name: paperNamedShare(m), Doc: "The same by the paper's diagnostics.", Unit: pureRatio, Range: zeroToOne})
+			store.Column{Name: plan.NamedShare(m), Doc: "Share of replicas whose failure mode is diagnosed as " + string(m) + ".", Unit: pureRatio, Range: zeroToOne},
+			store.Column{Name: plan.PaperNamedShare(m), Doc: "The same by the paper's diagnostics.", Unit: pureRatio, Range: zeroToOne})
 	}
 	return columns
 }

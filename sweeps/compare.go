@@ -10,7 +10,10 @@ import (
 
 	"grposim/sim"
 	"grposim/sim/measure"
+	"grposim/sweeps/claim"
 	"grposim/sweeps/config"
+	"grposim/sweeps/judge"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 )
 
@@ -81,7 +84,7 @@ const locatedEvent = "located"
 // sample is an estimate with the cell that it is of.
 type sample struct {
 	measure.Estimate
-	cell *Cell
+	cell *plan.Cell
 }
 
 // CompareFolders compares what two finished results folders measured. It reads their journals, and
@@ -135,9 +138,9 @@ func FoldersToCompare(a, b string) (pairs [][2]string, only []string) {
 // side is one of two folders that are compared.
 type side struct {
 	ComparedFolder
-	plan     *Plan
+	plan     *plan.Plan
 	outcomes map[string]*store.Outcome
-	cells    []*Cell // distinct ids, in the order of the sweep
+	cells    []*plan.Cell // distinct ids, in the order of the sweep
 }
 
 func (s *side) read(dir string, progress Progress) (err error) {
@@ -184,14 +187,14 @@ func (c *Comparison) splitKeys(sides *[2]side) (shared []config.Key) {
 
 // pair pairs the cells that have equal values of the shared keys.
 func (c *Comparison) pair(sides *[2]side, shared []config.Key) error {
-	keyOf := func(cell *Cell) string {
+	keyOf := func(cell *plan.Cell) string {
 		var values []string
 		for _, k := range shared {
 			values = append(values, config.Format(k.Get(&cell.Settings)))
 		}
 		return strings.Join(values, "\n")
 	}
-	partners := make(map[string][]*Cell)
+	partners := make(map[string][]*plan.Cell)
 	for _, cell := range sides[1].cells {
 		key := keyOf(cell)
 		partners[key] = append(partners[key], cell)
@@ -208,7 +211,7 @@ func (c *Comparison) pair(sides *[2]side, shared []config.Key) error {
 			c.SameID++
 		}
 		first := len(c.Quantities)
-		for i, member := range []*Cell{cell, partner} {
+		for i, member := range []*plan.Cell{cell, partner} {
 			quantities, err := measuredQuantities(member, sides[i].outcomes[member.ID])
 			if err != nil {
 				return err
@@ -232,14 +235,10 @@ func (c *Comparison) pair(sides *[2]side, shared []config.Key) error {
 	return nil
 }
 
-// ofPolicy are the recorded quantities of which the value at the last step is compared:
-// those of the policy. Those of the samples are the noise of a single step.
-var ofPolicy = append(sim.Strata.Parts(), sim.ExpectedReward, sim.TrueReward, sim.Entropy, sim.Collision, sim.KLReference, sim.LogitGap)
-
 // measuredQuantities returns the estimates of a cell that cells.csv has, and the last values of its
 // trajectory. A located event is one quantity: the middle between the last value without it and the
 // first with it, either of which it can be. Its error is that of reading the trajectory.
-func measuredQuantities(c *Cell, o *store.Outcome) ([]measure.Named, error) {
+func measuredQuantities(c *plan.Cell, o *store.Outcome) ([]measure.Named, error) {
 	var all []measure.Named
 	for _, e := range o.Estimates {
 		switch e.Name {
@@ -252,19 +251,19 @@ func measuredQuantities(c *Cell, o *store.Outcome) ([]measure.Named, error) {
 			all = append(all, measure.Named{Name: locatedEvent, Estimate: event})
 		case sim.LocatedHigh, sim.LocatedEnd:
 		default:
-			if estimate, _ := o.Estimate(e.Name); !matrixEstimate(e.Name) {
+			if estimate, _ := o.Estimate(e.Name); !plan.IsMatrixEntry(e.Name) {
 				all = append(all, measure.Named{Name: e.Name, Estimate: estimate})
 			}
 		}
 	}
-	recorded, err := o.Trajectory(ofPolicy...)
+	recorded, err := o.Trajectory(claim.OfPolicy...)
 	if recorded == nil || len(recorded.Steps) == 0 {
 		return all, err
 	}
 	last := len(recorded.Steps) - 1
 	for _, s := range recorded.Quantities {
 		final := measure.Certain(float64(s.Mean[last]))
-		if !c.deterministic() {
+		if !c.Deterministic() {
 			final = measure.Estimate{Mean: final.Mean, StdErr: float64(s.StdErr[last]), DF: c.Settings.Run.Replicas - 1}
 			if !(final.StdErr > 0) { // all replicas equal, from which no error can be known
 				final.DF = 0
@@ -290,9 +289,9 @@ func (q *ComparedQuantity) compare(confidence float64) {
 // difference returns the interval of the difference b − a of a quantity, of the given confidence;
 // infinite or NaN if it is not known.
 func difference(name string, a, b sample, confidence float64) (lo, hi float64) {
-	if isShare(name) { // Newcombe 1998, method 10
-		aLo, aHi := a.cell.interval(name, a.Estimate, confidence)
-		bLo, bHi := b.cell.interval(name, b.Estimate, confidence)
+	if plan.IsShare(name) { // Newcombe 1998, method 10
+		aLo, aHi := a.cell.Interval(name, a.Estimate, confidence)
+		bLo, bHi := b.cell.Interval(name, b.Estimate, confidence)
 		d := b.Mean - a.Mean
 		return d - math.Hypot(b.Mean-bLo, aHi-a.Mean), d + math.Hypot(bHi-b.Mean, a.Mean-aLo)
 	}
@@ -329,8 +328,8 @@ func (q *ComparedQuantity) Cells() []string {
 	}
 	interval := "–"
 	if q.Verdict != NotComparable {
-		digits := significant(max(math.Abs(float64(q.Lo)), math.Abs(float64(q.Hi))), width)
-		interval = fmt.Sprintf("%s [%s, %s]", format(q.Difference, digits), format(q.Lo, digits), format(q.Hi, digits))
+		digits := judge.Significant(max(math.Abs(float64(q.Lo)), math.Abs(float64(q.Hi))), width)
+		interval = fmt.Sprintf("%s [%s, %s]", judge.Format(q.Difference, digits), judge.Format(q.Lo, digits), judge.Format(q.Hi, digits))
 	}
-	return []string{cmp.Or(q.Cell, "–"), q.Quantity, format(q.A, significant(float64(q.A), width)), format(q.B, significant(float64(q.B), width)), interval, verdict}
+	return []string{cmp.Or(q.Cell, "–"), q.Quantity, judge.Format(q.A, judge.Significant(float64(q.A), width)), judge.Format(q.B, judge.Significant(float64(q.B), width)), interval, verdict}
 }

@@ -12,7 +12,9 @@ import (
 
 	"grposim/sim"
 	"grposim/sim/measure"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
+	"grposim/training/diagnose"
 )
 
 // The interval of a difference of means is Welch's: with standard errors 1 and 2 of 4 and
@@ -22,9 +24,9 @@ import (
 func TestDifference(t *testing.T) {
 	share := func(events, n float64) sample {
 		p := events / n
-		return sample{measure.Estimate{Mean: p, StdErr: 0.99 * math.Sqrt(p*(1-p)/n), DF: int(n) - 1}, new(Cell)}
+		return sample{measure.Estimate{Mean: p, StdErr: 0.99 * math.Sqrt(p*(1-p)/n), DF: int(n) - 1}, new(plan.Cell)}
 	}
-	mean := func(e measure.Estimate) sample { return sample{e, new(Cell)} }
+	mean := func(e measure.Estimate) sample { return sample{e, new(plan.Cell)} }
 	half := 2.178813 * math.Sqrt(5)
 	for _, c := range []struct {
 		name   string
@@ -38,8 +40,8 @@ func TestDifference(t *testing.T) {
 		{"x", mean(measure.Certain(1)), mean(measure.Certain(1)), 0, 0, NoneFound},
 		{"x", mean(measure.Certain(1)), mean(measure.Certain(1.25)), 0.25, 0.25, Higher},
 		{"x", mean(measure.Certain(1)), mean(measure.Estimate{Mean: 2}), math.Inf(-1), math.Inf(1), NotComparable},
-		{namedPrefix + "none", share(48, 80), share(56, 70), 0.0524, 0.3339, Higher},
-		{namedPrefix + "none", share(56, 70), share(48, 80), -0.3339, -0.0524, Lower},
+		{plan.NamedShare(diagnose.None), share(48, 80), share(56, 70), 0.0524, 0.3339, Higher},
+		{plan.NamedShare(diagnose.None), share(56, 70), share(48, 80), -0.3339, -0.0524, Lower},
 	} {
 		lo, hi := difference(c.name, c.a, c.b, 0.95)
 		if near := func(x, y float64) bool { return x == y || math.Abs(x-y) < 5e-5 }; !near(lo, c.lo) || !near(hi, c.hi) || changeOf(lo, hi) != c.want {
@@ -58,11 +60,11 @@ func TestDifferenceOfLocatedEvents(t *testing.T) {
 		if hi > 9 {
 			o.Estimates = slices.Delete(o.Estimates, 1, 2)
 		}
-		all, err := measuredQuantities(new(Cell), o)
+		all, err := measuredQuantities(new(plan.Cell), o)
 		if err != nil || len(all) != 1 || all[0].Name != locatedEvent {
 			t.Fatalf("%v", all)
 		}
-		return sample{all[0].Estimate, new(Cell)}
+		return sample{all[0].Estimate, new(plan.Cell)}
 	}
 	for _, c := range []struct {
 		a, b   sample

@@ -7,6 +7,8 @@ import (
 
 	"grposim/sweeps"
 	"grposim/sweeps/config"
+	"grposim/sweeps/judge"
+	"grposim/sweeps/plan"
 )
 
 // A sweep over the group size G, in memory. Its check compares the mean reward in the
@@ -29,12 +31,12 @@ checks:
 	if err != nil {
 		log.Fatal(err)
 	}
-	plan := sweeps.NewPlan(spec)
-	outcomes, err := sweeps.Simulate(context.Background(), plan, 2)
+	p := plan.New(spec)
+	outcomes, err := plan.Simulate(context.Background(), p, 2)
 	if err != nil {
 		log.Fatal(err)
 	}
-	verdicts, err := sweeps.Judge(plan, outcomes)
+	verdicts, err := sweeps.Judge(p, outcomes)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -42,7 +44,7 @@ checks:
 		fmt.Printf("%s, %s: %v\n", v.Label, v.Quantity, v.Verdict)
 		fmt.Printf("with %s: %v\n", v.Control.Fault, v.Control.Verdict)
 	}
-	fmt.Println(sweeps.Summarize(verdicts))
+	fmt.Println(judge.Summarize(verdicts))
 	// Output:
 	// G=16, expected reward, mean: agree
 	// with grpo.kl.coefficient = 1: disagree

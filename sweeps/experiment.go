@@ -9,65 +9,76 @@ import (
 	"path/filepath"
 	"slices"
 
+	"grposim/sweeps/claim"
 	"grposim/sweeps/config"
+	"grposim/sweeps/judge"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 )
 
 // Experiment is a finished sweep with its verdicts and figures.
 type Experiment struct {
-	Plan     *Plan                     // what was simulated and judged
+	Plan     *plan.Plan                // what was simulated and judged
 	Outcomes map[string]*store.Outcome // by cell id; one for every cell of the plan
-	Verdicts []Verdict                 // in the order of the checks
+	Verdicts []judge.Verdict           // in the order of the checks
 	Figures  []Figure                  // regime maps, then the figures of the checks
 
-	evidence *evidence
+	evidence *claim.Evidence
+}
+
+// Judge returns the verdicts on the outcomes of a plan's cells, by id; of each cell there is one.
+// NewExperiment adds hints to those that are out of scope. Its error is the first in reading a
+// trajectory; the verdicts that needed it are not to be trusted.
+func Judge(plan *plan.Plan, outcomes map[string]*store.Outcome) ([]judge.Verdict, error) {
+	e := claim.NewEvidence(plan, outcomes)
+	return judge.Verdicts(e, plan), e.Failure
 }
 
 // NewExperiment judges the outcomes of a plan's cells, by id, on at least one goroutine, and makes
 // the figures. progress counts sets of cells, rows of predictions.csv, and verdicts for which a
 // change is looked for. It writes nothing. Its error is the first in reading a trajectory, or that
 // of ctx, which it looks at before each part.
-func NewExperiment(ctx context.Context, plan *Plan, outcomes map[string]*store.Outcome, workers int, progress Progress) (*Experiment, error) {
-	e := &Experiment{Plan: plan, Outcomes: outcomes, evidence: newEvidence(outcomes)}
-	e.evidence.workers = workers
+func NewExperiment(ctx context.Context, plan *plan.Plan, outcomes map[string]*store.Outcome, workers int, progress Progress) (*Experiment, error) {
+	e := &Experiment{Plan: plan, Outcomes: outcomes, evidence: claim.NewEvidence(plan, outcomes)}
+	e.evidence.Workers = workers
 	parts := func(what string, total int) (part func() (more bool)) {
 		done := 0
 		return func() bool {
-			if e.evidence.failure == nil {
+			if e.evidence.Failure == nil {
 				done++
 				progress.Part(plan.Spec.Name, what, done, total)
 			}
-			return e.evidence.keep(ctx.Err())
+			return e.evidence.Keep(ctx.Err())
 		}
 	}
-	e.evidence.part = parts("judging", plan.sets()+len(plan.Cells))
-	e.Verdicts = e.evidence.judge(plan)
-	if e.evidence.failure == nil {
-		e.evidence.addHints(plan, e.Verdicts, parts)
+	e.evidence.Part = parts("judging", plan.SetCount()+len(plan.Cells))
+	e.Verdicts = judge.Verdicts(e.evidence, plan)
+	if e.evidence.Failure == nil {
+		judge.AddHints(e.evidence, plan, e.Verdicts, parts)
 	}
-	if e.evidence.failure == nil {
-		e.Figures = e.evidence.figures(plan, e.Verdicts)
+	if e.evidence.Failure == nil {
+		e.Figures = figuresOf(e.evidence, plan, e.Verdicts)
 	}
-	return e, e.evidence.failure
+	return e, e.evidence.Failure
 }
 
-// figures returns the regime map of every sweep that automaticMaps finds, and the figures
+// figuresOf returns the regime map of every sweep that automaticMaps finds, and the figures
 // of the checks, or where there are none plainFigures. A figure shows all checks that
 // compare the same measurement with different theories.
-func (e *evidence) figures(plan *Plan, verdicts []Verdict) []Figure {
+func figuresOf(e *claim.Evidence, plan *plan.Plan, verdicts []judge.Verdict) []Figure {
 	var figures []Figure
 	for _, p := range automaticMaps(plan) {
-		if m := e.regimeMap(p, nil); m.moves() {
+		if m := regimeMap(e, p, nil); m.moves() {
 			figures = append(figures, m.Figure())
 		}
 	}
 	if len(plan.Checks) == 0 {
-		return append(figures, e.plainFigures(plan)...)
+		return append(figures, plainFigures(e, plan)...)
 	}
 	sources := figureSources(plan, verdicts)
 	names := namesOf(sources)
 	for i, source := range sources {
-		f := source.picture.draw(newJudgement(source.checks[0], plan.IntervalConfidence(), e), source)
+		f := source.picture.draw(claim.NewQuestion(source.checks[0], e), source)
 		f.Name = names[i]
 		if source.variant != "" {
 			f.Title = source.variant + ": " + f.Title
@@ -85,13 +96,13 @@ func (e *evidence) figures(plan *Plan, verdicts []Verdict) []Figure {
 func (e *Experiment) Maps(view *MapView) ([]RegimeMap, error) {
 	var maps []RegimeMap
 	for _, p := range view.panels {
-		maps = append(maps, e.evidence.regimeMap(p, view.colour))
+		maps = append(maps, regimeMap(e.evidence, p, view.colour))
 	}
 	valued := func(p mapPoint) bool { return !math.IsNaN(p.value) }
 	if view.colour != nil && !slices.ContainsFunc(maps, func(m RegimeMap) bool { return slices.ContainsFunc(m.points, valued) }) {
 		return nil, config.Problems{{Source: quantityFlag, Text: fmt.Sprintf("got %s, which no cell of the map has. %s", view.colour.name, view.colour.column().Doc)}}
 	}
-	return maps, e.evidence.failure
+	return maps, e.evidence.Failure
 }
 
 // Write writes the tables of an experiment into its results folder and replaces those
@@ -102,7 +113,7 @@ func (e *Experiment) Write(dir string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	trajectories, err := e.Plan.newTrajectoryTable(dir)
+	trajectories, err := newTrajectoryTable(e.Plan, dir)
 	if err != nil {
 		return err
 	}
@@ -119,8 +130,8 @@ func (e *Experiment) write(dir string, trajectories *store.TrajectoryTable) erro
 	}{
 		{"cells.csv", e.cellsCSV},
 		{"predictions.csv", e.predictionsCSV},
-		{"verdicts.json", func(w io.Writer) error { return VerdictsJSON(w, e.Plan.Spec.Name, e.Verdicts) }},
-		{"verdicts.md", func(w io.Writer) error { return VerdictsMarkdown(w, e.Verdicts) }},
+		{"verdicts.json", func(w io.Writer) error { return judge.WriteJSON(w, e.Plan.Spec.Name, e.Verdicts) }},
+		{"verdicts.md", func(w io.Writer) error { return judge.WriteMarkdown(w, e.Verdicts) }},
 	} {
 		err := store.ReplaceFile(filepath.Join(dir, table.name), func(w io.Writer) error {
 			if err := table.make(w); err != nil {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"grposim/sweeps/config"
+	"grposim/sweeps/judge"
+	"grposim/sweeps/plan"
 )
 
 // faultFile is a configuration on which theory and simulator once disagreed without
@@ -22,11 +24,11 @@ type faultFile struct {
 // faultRow is the known answer of some verdicts of a file. Verdicts without a row must
 // not disagree.
 type faultRow struct {
-	variants string   // names of the variants, separated by spaces; "": all
-	claim    string   // "": all
-	quantity string   // a part of the name of the quantity; "": all
-	rulings  []Ruling // the rulings that are right
-	because  string   // a part of the reason, unless the verdict agrees
+	variants string         // names of the variants, separated by spaces; "": all
+	claim    string         // "": all
+	quantity string         // a part of the name of the quantity; "": all
+	rulings  []judge.Ruling // the rulings that are right
+	because  string         // a part of the reason, unless the verdict agrees
 	// truth is the value of the quantity, known independently: by closed form or from a simulation
 	// sample by sample, to the digits given; 0: not known. A prediction in scope must be it within the
 	// margin, and the measured interval must contain it within one per cent.
@@ -34,10 +36,10 @@ type faultRow struct {
 }
 
 var (
-	agrees    = []Ruling{Agree}
-	declined  = []Ruling{OutOfScope}
-	undecided = []Ruling{Inconclusive}
-	honest    = []Ruling{Agree, OutOfScope}
+	agrees    = []judge.Ruling{judge.Agree}
+	declined  = []judge.Ruling{judge.OutOfScope}
+	undecided = []judge.Ruling{judge.Inconclusive}
+	honest    = []judge.Ruling{judge.Agree, judge.OutOfScope}
 )
 
 // faultFiles are the known answers, by the name of the file.
@@ -47,19 +49,19 @@ var faultFiles = map[string]faultFile{
 	// A deviation that grows to its limit.
 	"grown": {rows: []faultRow{{rulings: declined, because: "the deviation grows"}}},
 	// A sampled KL gradient whose rare arm is never drawn.
-	"undrawn-penalty":   {rows: []faultRow{{claim: "stiffness", rulings: []Ruling{Inconclusive}}}},
+	"undrawn-penalty":   {rows: []faultRow{{claim: "stiffness", rulings: []judge.Ruling{judge.Inconclusive}}}},
 	"tied-rewards":      {rows: []faultRow{{claim: "degenerate-groups", rulings: declined, because: "no such number"}, {claim: "fixed-point", rulings: agrees}}},
 	"level-curve":       {rows: []faultRow{{rulings: declined, because: "does not change"}}},
 	"overflowing-force": {rows: []faultRow{{rulings: declined, because: "range of floating point"}}},
 	// A pair of multipliers that decays too fast for a fit.
-	"faint-pair":     {rows: []faultRow{{rulings: []Ruling{Agree, Inconclusive}}}},
-	"small-velocity": {rows: []faultRow{{rulings: []Ruling{Agree, Inconclusive}}}},
+	"faint-pair":     {rows: []faultRow{{rulings: []judge.Ruling{judge.Agree, judge.Inconclusive}}}},
+	"small-velocity": {rows: []faultRow{{rulings: []judge.Ruling{judge.Agree, judge.Inconclusive}}}},
 	"overtaken":      {rows: []faultRow{{rulings: agrees}}},
-	"hidden-growth":  {rows: []faultRow{{rulings: []Ruling{Agree, Inconclusive}}}},
+	"hidden-growth":  {rows: []faultRow{{rulings: []judge.Ruling{judge.Agree, judge.Inconclusive}}}},
 	// Means of prompts at the end of their range.
 	"certain-prompts": {},
 	// A second multiplier of 8e-4, of which the leftover of the cubic terms is a fortieth.
-	"dead-multiplier": {rows: []faultRow{{rulings: []Ruling{Agree, Inconclusive}, truth: 3.744}}},
+	"dead-multiplier": {rows: []faultRow{{rulings: []judge.Ruling{judge.Agree, judge.Inconclusive}, truth: 3.744}}},
 	"disp":            {refused: "checks[0].displacement: got 0.02, want at most 0.00248"},
 	// The mean field leaves the range of floating point.
 	"dv": {rows: []faultRow{{rulings: declined, because: "leaves the range"}}},
@@ -107,7 +109,7 @@ var faultFiles = map[string]faultFile{
 	"rounded-stiffness": {rows: []faultRow{{rulings: undecided, because: "straddles"}}},
 	// Modes of arms of probability 1e-24, which do not move: what is left of a deviation might
 	// also be a mode that grows slowly.
-	"neutral-modes": {rows: []faultRow{{claim: "stability-threshold", rulings: []Ruling{Agree, Inconclusive}, truth: 11.5671}}},
+	"neutral-modes": {rows: []faultRow{{claim: "stability-threshold", rulings: []judge.Ruling{judge.Agree, judge.Inconclusive}, truth: 11.5671}}},
 	// Nearly all groups have equal rewards. Without importance weights the fresh part is that
 	// of the penalty, which is not sampled.
 	"silent": {rows: []faultRow{
@@ -122,15 +124,15 @@ var faultFiles = map[string]faultFile{
 }
 
 // wrong returns the way in which a verdict contradicts the known answer, "" for none.
-func (row *faultRow) wrong(v *Verdict) string {
+func (row *faultRow) wrong(v *judge.Verdict) string {
 	off := func(x float64) float64 { return math.Abs(x - row.truth) }
 	switch {
 	case !slices.Contains(row.rulings, v.Verdict):
 		return "not a right ruling"
-	case v.Verdict != Agree && !strings.Contains(v.Because, row.because):
+	case v.Verdict != judge.Agree && !strings.Contains(v.Because, row.because):
 		return "want the reason " + row.because
 	case row.truth == 0:
-	case v.Verdict != OutOfScope && off(float64(v.Predicted)) > float64(v.Margin):
+	case v.Verdict != judge.OutOfScope && off(float64(v.Predicted)) > float64(v.Margin):
 		return "the prediction is wrong"
 	case float64(v.Lo) > 1.01*row.truth || float64(v.Hi) < 0.99*row.truth:
 		return "the measured interval is wrong"
@@ -166,7 +168,7 @@ func checkFaultFile(t *testing.T, file string, known faultFile) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := Run(t.Context(), NewPlan(spec), t.TempDir(), 2, &silent{})
+	e, err := Run(t.Context(), plan.New(spec), t.TempDir(), 2, &silent{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +178,7 @@ func checkFaultFile(t *testing.T, file string, known faultFile) {
 			t.Errorf("%s %s, %s: measured %.6g [%.6g, %.6g], predicted %.6g ± %.2g: %v because %s: %s", v.Variant, v.Claim, v.Quantity,
 				float64(v.Measured), float64(v.Lo), float64(v.Hi), float64(v.Predicted), float64(v.Margin), v.Verdict, v.Because, problem)
 		}
-		if v.Verdict == Disagree {
+		if v.Verdict == judge.Disagree {
 			report("it must not disagree")
 			continue
 		}

@@ -8,13 +8,15 @@ import (
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sweeps/config"
+	"grposim/sweeps/judge"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 )
 
 // shiftsOf returns the shifts of a configuration's checks by one fault.
-func shiftsOf(t *testing.T, file string, fault config.Fault) []Shift {
+func shiftsOf(t *testing.T, file string, fault config.Fault) []judge.Shift {
 	t.Helper()
-	return Shifts(planText(t, file), []Mistake{func(*config.Check, *config.Settings) config.Fault { return fault }})[0]
+	return judge.Shifts(planText(t, file), []judge.Mistake{func(*config.Check, *config.Settings) config.Fault { return fault }})[0]
 }
 
 // scaled is the fault of wrong constants.
@@ -114,18 +116,18 @@ checks:
 // known, the verdict is inconclusive.
 func TestLocatedAtAnUnknownStiffness(t *testing.T) {
 	const lambda = 0.1670956266 // docs/theory.md §5
-	located := func(stiffness store.NamedEstimate) Verdict {
+	located := func(stiffness store.NamedEstimate) judge.Verdict {
 		fresh, stale := stiffness, stiffness
-		fresh.Name, fresh.Mean = stiffnessFresh, 0
-		stale.Name = stiffnessStale
+		fresh.Name, fresh.Mean = plan.StiffnessFresh, 0
+		stale.Name = plan.StiffnessStale
 		return judgeOne(t, "{claim: stability-threshold, displacement: 0.001, draws: 10, margin: 0.01, locate: {param: optimizer.learning_rate, from: 0.5, to: 4, tolerance: 0.001}}",
 			outcomeOf(stiffness, fresh, stale,
 				store.NamedEstimate{Name: sim.LocatedLow, Mean: 2 / lambda, DF: -1}, store.NamedEstimate{Name: sim.LocatedHigh, Mean: 2 / lambda, DF: -1}))
 	}
-	if v := located(store.NamedEstimate{Name: stiffnessTotal, Mean: lambda, StdErr: 1e-4 * lambda, DF: 63}); v.Verdict != Agree {
+	if v := located(store.NamedEstimate{Name: plan.StiffnessTotal, Mean: lambda, StdErr: 1e-4 * lambda, DF: 63}); v.Verdict != judge.Agree {
 		t.Errorf("relative error 1e-4: %v because %s", v.Verdict, v.Because)
 	}
-	if v := located(store.NamedEstimate{Name: stiffnessTotal, Mean: lambda, DF: 0}); v.Verdict != Inconclusive {
+	if v := located(store.NamedEstimate{Name: plan.StiffnessTotal, Mean: lambda, DF: 0}); v.Verdict != judge.Inconclusive {
 		t.Errorf("error of a single draw: %v because %s", v.Verdict, v.Because)
 	}
 }

@@ -11,7 +11,10 @@ import (
 
 	"grposim/rom"
 	"grposim/sim"
+	"grposim/sweeps/claim"
 	"grposim/sweeps/config"
+	"grposim/sweeps/judge"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/theory"
 )
 
@@ -91,8 +94,8 @@ type figureSource struct {
 	picture  picture
 	variant  string // the only variant shown; "" if all are, or the file has none
 	checks   []*config.Check
-	sets     []CellSet
-	verdicts []*Verdict
+	sets     []plan.CellSet
+	verdicts []*judge.Verdict
 }
 
 // namesOf returns the names of figures, by their first check. They are made of the claim, the only
@@ -131,7 +134,7 @@ func namesOf(sources []*figureSource) []string {
 
 // figureSources divides the checks of a plan among figures, which are in the order of
 // their first checks.
-func figureSources(plan *Plan, verdicts []Verdict) []*figureSource {
+func figureSources(plan *plan.Plan, verdicts []judge.Verdict) []*figureSource {
 	var sources []*figureSource
 	byID := make(map[string]*figureSource)
 	for _, planned := range plan.Checks {
@@ -176,8 +179,8 @@ func figureSources(plan *Plan, verdicts []Verdict) []*figureSource {
 
 // add adds a set of cells. If there is one of the same name and variant, the larger of
 // the two is kept.
-func (d *figureSource) add(set CellSet) {
-	i := slices.IndexFunc(d.sets, func(other CellSet) bool {
+func (d *figureSource) add(set plan.CellSet) {
+	i := slices.IndexFunc(d.sets, func(other plan.CellSet) bool {
 		return other.Name == set.Name && other.Cells[0].Variant == set.Cells[0].Variant
 	})
 	switch {
@@ -186,64 +189,6 @@ func (d *figureSource) add(set CellSet) {
 	case len(set.Cells) > len(d.sets[i].Cells):
 		d.sets[i] = set
 	}
-}
-
-// picture describes the figures of the checks of a claim. The zero picture is replaced by
-// deviationPicture.
-type picture struct {
-	shows shown
-	// family returns the family of a check: checks of equal family share a figure. A
-	// check of family "" has a figure of its own; so has every check if family is nil.
-	family func(check *config.Check) string
-	spans  span // the variants that one figure shows
-	// draw returns the figure except for its name and the variant in its title; j is the
-	// judgement of the first of the checks.
-	draw func(j *judgement, d *figureSource) Figure
-}
-
-// shown is what of its checks a picture shows.
-type shown int
-
-const (
-	// what was measured and predicted: a hypothesis has a picture of its own
-	predictions              shown = iota
-	predictionsAndHypotheses       // a hypothesis too
-	hypothesisAlone                // what was measured, and a hypothesis about it
-)
-
-// span is the range of variants that one figure shows.
-type span int
-
-const (
-	oneVariant  span = iota // one figure per variant
-	allVariants             // one figure, with the variants side by side
-)
-
-// byClaim returns the family of all checks of the same claim.
-func byClaim(check *config.Check) string { return check.Claim.Name }
-
-// deviationPicture shows the deviations of measured from predicted values. Checks of single
-// variants share a figure if claim, prediction, expectation and kind of margin are the same.
-var deviationPicture = picture{draw: drawDeviations, spans: allVariants, family: func(check *config.Check) string {
-	if check.Variant == "" {
-		return ""
-	}
-	return fmt.Sprint(check.Claim.Name, check.Prediction, check.Expect, check.Margin > 0)
-}}
-
-// picturesOf returns the pictures of a check: that of its claim and, where it does not show
-// the check's hypothesis, one of that.
-func picturesOf(check *config.Check) []picture {
-	own := claims[check.Claim].picture()
-	switch {
-	case check.Hypothesis == nil && own.draw == nil:
-		return []picture{deviationPicture}
-	case check.Hypothesis == nil || own.shows == predictionsAndHypotheses:
-		return []picture{own}
-	case own.draw == nil: // the deviation from a bound is no picture
-		return []picture{hypothesisPicture}
-	}
-	return []picture{own, hypothesisPicture}
 }
 
 // failing says, for a title, which theories the checks expect to fail and whether the verdicts show
@@ -255,10 +200,10 @@ func (d *figureSource) failing() string {
 		for i := range d.verdicts {
 			v := d.verdicts[i]
 			switch {
-			case v.PredictionKind != kind || v.Verdict == OutOfScope:
+			case v.PredictionKind != kind || v.Verdict == judge.OutOfScope:
 			case v.Expect == config.Holds:
 				held++
-			case v.Verdict == Agree:
+			case v.Verdict == judge.Agree:
 				claimed++
 				failed++
 			default:
@@ -285,7 +230,7 @@ var kindWords = map[rom.Kind]string{
 }
 
 // variantsOf returns the distinct variants of the sets, in the order of the file.
-func variantsOf(sets []CellSet) []string {
+func variantsOf(sets []plan.CellSet) []string {
 	var variants []string
 	for _, set := range sets {
 		if v := set.Cells[0].Variant; !slices.Contains(variants, v) {
@@ -297,28 +242,28 @@ func variantsOf(sets []CellSet) []string {
 
 // drawDeviations shows the measured value of each verdict that is in scope: as measured/predicted
 // where the margin is relative, else as (measured − predicted)/margin.
-func drawDeviations(j *judgement, d *figureSource) Figure {
-	claim := j.check.Claim.Name
+func drawDeviations(j *claim.Question, d *figureSource) Figure {
+	about := j.Check.Claim.Name
 	f := Figure{
-		Title: claim + ": measured / predicted", YLabel: "measured / predicted",
+		Title: about + ": measured / predicted", YLabel: "measured / predicted",
 		Caption: "Each verdict of this claim that is in scope, against its prediction: a check that expects the prediction to hold agrees where the whole interval lies inside the band, one that expects it to fail where the interval lies wholly outside.",
 	}
-	relative := j.check.Margin > 0
+	relative := j.Check.Margin > 0
 	if !relative {
-		f.Title = claim + ": (measured − predicted) / margin"
+		f.Title = about + ": (measured − predicted) / margin"
 		f.YLabel = "(measured − predicted) / margin"
 	}
 	measured := FigureSeries{Name: "measured", Group: "measured", Mark: Measured}
 	predicted := FigureSeries{Name: "predicted ± margin", Group: "predicted", Mark: Predicted}
-	several := len(claims[j.check.Claim].quantities(j.check, d.sets[0].Cells)) > 1
+	several := len(claim.Quantities(j.Check, d.sets[0])) > 1
 	for _, v := range d.verdicts {
-		if v.Verdict == OutOfScope {
+		if v.Verdict == judge.OutOfScope {
 			continue
 		}
 		x := float64(len(f.Categories))
 		name := cmp.Or(withoutVariant(v.Label, d.variant), "the one cell")
 		if several {
-			name = strings.TrimSpace(name + " " + strings.TrimPrefix(v.Quantity, claim+"_"))
+			name = strings.TrimSpace(name + " " + strings.TrimPrefix(v.Quantity, about+"_"))
 		}
 		f.Categories = append(f.Categories, name)
 		zero, unit := float64(v.Predicted), float64(v.Margin)

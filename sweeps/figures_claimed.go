@@ -7,7 +7,10 @@ import (
 	"strings"
 
 	"grposim/fp"
+	"grposim/sweeps/claim"
 	"grposim/sweeps/config"
+	"grposim/sweeps/judge"
+	"grposim/sweeps/plan"
 )
 
 // hypothesisPicture shows the quantity that a hypothesis is about.
@@ -15,9 +18,9 @@ var hypothesisPicture = picture{draw: drawHypothesis, shows: hypothesisAlone}
 
 // drawHypothesis returns a picture of the measured values and the theory's against what the file
 // claims. Single cells on a line are drawn over their parameter, others side by side.
-func drawHypothesis(j *judgement, d *figureSource) Figure {
-	h := j.check.Hypothesis
-	var cells []*Cell
+func drawHypothesis(j *claim.Question, d *figureSource) Figure {
+	h := j.Check.Hypothesis
+	var cells []*plan.Cell
 	var values overValues
 	single := true
 	for i, v := range d.verdicts { // one a set
@@ -29,8 +32,8 @@ func drawHypothesis(j *judgement, d *figureSource) Figure {
 	if single {
 		param = abscissa(cells)
 	}
-	f := drawValues(j, cells, values, param, overPicture{
-		title: j.check.Claim.Name + ", and what the file claims", label: d.verdicts[0].Quantity,
+	f := drawValues(j.Check, cells, values, param, overPicture{
+		title: j.Check.Claim.Name + ", and what the file claims", label: d.verdicts[0].Quantity,
 		caption:  "The band holds the values that the file claims. The claim holds where the whole interval lies inside, and is refuted where it lies wholly outside.",
 		theories: []theoryLine{{"", "predicted by the theory"}},
 	})
@@ -73,7 +76,7 @@ func claimedSeries(quantity string, h *config.Hypothesis, margin float64) Figure
 // claimedSlope returns the line that a hypothesis about a slope claims on logarithmic axes, with
 // the slopes that it allows. It passes the mean of the measured points, and has no points without
 // any.
-func claimedSlope(v *Verdict, measured []FigurePoint) FigureSeries {
+func claimedSlope(v *judge.Verdict, measured []FigurePoint) FigureSeries {
 	margin := float64(v.Margin)
 	claimed := claimedSeries("slope ", &v.Hypothesis.Hypothesis, margin)
 	if measured == nil {

@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"grposim/rom"
+	"grposim/sweeps/claim"
 	"grposim/sweeps/config"
+	"grposim/sweeps/plan"
 )
 
 // overPicture describes a figure that shows one number per cell over a swept parameter,
@@ -27,7 +29,12 @@ type overPicture struct {
 }
 
 // comparison compares the number of a cell that a figure shows with a prediction.
-type comparison func(j *judgement, c *Cell) finding
+type comparison func(j *claim.Question, c *plan.Cell) claim.Finding
+
+// inCell returns the comparison of a claim's number.
+func inCell(of *config.Claim) comparison {
+	return func(j *claim.Question, c *plan.Cell) claim.Finding { return j.InCell(of, c) }
+}
 
 // theoryLine is a theory and its name in the legend.
 type theoryLine struct {
@@ -35,15 +42,15 @@ type theoryLine struct {
 	name string
 }
 
-// drawOver returns a function that draws one number per cell over the parameter that
+// drawOver returns a function that draws the number of a claim per cell over the parameter that
 // abscissa finds, with a group for each setting of the other swept parameters. If there
 // is no such parameter the cells are categories side by side.
-func drawOver(picture *overPicture, compare comparison) func(*judgement, *figureSource) Figure {
-	return func(j *judgement, d *figureSource) Figure { return figureOver(j, d.sets, *picture, compare) }
+func drawOver(picture *overPicture, of *config.Claim) func(*claim.Question, *figureSource) Figure {
+	return func(j *claim.Question, d *figureSource) Figure { return figureOver(j, d.sets, *picture, inCell(of)) }
 }
 
-func figureOver(j *judgement, sets []CellSet, picture overPicture, compare comparison) Figure {
-	var cells []*Cell
+func figureOver(j *claim.Question, sets []plan.CellSet, picture overPicture, compare comparison) Figure {
+	var cells []*plan.Cell
 	for _, set := range sets {
 		// those of a set across cells are judged singly too, or drawn like them
 		for _, c := range set.Cells {
@@ -59,16 +66,16 @@ func figureOver(j *judgement, sets []CellSet, picture overPicture, compare compa
 	if picture.ratio != "" && values.divide() {
 		picture.label = picture.ratio
 	}
-	return drawValues(j, cells, values, cmp.Or(picture.over, abscissa(cells)), picture)
+	return drawValues(j.Check, cells, values, cmp.Or(picture.over, abscissa(cells)), picture)
 }
 
 // drawValues draws one value per cell, in the order of the cells, over a parameter or, if it
 // is "", side by side.
-func drawValues(j *judgement, cells []*Cell, values overValues, param string, picture overPicture) Figure {
+func drawValues(check *config.Check, cells []*plan.Cell, values overValues, param string, picture overPicture) Figure {
 	settings := &cells[0].Settings
 	f := Figure{Title: picture.title, Caption: picture.caption, YLabel: picture.label}
 	found := "measured"
-	if l := j.check.Locate; l != nil {
+	if l := check.Locate; l != nil {
 		found = "located"
 		f.YScale = LogAxis
 		param, _ := config.LookupKey(l.Param)
@@ -100,7 +107,7 @@ func drawValues(j *judgement, cells []*Cell, values overValues, param string, pi
 			if picture.variants {
 				variant = c.Variant
 			}
-			group = withoutVariant(label(variant, c.Axes, param), "")
+			group = withoutVariant(plan.Label(variant, c.Axes, param), "")
 		}
 		if members[group] == nil {
 			groups = append(groups, group)
@@ -151,23 +158,23 @@ type overValue struct {
 type overValues []overValue
 
 // valuesOf finds the number of each cell and the predictions of the picture's theories.
-func valuesOf(j *judgement, cells []*Cell, picture *overPicture, compare comparison) overValues {
+func valuesOf(j *claim.Question, cells []*plan.Cell, picture *overPicture, compare comparison) overValues {
 	var values overValues
 	for _, c := range cells {
 		var v overValue
 		if picture.theories == nil {
 			f := compare(j, c)
-			v.measured, v.lo, v.hi = f.measured, f.lo, f.hi
+			v.measured, v.lo, v.hi = f.Measured, f.Lo, f.Hi
 		}
 		for i, theory := range picture.theories {
-			f := compare(j.by(theory.kind), c)
+			f := compare(j.By(theory.kind), c)
 			if i == 0 {
-				v.measured, v.lo, v.hi = f.measured, f.lo, f.hi
+				v.measured, v.lo, v.hi = f.Measured, f.Lo, f.Hi
 			}
-			if f.predicted.Out() || math.IsInf(f.predicted.Value, 0) {
-				f.predicted.Value = math.NaN()
+			if f.Predicted.Out() || math.IsInf(f.Predicted.Value, 0) {
+				f.Predicted.Value = math.NaN()
 			}
-			v.predicted = append(v.predicted, f.predicted.Value)
+			v.predicted = append(v.predicted, f.Predicted.Value)
 		}
 		values = append(values, v)
 	}
@@ -192,11 +199,11 @@ func (values overValues) divide() bool {
 }
 
 // abscissa returns the first of the abscissas of cells; "" if there is none.
-func abscissa(cells []*Cell) string { return cmp.Or(append(abscissas(cells), "")...) }
+func abscissa(cells []*plan.Cell) string { return cmp.Or(append(abscissas(cells), "")...) }
 
 // abscissas returns the swept numeric parameters over which the cells form lines. Each is finite,
 // cells with equal other parameters differ in it, and two cells are on one line.
-func abscissas(cells []*Cell) (params []string) {
+func abscissas(cells []*plan.Cell) (params []string) {
 	for _, a := range cells[0].Axes {
 		k, _ := config.LookupKey(a.Param)
 		if !k.Numeric() || k.OfRun() {
@@ -204,8 +211,8 @@ func abscissas(cells []*Cell) (params []string) {
 		}
 		seen := make(map[string][]float64)
 		longest := 0
-		form := !slices.ContainsFunc(cells, func(c *Cell) bool {
-			group, x := label("", c.Axes, a.Param), k.Number(&c.Settings)
+		form := !slices.ContainsFunc(cells, func(c *plan.Cell) bool {
+			group, x := plan.Label("", c.Axes, a.Param), k.Number(&c.Settings)
 			varies := slices.ContainsFunc(c.Axes, func(b config.Assignment) bool { return b.Param == a.Param })
 			again := slices.Contains(seen[group], x)
 			seen[group] = append(seen[group], x)
@@ -221,7 +228,7 @@ func abscissas(cells []*Cell) (params []string) {
 
 // abscissaValue returns the x coordinate of a cell: the parameter, or 1 − μ for momentum μ, with
 // which rates scale; NaN if param is "".
-func abscissaValue(param string, c *Cell) float64 {
+func abscissaValue(param string, c *plan.Cell) float64 {
 	k, known := config.LookupKey(param)
 	if !known {
 		return math.NaN()

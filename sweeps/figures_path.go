@@ -8,15 +8,9 @@ import (
 	"strings"
 
 	"grposim/sim"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/theory"
 )
-
-// Way returns what the runs of a cell of the plan are predicted to do from their start, with the
-// time at which J reaches the level, NaN: 95 % of its way, and with more quantities than those that
-// it records.
-func (p *Plan) Way(c *Cell, level float64, more ...sim.Quantity) *theory.Way {
-	return new(p.cache.Way(&c.Settings, level, more...))
-}
 
 // stillPath is the range of a predicted path, as a share of its largest size, below which it gets
 // no figure.
@@ -26,8 +20,8 @@ const stillPath = 1e-3
 // quantity that moves in one of them, each with a standard deviation over runs on either side; of
 // many cells they have some. Prompts with a policy each have one by how hard they are at the start.
 // way returns the path of a cell, see Way.
-func (p *Plan) PathFigures(way func(c *Cell) *theory.Way) (all []Figure) {
-	sets := each(p.all())
+func PathFigures(p *plan.Plan, way func(c *plan.Cell) *theory.Way) (all []Figure) {
+	sets := plan.Each(p.All())
 	var ways []*theory.Way
 	for _, set := range thinned(sets) {
 		ways = append(ways, way(set.Cells[0]))
@@ -44,7 +38,7 @@ func (p *Plan) PathFigures(way func(c *Cell) *theory.Way) (all []Figure) {
 			f.Name = "path-" + strings.ReplaceAll(column.Name, "_", "-")
 		}
 		f.Caption = "Each line is the mean over runs, over optimizer steps; the band has one standard deviation over runs on either side. A cell without line has no predicted path."
-		if slices.ContainsFunc(sets, func(set CellSet) bool { return q.SinceRecord(set.Cells[0].Settings.Lag) }) {
+		if slices.ContainsFunc(sets, func(set plan.CellSet) bool { return q.SinceRecord(set.Cells[0].Settings.Lag) }) {
 			f.Caption += " Its values are those of single steps; runs with blocks record the mean over the steps since the last record."
 		}
 		moves := q == sim.ExpectedReward
@@ -67,7 +61,7 @@ func (p *Plan) PathFigures(way func(c *Cell) *theory.Way) (all []Figure) {
 			all = append(all, f)
 		}
 	}
-	if f := p.difficultyFigure(sets, ways); len(f.Series) > 0 {
+	if f := difficultyFigure(p, sets, ways); len(f.Series) > 0 {
 		all = append(all, f)
 	}
 	return all
@@ -75,7 +69,7 @@ func (p *Plan) PathFigures(way func(c *Cell) *theory.Way) (all []Figure) {
 
 // difficultyFigure returns the figure of J of the strata of prompts by J at the start, of the first
 // cell that has them; without series if none has.
-func (p *Plan) difficultyFigure(sets []CellSet, ways []*theory.Way) (f Figure) {
+func difficultyFigure(p *plan.Plan, sets []plan.CellSet, ways []*theory.Way) (f Figure) {
 	for i, w := range ways {
 		if len(w.ByDifficulty) == 0 {
 			continue

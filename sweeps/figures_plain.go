@@ -11,7 +11,10 @@ import (
 
 	"grposim/sim"
 	"grposim/sim/measure"
+	"grposim/sweeps/claim"
 	"grposim/sweeps/config"
+	"grposim/sweeps/judge"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 )
 
@@ -20,12 +23,12 @@ import (
 // another, and the reward at the last step over every swept parameter over which the cells form
 // lines, or if there is none with the cells side by side. Then, of all variants, the other recorded
 // quantities that move (movingQuantities).
-func (e *evidence) plainFigures(plan *Plan) []Figure {
-	all := plan.all()
-	j := newJudgement(&config.Check{}, plan.IntervalConfidence(), e)
+func plainFigures(e *claim.Evidence, p *plan.Plan) []Figure {
+	all := p.All()
+	j := claim.NewQuestion(&config.Check{}, e)
 	final, costs := make(map[string]measure.Estimate), make(map[string]float64)
 	for _, c := range all {
-		final[c.ID], costs[c.ID] = e.atEnd(c)
+		final[c.ID], costs[c.ID] = atEnd(e, c)
 	}
 	var figures []Figure
 	add := func(variant, name string, f Figure) {
@@ -35,31 +38,31 @@ func (e *evidence) plainFigures(plan *Plan) []Figure {
 		}
 		figures = append(figures, f)
 	}
-	for _, variant := range variantsOf(each(all)) {
-		cells := slices.DeleteFunc(slices.Clone(all), func(c *Cell) bool { return c.Variant != variant })
-		add(variant, "learning-curves", drawCourses(j, each(cells), sim.ExpectedReward, overSteps))
+	for _, variant := range variantsOf(plan.Each(all)) {
+		cells := slices.DeleteFunc(slices.Clone(all), func(c *plan.Cell) bool { return c.Variant != variant })
+		add(variant, "learning-curves", drawCourses(j, plan.Each(cells), sim.ExpectedReward, overSteps))
 		if differ(costs, cells) {
-			add(variant, "learning-curves-samples", drawCourses(j, each(cells), sim.ExpectedReward, overSamples))
+			add(variant, "learning-curves-samples", drawCourses(j, plan.Each(cells), sim.ExpectedReward, overSamples))
 		}
 		picture := overPicture{title: "Expected reward at the last step", label: "expected reward J at the last step",
 			caption: "Points are means over the replicas with their confidence intervals: values differ where intervals are apart."}
-		compare := func(j *judgement, c *Cell) finding {
-			f := finding{measured: final[c.ID].Mean}
-			f.lo, f.hi = final[c.ID].Interval(j.confidence)
+		compare := func(j *claim.Question, c *plan.Cell) claim.Finding {
+			f := claim.Finding{Measured: final[c.ID].Mean}
+			f.Lo, f.Hi = final[c.ID].Interval(j.Confidence)
 			return f
 		}
 		params := abscissas(cells)
 		for _, param := range params {
 			picture.over = param
 			k, _ := config.LookupKey(param)
-			add(variant, "final-reward-"+strings.ReplaceAll(cmp.Or(k.Noun, k.Path), " ", "-"), figureOver(j, each(cells), picture, compare))
+			add(variant, "final-reward-"+strings.ReplaceAll(cmp.Or(k.Noun, k.Path), " ", "-"), figureOver(j, plan.Each(cells), picture, compare))
 		}
 		if params == nil && len(cells) > 1 {
-			add(variant, "final-reward", figureOver(j, each(cells), picture, compare))
+			add(variant, "final-reward", figureOver(j, plan.Each(cells), picture, compare))
 		}
 	}
-	for _, q := range e.movingQuantities(plan, all) {
-		add("", strings.ReplaceAll(string(q), "_", "-"), drawCourses(j, each(all), q, overSteps))
+	for _, q := range movingQuantities(e, p, all) {
+		add("", strings.ReplaceAll(string(q), "_", "-"), drawCourses(j, plan.Each(all), q, overSteps))
 	}
 	return figures
 }
@@ -68,11 +71,11 @@ func (e *evidence) plainFigures(plan *Plan) []Figure {
 // some cell and say something that no other figure does: Σπ² and the logit gap follow the entropy,
 // the divergence from a uniform reference is log A less the entropy, and the true reward is J
 // unless the file gives another. Samples drawn are an axis.
-func (e *evidence) movingQuantities(plan *Plan, cells []*Cell) (moving []sim.Quantity) {
+func movingQuantities(e *claim.Evidence, p *plan.Plan, cells []*plan.Cell) (moving []sim.Quantity) {
 	own := func(says func(s *config.Settings) bool) bool {
-		return slices.ContainsFunc(cells, func(c *Cell) bool { return says(&c.Settings) })
+		return slices.ContainsFunc(cells, func(c *plan.Cell) bool { return says(&c.Settings) })
 	}
-	for _, q := range plan.recordedQuantities() {
+	for _, q := range recordedQuantities(p) {
 		switch q {
 		case sim.ExpectedReward, sim.Collision, sim.LogitGap, sim.SamplesDrawn:
 			continue
@@ -87,7 +90,7 @@ func (e *evidence) movingQuantities(plan *Plan, cells []*Cell) (moving []sim.Qua
 				continue
 			}
 		}
-		if e.moves(cells, q) {
+		if moves(e, cells, q) {
 			moving = append(moving, q)
 		}
 	}
@@ -96,7 +99,7 @@ func (e *evidence) movingQuantities(plan *Plan, cells []*Cell) (moving []sim.Qua
 
 // differ reports whether a step takes more samples in one cell than in another, as far as that is
 // known: NaN where it is not.
-func differ(costs map[string]float64, cells []*Cell) bool {
+func differ(costs map[string]float64, cells []*plan.Cell) bool {
 	var known []float64
 	for _, c := range cells {
 		if x := costs[c.ID]; !math.IsNaN(x) {
@@ -108,14 +111,14 @@ func differ(costs map[string]float64, cells []*Cell) bool {
 
 // atEnd returns the mean of J over the replicas at the last recorded step, and the samples that a
 // step takes; NaN where nothing was recorded.
-func (e *evidence) atEnd(c *Cell) (final measure.Estimate, cost float64) {
-	recorded := e.means(e.outcome(c), sim.ExpectedReward, sim.SamplesDrawn)
+func atEnd(e *claim.Evidence, c *plan.Cell) (final measure.Estimate, cost float64) {
+	recorded := e.Means(e.Outcome(c), sim.ExpectedReward, sim.SamplesDrawn)
 	if recorded == nil || len(recorded.Steps) == 0 {
 		return measure.Estimate{Mean: math.NaN()}, math.NaN()
 	}
 	last := len(recorded.Steps) - 1
 	samples := (&recordedRun{Cell: c, t: recorded}).samples()
-	return c.meanReward(recorded, last), samples[last] / float64(recorded.Steps[last])
+	return c.MeanReward(recorded, last), samples[last] / float64(recorded.Steps[last])
 }
 
 // axis is what a picture of a quantity along a run has on its x axis.
@@ -132,7 +135,7 @@ var ofSamples = []sim.Quantity{sim.ZeroVarianceFraction, sim.ClipFraction, sim.G
 
 // drawCourses returns a picture of the mean of a quantity over steps, or over the samples drawn up
 // to them, with the band between the 5 % and 95 % quantiles of the replicas except ofSamples.
-func drawCourses(j *judgement, sets []CellSet, quantity sim.Quantity, over axis) Figure {
+func drawCourses(j *claim.Question, sets []plan.CellSet, quantity sim.Quantity, over axis) Figure {
 	noun := strings.ReplaceAll(string(quantity), "_", " ")
 	title, where, band := "Mean "+noun, "", ", and the 5–95 % band of the replicas"
 	if quantity == sim.ExpectedReward {
@@ -160,7 +163,7 @@ func drawCourses(j *judgement, sets []CellSet, quantity sim.Quantity, over axis)
 	missing := 0
 	for _, set := range thinned(sets) {
 		c := set.Cells[0]
-		recorded := j.trajectory(j.outcome(c), sim.ExpectedReward, quantity, sim.SamplesDrawn)
+		recorded := j.Trajectory(j.Outcome(c), sim.ExpectedReward, quantity, sim.SamplesDrawn)
 		if recorded == nil || recorded.Series(quantity) == nil {
 			continue
 		}
@@ -187,7 +190,7 @@ func drawCourses(j *judgement, sets []CellSet, quantity sim.Quantity, over axis)
 			mean.Points = append(mean.Points, BarePoint(x, float64(run.s.Mean[i])))
 			spread.Points = append(spread.Points, FigurePoint{x, float64(q[2]), float64(q[0]), float64(q[4])})
 		}
-		if banded && c.Settings.Run.Replicas > 1 && !c.deterministic() {
+		if banded && c.Settings.Run.Replicas > 1 && !c.Deterministic() {
 			f.Series = append(f.Series, spread)
 		}
 		f.Series = append(f.Series, mean)
@@ -205,34 +208,33 @@ var CellColumns = []string{"cell", "status", "expected reward at the last step",
 // their intervals. "–" stands for what is not known. failure returns the first error in reading a
 // trajectory so far.
 func (e *Experiment) CellRows(cells []int) (rows iter.Seq[[]string], failure func() error) {
-	measured := newEvidence(e.Outcomes)
-	confidence := e.Plan.IntervalConfidence()
+	measured := claim.NewEvidence(e.Plan, e.Outcomes)
 	show := func(x measure.Estimate, known bool) string {
 		if !known {
 			return "–"
 		}
-		return withInterval(x, confidence)
+		return withInterval(x, measured.Confidence)
 	}
 	rows = func(yield func([]string) bool) {
 		for _, i := range cells {
 			c := &e.Plan.Cells[i]
 			o := e.Outcomes[c.ID]
-			final, _ := measured.atEnd(c)
+			final, _ := atEnd(measured, c)
 			row := []string{cmp.Or(c.Label(), "–"), string(o.Status), show(final, true)}
 			for _, name := range []string{sim.ExpectedRewardMean, sim.ExpectedRewardVariance} {
 				row = append(row, show(o.Estimate(name)))
 			}
-			t := measured.means(o, sim.ExpectedReward, sim.Collision, sim.Entropy, sim.SamplesDrawn)
+			t := measured.Means(o, sim.ExpectedReward, sim.Collision, sim.Entropy, sim.SamplesDrawn)
 			for _, name := range []string{timeTo95, samplesTo95, string(sim.Entropy)} {
 				n, _ := parseNumber(name)
-				row = append(row, show(n.of(c, t, c.class(t)), true))
+				row = append(row, show(n.of(c, t, claim.ClassOf(c, t)), true))
 			}
 			if !yield(row) {
 				return
 			}
 		}
 	}
-	return rows, func() error { return measured.failure }
+	return rows, func() error { return measured.Failure }
 }
 
 // withInterval returns a number with its interval, if it has one, for people; "–" if it is not
@@ -242,12 +244,12 @@ func withInterval(x measure.Estimate, confidence float64) string {
 		return "–"
 	}
 	lo, hi := x.Interval(confidence)
-	digits := significant(x.Mean, hi-lo)
+	digits := judge.Significant(x.Mean, hi-lo)
 	switch whole := x.Mean >= 1000 && x.Mean < 1e12; {
 	case (!(hi > lo) || math.IsInf(hi, 0)) && whole: // a time
 		return strconv.FormatFloat(x.Mean, 'f', 0, 64)
 	case !(hi > lo) || math.IsInf(hi, 0):
-		return format(store.Number(x.Mean), digits)
+		return judge.Format(store.Number(x.Mean), digits)
 	}
-	return fmt.Sprintf("%s [%s, %s]", format(store.Number(x.Mean), digits), format(store.Number(lo), digits), format(store.Number(hi), digits))
+	return fmt.Sprintf("%s [%s, %s]", judge.Format(store.Number(x.Mean), digits), judge.Format(store.Number(lo), digits), judge.Format(store.Number(hi), digits))
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"grposim/sim"
+	"grposim/sweeps/judge"
+	"grposim/sweeps/plan"
 )
 
 // A sweep without checks has for each variant the learning curves, with the mean and the quantiles
@@ -77,7 +79,7 @@ variants:
 	if err := failure(); err != nil || len(rows) != 8 || len(rows[0]) != len(CellColumns) {
 		t.Fatalf("%d rows: %v", len(rows), err)
 	}
-	if want := format(reward.Mean[last], significant(p.Y, p.Hi-p.Lo)); rows[0][0] != "grid G=4 η=0.1" || !strings.HasPrefix(rows[0][2], want+" [") || rows[0][3] != "–" {
+	if want := judge.Format(reward.Mean[last], judge.Significant(p.Y, p.Hi-p.Lo)); rows[0][0] != "grid G=4 η=0.1" || !strings.HasPrefix(rows[0][2], want+" [") || rows[0][3] != "–" {
 		t.Errorf("first row %q, want %s", rows[0], want)
 	}
 }
@@ -95,7 +97,7 @@ func TestQuantitiesThatMove(t *testing.T) {
 		{strings.Replace(replicas, "replicas: 30", "replicas: 1", 1), "[]"},
 	} {
 		e, _ := runSweep(t, c.text, t.TempDir(), 2)
-		if got := fmt.Sprint(e.evidence.movingQuantities(e.Plan, []*Cell{&e.Plan.Cells[0]})); got != c.want {
+		if got := fmt.Sprint(movingQuantities(e.evidence, e.Plan, []*plan.Cell{&e.Plan.Cells[0]})); got != c.want {
 			t.Errorf("got %s, want %s of %s", got, c.want, c.text)
 		}
 	}

@@ -9,13 +9,14 @@ import (
 	"testing"
 
 	"grposim/sweeps/config"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 )
 
 // forecastOf returns the forecast of a plan with one worker.
-func forecastOf(t *testing.T, plan *Plan) *Forecast {
+func forecastOf(t *testing.T, p *plan.Plan) *plan.Forecast {
 	t.Helper()
-	f, err := NewForecast(t.Context(), plan.Spec, 1)
+	f, err := plan.NewForecast(t.Context(), p.Spec, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,7 @@ checks:
 // A plan whose past policies do not fit into the memory of the machine is refused with the
 // numbers, before anything is written.
 func TestMemoryOfPastPolicies(t *testing.T) {
-	plan := planText(t, `name: large
+	p := planText(t, `name: large
 seed: 1
 bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
 grpo: {group_size: 32, kl: {coefficient: 0.5}}
@@ -62,8 +63,8 @@ run: {steps: 1000000}
 `)
 	const workers = 1_000_000 // which need 1e15 bytes
 	dir := filepath.Join(t.TempDir(), "out")
-	_, forecastErr := NewForecast(t.Context(), plan.Spec, workers)
-	_, runErr := Run(t.Context(), plan, dir, workers, &silent{})
+	_, forecastErr := plan.NewForecast(t.Context(), p.Spec, workers)
+	_, runErr := Run(t.Context(), p, dir, workers, &silent{})
 	for _, err := range []error{forecastErr, runErr} {
 		var problems config.Problems
 		if !errors.As(err, &problems) || !strings.Contains(err.Error(), "large: lag.interval: got 1000000 with 2 arms") || !strings.Contains(err.Error(), "GB on 1000000 workers: this machine has ") {
@@ -79,18 +80,18 @@ run: {steps: 1000000}
 // its shards adds up to it.
 func TestForecastOfShards(t *testing.T) {
 	for _, text := range []string{small, minimal, resting + "  - {claim: fixed-point, margin: 1}\n"} {
-		plan := planText(t, text)
-		of := forecastOf(t, plan)
+		p := planText(t, text)
+		of := forecastOf(t, p)
 		steps, work, cells := 0.0, 0.0, 0
-		for i := range plan.Cells {
-			work += plan.Cells[i].Work()
+		for i := range p.Cells {
+			work += p.Cells[i].Work()
 		}
 		for i := range 3 {
-			part := of.Part(NewPart(plan.Spec, store.Shard{Index: i + 1, Of: 3}))
+			part := of.Part(plan.NewPart(p.Spec, store.Shard{Index: i + 1, Of: 3}))
 			steps, cells = steps+part.ReplicaSteps, cells+part.Cells
 		}
-		if of.Cells != len(plan.Cells) || of.ReplicaSteps != work || steps != work || cells != of.Cells || !(of.Memory > 0) {
-			t.Errorf("got %+v, want %g steps of %d cells; shards: %g steps of %d cells", of, work, len(plan.Cells), steps, cells)
+		if of.Cells != len(p.Cells) || of.ReplicaSteps != work || steps != work || cells != of.Cells || !(of.Memory > 0) {
+			t.Errorf("got %+v, want %g steps of %d cells; shards: %g steps of %d cells", of, work, len(p.Cells), steps, cells)
 		}
 	}
 }
@@ -123,11 +124,11 @@ run: {steps: 1000, burn_in: 10, replicas: 40}
 }
 
 // planOf returns a plan of a configuration without its cells.
-func planOf(t *testing.T, text string) *Plan {
+func planOf(t *testing.T, text string) *plan.Plan {
 	t.Helper()
 	spec, err := config.Load("large", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Plan{Spec: spec}
+	return &plan.Plan{Spec: spec}
 }

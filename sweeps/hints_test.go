@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"grposim/sim"
+	"grposim/sweeps/judge"
 	"grposim/sweeps/store"
 )
 
@@ -31,7 +32,7 @@ func TestUnsettledSlope(t *testing.T) {
 		}
 		v := e.Verdicts[0]
 		for _, want := range says {
-			if v.Verdict != OutOfScope || !strings.Contains(v.Because, want) {
+			if v.Verdict != judge.OutOfScope || !strings.Contains(v.Because, want) {
 				t.Errorf("%s because %s: want %q", v.Verdict, v.Because, want)
 			}
 		}

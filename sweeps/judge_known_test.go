@@ -10,10 +10,11 @@ import (
 
 	"grposim/rom"
 	"grposim/rom/rest"
-	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
+	"grposim/sweeps/judge"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
 )
@@ -81,22 +82,22 @@ func TestErrorOfASlope(t *testing.T) {
 // of confidence 1 − 0.01/n of the mean over replicas, as a share of the rise.
 func TestBandHoldsAtAllSteps(t *testing.T) {
 	text := strings.Replace(resting, "policy: {init: fixed-point}", "policy: {init: [0, 0]}", 1)
-	plan := planText(t, strings.Replace(text, "steps: 1000", "steps: 300", 1)+"  - {claim: trajectory, absolute_margin: 0.001}\n")
-	outcomes, err := Simulate(t.Context(), plan, 1)
+	p := planText(t, strings.Replace(text, "steps: 1000", "steps: 300", 1)+"  - {claim: trajectory, absolute_margin: 0.001}\n")
+	outcomes, err := plan.Simulate(t.Context(), p, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := judged(t, plan, outcomes)[0]
+	v := judged(t, p, outcomes)[0]
 	var step int
 	if _, err := fmt.Sscanf(v.Quantity, "deviation of mean reward at step %d", &step); err != nil {
 		t.Fatalf("%q: %v", v.Quantity, err)
 	}
-	recorded, err := outcomes[plan.Cells[0].ID].Trajectory(sim.ExpectedReward)
+	recorded, err := outcomes[p.Cells[0].ID].Trajectory(sim.ExpectedReward)
 	if err != nil {
 		t.Fatal(err)
 	}
 	series := recorded.Series(sim.ExpectedReward)
-	point, _ := rest.Reached(theory.Params(&plan.Cells[0].Settings, rom.Unit))
+	point, _ := rest.Reached(theory.Params(&p.Cells[0].Settings, rom.Unit))
 	rise := point.Reward - (0.9+0.2)/2
 	for i, at := range recorded.Steps {
 		if at != step {
@@ -118,37 +119,14 @@ func TestTrialsAndDegreesOfFreedom(t *testing.T) {
 	c := &planText(t, text+"  - {claim: fixed-point, margin: 1}\n").Cells[0]
 	e := measure.Estimate{Mean: 0.3, StdErr: 1e-9, DF: 9}
 	for name, trials := range map[string]float64{
-		sim.ZeroVarianceShare: 10 * (1000 - 100) * 3,
-		namedPrefix + "none":  10,
+		sim.ZeroVarianceShare:   10 * (1000 - 100) * 3,
+		plan.NamedShare("none"): 10,
 	} {
-		lo, hi := c.interval(name, e, 0.99)
+		lo, hi := c.Interval(name, e, 0.99)
 		wantLo, wantHi := e.Share(trials, 0.99)
 		if lo != wantLo || hi != wantHi {
 			t.Errorf("%s: [%g, %g], want the interval of %g trials, [%g, %g]", name, lo, hi, trials, wantLo, wantHi)
 		}
-	}
-}
-
-// A margin is relative to |predicted|, or absolute; about an infinite prediction there is
-// none, and a one-sided comparison has none.
-func TestMargins(t *testing.T) {
-	for _, c := range []struct {
-		check     config.Check
-		predicted float64
-		want      float64
-	}{
-		{config.Check{Margin: 0.1}, -2, 0.2},
-		{config.Check{AbsoluteMargin: 0.1}, -2, 0.1},
-		{config.Check{Margin: 0.1}, math.Inf(1), 0},
-	} {
-		if got := (&judgement{model: model{check: &c.check}}).margin(c.predicted); got != c.want {
-			t.Errorf("margin %g or %g about %g: %g, want %g", c.check.Margin, c.check.AbsoluteMargin, c.predicted, got, c.want)
-		}
-	}
-	j := &judgement{model: model{check: &config.Check{Margin: 0.1}}}
-	f := finding{measured: 0.95, lo: 0.94, hi: 0.96, side: FromBelow, predicted: scope.Number{Value: 1, Kind: rom.PaperRule}}
-	if v := j.rule(Verdict{Expect: config.Holds}, f); v.Verdict != Disagree || v.Margin != 0 {
-		t.Errorf("a value below its lower bound: %v with margin %g", v.Verdict, float64(v.Margin))
 	}
 }
 
@@ -159,27 +137,28 @@ func TestHypotheses(t *testing.T) {
 	half := 0.01 * student(9, 0.99)
 	for _, c := range []struct {
 		hypothesis string
-		want       Ruling
+		want       judge.Ruling
 		says       string
 	}{
-		{"expected: 0.75, absolute_margin: 0.04", Agree, ": 0.75 ± 0.04 holds; the theory predicts "},
-		{"expected: 0.75, margin: 0.06", Agree, ": 0.75 ± 0.045 holds; "},
-		{"expected: 0.75, absolute_margin: 0.02", Inconclusive, " is undecided; the interval straddles the margin: about 2.6 times the replicas"},
-		{"expected: 0.6, absolute_margin: 0.13", Inconclusive, " is undecided; "},
-		{"expected: 0.6, absolute_margin: 0.04", Disagree, ": 0.6 ± 0.04 is refuted; "},
-		{fmt.Sprint("at_most: ", 0.75+1.01*half), Agree, " holds; "},
-		{fmt.Sprint("at_most: ", 0.75+0.99*half), Inconclusive, " is undecided; the interval straddles the bound: about 1 times the replicas"},
-		{fmt.Sprint("at_most: ", 0.75-0.99*half), Inconclusive, " is undecided; "},
-		{fmt.Sprint("at_most: ", 0.75-1.01*half), Disagree, " is refuted; "},
-		{fmt.Sprint("at_least: ", 0.75-1.01*half), Agree, " holds; "},
-		{fmt.Sprint("at_least: ", 0.75-0.99*half), Inconclusive, " is undecided; "},
-		{fmt.Sprint("at_least: ", 0.75+1.01*half), Disagree, " is refuted; "},
+		{"expected: 0.75, absolute_margin: 0.04", judge.Agree, ": 0.75 ± 0.04 holds; the theory predicts "},
+		{"expected: 0.75, margin: 0.06", judge.Agree, ": 0.75 ± 0.045 holds; "},
+		{"expected: 0.75, absolute_margin: 0.02", judge.Inconclusive, " is undecided; the interval straddles the margin: about 2.6 times the replicas"},
+		{"expected: 0.6, absolute_margin: 0.13", judge.Inconclusive, " is undecided; "},
+		{"expected: 0.6, absolute_margin: 0.04", judge.Disagree, ": 0.6 ± 0.04 is refuted; "},
+		{fmt.Sprint("at_most: ", 0.75+1.01*half), judge.Agree, " holds; "},
+		{fmt.Sprint("at_most: ", 0.75+0.99*half), judge.Inconclusive, " is undecided; the interval straddles the bound: about 1 times the replicas"},
+		{fmt.Sprint("at_most: ", 0.75-0.99*half), judge.Inconclusive, " is undecided; "},
+		{fmt.Sprint("at_most: ", 0.75-1.01*half), judge.Disagree, " is refuted; "},
+		{fmt.Sprint("at_least: ", 0.75-1.01*half), judge.Agree, " holds; "},
+		{fmt.Sprint("at_least: ", 0.75-0.99*half), judge.Inconclusive, " is undecided; "},
+		{fmt.Sprint("at_least: ", 0.75+1.01*half), judge.Disagree, " is refuted; "},
 	} {
 		plan := planText(t, resting+"  - {claim: fixed-point, "+c.hypothesis+"}\n")
 		o := outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardMean, Mean: 0.75, StdErr: 0.01, DF: 9})
 		o.ID = plan.Cells[0].ID
 		v := judged(t, plan, map[string]*store.Outcome{o.ID: &o})[0]
-		if v.Verdict != c.want || !strings.Contains(v.Because, c.says) || !strings.Contains(v.Because, v.measured()) {
+		measured, interval, _, _ := v.Numbers()
+		if v.Verdict != c.want || !strings.Contains(v.Because, c.says) || !strings.Contains(v.Because, measured+" "+interval) {
 			t.Errorf("%s: %v, %s; want %v, …%s…", c.hypothesis, v.Verdict, v.Because, c.want, c.says)
 		}
 		if h := v.Hypothesis; h == nil || float64(v.Predicted) != h.Value || h.PredictionKind != rom.Exact || !(h.Predicted > 0.5 && h.Predicted < 0.9) {
@@ -222,7 +201,7 @@ func TestClaimsAboutRest(t *testing.T) {
 				outcomes[cell.ID] = &o
 			}
 			for _, v := range judged(t, plan, outcomes) {
-				if rest := strings.Contains(v.Because, "the mean path is still on its way") || strings.Contains(v.Because, "the mean field from the start is"); v.Verdict != OutOfScope || !rest || v.Reason == "" {
+				if rest := strings.Contains(v.Because, "the mean path is still on its way") || strings.Contains(v.Because, "the mean field from the start is"); v.Verdict != judge.OutOfScope || !rest || v.Reason == "" {
 					t.Errorf("%s, %s: %v, %s", c.claim, way, v.Verdict, v.Because)
 				}
 			}
@@ -236,7 +215,7 @@ func TestHypothesisOfAnEarlyFit(t *testing.T) {
 	arms := "arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.5}, {reward: bernoulli, mean: 0.3}, {reward: bernoulli, mean: 0.1}]"
 	text := strings.NewReplacer("arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]", arms, "group_size: 16", "group_size: inf").Replace(resting)
 	// the rate is 0.0059, at first 0.0106
-	for burnIn, want := range map[string]Ruling{"1": OutOfScope, "600": Disagree} {
+	for burnIn, want := range map[string]judge.Ruling{"1": judge.OutOfScope, "600": judge.Disagree} {
 		plan := planText(t, strings.Replace(text, "burn_in: 100", "burn_in: "+burnIn, 1)+"  - {claim: relaxation, offset: 0.001, at_least: 0.01}\n")
 		o := outcomeOf(store.NamedEstimate{Name: sim.RelaxationRate, Mean: map[string]float64{"1": 0.0106, "600": 0.0059}[burnIn], DF: -1})
 		o.ID = plan.Cells[0].ID
@@ -255,7 +234,7 @@ func TestHypothesisOfAFit(t *testing.T) {
 		t.Errorf("to leading order: %+v, want one verdict on the rate", v)
 	}
 	plan := planText(t, strings.Replace(resting, "fixed-point", "[0, 0]", 1)+"  - {claim: saturation-fit, at_least: 0.99}\n")
-	for r2, want := range map[float64]Ruling{0.995: Agree, 0.98: Disagree} {
+	for r2, want := range map[float64]judge.Ruling{0.995: judge.Agree, 0.98: judge.Disagree} {
 		o := outcomeOf(
 			store.NamedEstimate{Name: sim.SaturationRate, Mean: 2, StdErr: 1e-6, DF: 9},
 			store.NamedEstimate{Name: sim.SaturationR2, Mean: r2, StdErr: 1e-6, DF: 9},

@@ -11,10 +11,12 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
-	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sim/measure"
+	"grposim/sweeps/claim"
 	"grposim/sweeps/config"
+	"grposim/sweeps/judge"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
 )
@@ -33,13 +35,13 @@ checks:
 `
 
 // judgeOne judges the cell of resting by one check, with the estimates of o.
-func judgeOne(t *testing.T, check string, o store.Outcome) Verdict {
+func judgeOne(t *testing.T, check string, o store.Outcome) judge.Verdict {
 	t.Helper()
 	plan := planText(t, resting+"  - "+check+"\n")
 	o.ID = plan.Cells[0].ID
 	verdicts := judged(t, plan, map[string]*store.Outcome{o.ID: &o})
-	if len(verdicts) != 1 || plan.Verdicts != 1 {
-		t.Fatalf("%d verdicts, %d planned", len(verdicts), plan.Verdicts)
+	if len(verdicts) != 1 || claim.Verdicts(plan) != 1 {
+		t.Fatalf("%d verdicts, %d planned", len(verdicts), claim.Verdicts(plan))
 	}
 	return verdicts[0]
 }
@@ -58,7 +60,7 @@ func TestJudgeStationaryFluctuation(t *testing.T) {
 	const check = "{claim: stationary-fluctuation, margin: 0.02, control: {scale: {noise: 1.1}}}"
 	right := store.NamedEstimate{Name: sim.ExpectedRewardVariance, Mean: restingVariance, StdErr: restingVariance * 1e-3, DF: 1000}
 	v := judgeOne(t, check, outcomeOf(right))
-	if v.Verdict != Agree || v.Control == nil || v.Control.Verdict != Disagree || v.Control.Fault != "noise × 1.1" {
+	if v.Verdict != judge.Agree || v.Control == nil || v.Control.Verdict != judge.Disagree || v.Control.Fault != "noise × 1.1" {
 		t.Errorf("right: %v because %s, control %+v", v.Verdict, v.Because, v.Control)
 	}
 	// the run is not quite stationary
@@ -67,20 +69,20 @@ func TestJudgeStationaryFluctuation(t *testing.T) {
 	}
 	wrong := right
 	wrong.Mean *= 1.1
-	if v := judgeOne(t, check, outcomeOf(wrong)); v.Verdict != Disagree {
+	if v := judgeOne(t, check, outcomeOf(wrong)); v.Verdict != judge.Disagree {
 		t.Errorf("10 %% off: %v", v.Verdict)
 	}
 	imprecise := right
 	imprecise.StdErr = restingVariance * 0.05
-	if v := judgeOne(t, check, outcomeOf(imprecise)); v.Verdict != Inconclusive || !strings.Contains(v.Because, "would decide") {
+	if v := judgeOne(t, check, outcomeOf(imprecise)); v.Verdict != judge.Inconclusive || !strings.Contains(v.Because, "would decide") {
 		t.Errorf("5 %% standard error: %v because %s", v.Verdict, v.Because)
 	}
 	single := right
 	single.DF = 0
-	if v := judgeOne(t, check, outcomeOf(single)); v.Verdict != Inconclusive {
+	if v := judgeOne(t, check, outcomeOf(single)); v.Verdict != judge.Inconclusive {
 		t.Errorf("a single replica: %v", v.Verdict)
 	}
-	for diverged, want := range map[int]Ruling{3: Inconclusive, 5: Disagree, 10: Disagree} { // of 10
+	for diverged, want := range map[int]judge.Ruling{3: judge.Inconclusive, 5: judge.Disagree, 10: judge.Disagree} { // of 10
 		v := judgeOne(t, check, store.Outcome{Status: store.CellDiverged, Diverged: diverged, DivergedAt: 17})
 		if says := fmt.Sprintf("%d of 10 replicas left the range of floating point, the first at step 17", diverged); v.Verdict != want || !strings.HasPrefix(v.Because, says) {
 			t.Errorf("%d diverged: %v because %s", diverged, v.Verdict, v.Because)
@@ -92,7 +94,7 @@ func TestJudgeStationaryFluctuation(t *testing.T) {
 func TestJudgeNoNoise(t *testing.T) {
 	text := strings.Replace(resting, "group_size: 16", "group_size: inf", 1) + "  - {claim: stationary-fluctuation, margin: 0.02}\n"
 	plan := planText(t, text)
-	for variance, want := range map[float64]Ruling{0: Agree, 1e-30: Agree, 1e-20: Disagree} {
+	for variance, want := range map[float64]judge.Ruling{0: judge.Agree, 1e-30: judge.Agree, 1e-20: judge.Disagree} {
 		o := outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardVariance, Mean: variance, DF: measure.Exactly})
 		o.ID = plan.Cells[0].ID
 		v := judged(t, plan, map[string]*store.Outcome{o.ID: &o})[0]
@@ -102,7 +104,7 @@ func TestJudgeNoNoise(t *testing.T) {
 	}
 	// A single replica runs, whatever the file says: if it diverges, all did.
 	diverged := store.Outcome{ID: plan.Cells[0].ID, Status: store.CellDiverged, Diverged: 1, DivergedAt: 17}
-	if v := judged(t, plan, map[string]*store.Outcome{diverged.ID: &diverged})[0]; v.Verdict != Disagree || !strings.HasPrefix(v.Because, "1 of 1 replicas") {
+	if v := judged(t, plan, map[string]*store.Outcome{diverged.ID: &diverged})[0]; v.Verdict != judge.Disagree || !strings.HasPrefix(v.Because, "1 of 1 replicas") {
 		t.Errorf("diverged: %v because %s", v.Verdict, v.Because)
 	}
 }
@@ -112,7 +114,7 @@ func TestJudgeNoNoise(t *testing.T) {
 func TestJudgeRefutation(t *testing.T) {
 	const check = "{claim: stationary-fluctuation, margin: 0.02, prediction: rule-at-stiffness, expect: fails}"
 	v := judgeOne(t, check, outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardVariance, Mean: restingVariance, StdErr: restingVariance * 1e-3, DF: 1000}))
-	if v.Verdict != Agree || v.Expect != config.Fails || v.PredictionKind != "rule-at-stiffness" || v.Control == nil || v.Control.Verdict != Disagree {
+	if v.Verdict != judge.Agree || v.Expect != config.Fails || v.PredictionKind != "rule-at-stiffness" || v.Control == nil || v.Control.Verdict != judge.Disagree {
 		t.Errorf("%v of %s because %s, control %+v", v.Verdict, v.PredictionKind, v.Because, v.Control)
 	}
 	if ratio := float64(v.Predicted) / restingVariance; math.Abs(ratio-2) > 0.05 {
@@ -123,7 +125,7 @@ func TestJudgeRefutation(t *testing.T) {
 func TestJudgeFixedPoint(t *testing.T) {
 	const check = "{claim: fixed-point, margin: 0.005, control: {set: {grpo.kl.coefficient: 0.55}}}"
 	v := judgeOne(t, check, outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardMean, Mean: restingReward, StdErr: 1e-5, DF: 1000}))
-	if v.Verdict != Agree || v.Control.Verdict != Disagree || v.Control.Fault != "grpo.kl.coefficient = 0.55" {
+	if v.Verdict != judge.Agree || v.Control.Verdict != judge.Disagree || v.Control.Fault != "grpo.kl.coefficient = 0.55" {
 		t.Errorf("%v, control %+v", v.Verdict, v.Control)
 	}
 	// within 1 % of the second-order shift
@@ -137,9 +139,9 @@ func TestJudgePaperFixedPoint(t *testing.T) {
 	params := theory.Params(&planText(t, resting+"  - {claim: fixed-point, margin: 0.1}\n").Cells[0].Settings, rom.Unit)
 	params.GroupSize = option.Infinite
 	limit := rom.Predict(params).FixedPoint.Reward
-	for check, want := range map[string][2]Ruling{ // at the fixed point of G = ∞ and at that of G = 16
-		"control: {set: {grpo.kl.coefficient: 0.55}}": {Agree, Disagree},
-		"expect: fails": {Disagree, Agree},
+	for check, want := range map[string][2]judge.Ruling{ // at the fixed point of G = ∞ and at that of G = 16
+		"control: {set: {grpo.kl.coefficient: 0.55}}": {judge.Agree, judge.Disagree},
+		"expect: fails": {judge.Disagree, judge.Agree},
 	} {
 		for i, measured := range []float64{limit, restingReward} {
 			v := judgeOne(t, "{claim: fixed-point, prediction: paper-rule, margin: 0.005, "+check+"}",
@@ -162,26 +164,14 @@ func TestNoFixedPoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v := e.Verdicts[0]; v.Verdict != OutOfScope || !strings.Contains(v.Because, "no fixed point") {
+	if v := e.Verdicts[0]; v.Verdict != judge.OutOfScope || !strings.Contains(v.Because, "no fixed point") {
 		t.Errorf("%v because %s", v.Verdict, v.Because)
-	}
-}
-
-// Every claim of the configuration has a logic, and there are no others.
-func TestClaimTableIsComplete(t *testing.T) {
-	for _, claim := range config.Claims {
-		if claims[claim] == nil {
-			t.Errorf("%s has no logic", claim.Name)
-		}
-	}
-	if len(claims) != len(config.Claims) {
-		t.Errorf("%d claims have logic, %d are in the table", len(claims), len(config.Claims))
 	}
 }
 
 // scalingOf judges the slope of estimates Var J and relaxation rate of G^exponent at the given
 // group sizes, for the cell of a configuration.
-func scalingOf(t *testing.T, text, sizes, check string, exponent float64) []Verdict {
+func scalingOf(t *testing.T, text, sizes, check string, exponent float64) []judge.Verdict {
 	t.Helper()
 	text = strings.Replace(text, "checks:", "sweep: [{param: grpo.group_size, values: "+sizes+"}]\nchecks:", 1) + "  - " + check + "\n"
 	plan := planText(t, text)
@@ -204,10 +194,10 @@ func TestJudgeScaling(t *testing.T) {
 	for _, c := range []struct {
 		sizes    string
 		exponent float64
-		want     Ruling
+		want     judge.Ruling
 	}{
-		{"[2, 4, 32, 128, 1024, inf]", -1, Agree},
-		{"[2, 4, 32, 128, 1024, inf]", -1.1, Disagree},
+		{"[2, 4, 32, 128, 1024, inf]", -1, judge.Agree},
+		{"[2, 4, 32, 128, 1024, inf]", -1.1, judge.Disagree},
 	} {
 		verdicts := scalingOf(t, resting, c.sizes, leading, c.exponent)
 		if len(verdicts) != 1 {
@@ -217,7 +207,7 @@ func TestJudgeScaling(t *testing.T) {
 		if v.Verdict != c.want {
 			t.Errorf("G in %s, exponent %g: %v because %s, want %v", c.sizes, c.exponent, v.Verdict, v.Because, c.want)
 		}
-		if v.Verdict == Agree && (v.Predicted != -1 || math.Abs(float64(v.Measured)+1) > 1e-12 || v.Cell != "grpo.group_size|") {
+		if v.Verdict == judge.Agree && (v.Predicted != -1 || math.Abs(float64(v.Measured)+1) > 1e-12 || v.Cell != "grpo.group_size|") {
 			t.Errorf("measured %g, predicted %g, cell %q", float64(v.Measured), float64(v.Predicted), v.Cell)
 		}
 	}
@@ -229,8 +219,8 @@ func TestJudgeAdamScaling(t *testing.T) {
 	text := strings.Replace(resting, "optimizer: {learning_rate: 0.1}", "optimizer: {kind: adam, learning_rate: 0.0002}", 1)
 	for _, c := range []struct {
 		exponent float64
-		want     Ruling
-	}{{-0.5, Agree}, {-1, Disagree}} {
+		want     judge.Ruling
+	}{{-0.5, judge.Agree}, {-1, judge.Disagree}} {
 		v := scalingOf(t, text, "[32, 128, 512]", check, c.exponent)[0]
 		if v.Verdict != c.want || v.Predicted != -0.5 || v.PredictionKind != rom.LeadingOrder {
 			t.Errorf("exponent %g: %v because %s, predicted %g (%s)", c.exponent, v.Verdict, v.Because, float64(v.Predicted), v.PredictionKind)
@@ -244,7 +234,7 @@ func TestControlOfASmallPrediction(t *testing.T) {
 	const check = "{claim: relaxation-scaling, over: grpo.group_size, offset: 0.01, margin: 0.1, control: {set: {optimizer.kind: heavy-ball}}}"
 	text := strings.Replace(resting, "optimizer: {learning_rate: 0.1}", "optimizer: {kind: adam, learning_rate: 0.0002}", 1)
 	v := scalingOf(t, text, "[128, 256, 512]", check, 0.5)[0]
-	if v.Verdict != Agree || v.Control.Verdict != Disagree {
+	if v.Verdict != judge.Agree || v.Control.Verdict != judge.Disagree {
 		t.Errorf("%v because %s, control %v", v.Verdict, v.Because, v.Control.Verdict)
 	}
 }
@@ -258,7 +248,7 @@ func TestMissingNumbersDoNotAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v := e.Verdicts[0].Verdict; v != Agree {
+	if v := e.Verdicts[0].Verdict; v != judge.Agree {
 		t.Fatalf("%v, want a margin of 1e6 to agree", v)
 	}
 	id := plan.Cells[0].ID
@@ -270,7 +260,7 @@ func TestMissingNumbersDoNotAgree(t *testing.T) {
 	o.SetTrajectory(recorded)
 	series := recorded.Series(sim.ExpectedReward)
 	series.Mean[len(series.Mean)/2] = store.Number(math.NaN())
-	if v := judged(t, plan, map[string]*store.Outcome{id: &o})[0]; v.Verdict != Inconclusive {
+	if v := judged(t, plan, map[string]*store.Outcome{id: &o})[0]; v.Verdict != judge.Inconclusive {
 		t.Errorf("%v because %s", v.Verdict, v.Because)
 	}
 }
@@ -294,39 +284,21 @@ func TestExactPredictionOutOfScope(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, v := range e.Verdicts {
-		want := []Ruling{Agree, OutOfScope}[v.Check%2]
-		if v.Verdict != want || want == Agree && v.PredictionKind != rom.Expansion {
+		want := []judge.Ruling{judge.Agree, judge.OutOfScope}[v.Check%2]
+		if v.Verdict != want || want == judge.Agree && v.PredictionKind != rom.Expansion {
 			t.Errorf("%s, check %d: %v because %s (%s)", v.Claim, v.Check, v.Verdict, v.Because, v.PredictionKind)
 		}
 	}
 }
 
 // judged returns the verdicts of Judge, and fails the test on an error.
-func judged(t *testing.T, plan *Plan, outcomes map[string]*store.Outcome) []Verdict {
+func judged(t *testing.T, plan *plan.Plan, outcomes map[string]*store.Outcome) []judge.Verdict {
 	t.Helper()
 	verdicts, err := Judge(plan, outcomes)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return verdicts
-}
-
-// A prediction that may neglect half of the margin is judged, one that may neglect
-// more is not, whatever was measured.
-func TestNeglectedTermsAgainstTheMargin(t *testing.T) {
-	f := finding{measured: 1, lo: 1, hi: 1, predicted: scope.Number{Value: 2, Kind: rom.Exact}}
-	j := &judgement{model: model{check: &config.Check{Margin: 0.1}}}
-	for _, c := range []struct {
-		neglected float64
-		want      Ruling
-	}{{0, Disagree}, {0.0999, Disagree}, {0.1001, OutOfScope}, {math.Inf(1), OutOfScope}} {
-		f.predicted.Neglected = nil
-		f.predicted.Leave(scope.HigherOrder, c.neglected)
-		v := j.rule(Verdict{Expect: config.Holds}, f)
-		if v.Verdict != c.want || (c.want == OutOfScope) != math.IsNaN(float64(v.Predicted)) {
-			t.Errorf("neglected %g of a margin of 0.2: %v because %s", c.neglected, v.Verdict, v.Because)
-		}
-	}
 }
 
 // The scope of a stationary state has the same words in predictions, their table and
@@ -351,7 +323,7 @@ func TestScopeIsTheSameEverywhere(t *testing.T) {
 	for c, line := range Predictions(e.Plan) {
 		v := e.Verdicts[i]
 		i++
-		if in := c.Variant == "good"; line.Scope.In != in || (v.Verdict == OutOfScope) == in {
+		if in := c.Variant == "good"; line.Scope.In != in || (v.Verdict == judge.OutOfScope) == in {
 			t.Errorf("%s: predicted scope %+v, verdict %v because %s", c.Variant, line.Scope, v.Verdict, v.Because)
 		}
 		if !line.Scope.In && (v.Because != line.Scope.Because.String() || rows[i][column] != line.Scope.Because.String()) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 	"grposim/training/diagnose"
 )
@@ -53,11 +54,11 @@ func TestLongMemoryOfAPlan(t *testing.T) {
 	if spec.Size() != cells {
 		t.Fatalf("%d cells", spec.Size())
 	}
-	NewPlan(spec) // fills what is computed once
-	if held := heapOf(func() *Plan { return NewPlan(spec) }) / cells; held > most {
+	plan.New(spec) // fills what is computed once
+	if held := heapOf(func() *plan.Plan { return plan.New(spec) }) / cells; held > most {
 		t.Errorf("a plan holds %.0f bytes a cell, want at most %d", held, most)
 	}
-	if held := heapOf(func() *Plan { return NewPart(spec, store.Shard{Index: 3, Of: 1000}) }); held > 100*most {
+	if held := heapOf(func() *plan.Plan { return plan.NewPart(spec, store.Shard{Index: 3, Of: 1000}) }); held > 100*most {
 		t.Errorf("a shard of 8 cells holds %.0f bytes", held)
 	}
 }

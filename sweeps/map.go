@@ -12,7 +12,9 @@ import (
 
 	"grposim/rom"
 	"grposim/sim"
+	"grposim/sweeps/claim"
 	"grposim/sweeps/config"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
 )
@@ -31,38 +33,38 @@ type RegimeMap struct {
 // mapPoint is a simulated cell at its parameters x and y.
 type mapPoint struct {
 	x, y  float64
-	cell  *Cell
-	class Class
+	cell  *plan.Cell
+	class claim.Class
 	value float64 // of the quantity that colours the cells; NaN: none
 	theory.Regime
 }
 
 // mapValue returns the recorded number by which a cell of a class is coloured, NaN where there
 // is none.
-func (e *evidence) mapValue(c *Cell, class Class, n *recordedNumber) float64 {
-	o := e.outcome(c)
+func mapValue(e *claim.Evidence, c *plan.Cell, class claim.Class, n *recordedNumber) float64 {
+	o := e.Outcome(c)
 	if o == nil || n == nil {
 		return math.NaN()
 	}
-	return n.of(c, e.means(o, sim.ExpectedReward, n.quantity, sim.SamplesDrawn), class).Mean
+	return n.of(c, e.Means(o, sim.ExpectedReward, n.quantity, sim.SamplesDrawn), class).Mean
 }
 
 // regimeMap returns the map of a panel, with cells coloured by a number; nil: by class.
-func (e *evidence) regimeMap(p panel, colour *recordedNumber) RegimeMap {
+func regimeMap(e *claim.Evidence, p panel, colour *recordedNumber) RegimeMap {
 	m := RegimeMap{panel: p, colour: colour}
 	m.points = make([]mapPoint, len(p.cells))
 	kinds := make([]rom.Kind, len(p.cells))
-	e.inParallel(len(p.cells), always, func(e *evidence, i int) {
+	e.InParallel(len(p.cells), plan.Always, func(e *claim.Evidence, i int) {
 		c := p.cells[i]
-		prediction, class := e.cache.PredictRegime(&c.Settings), e.class(c)
+		prediction, class := e.Cache.PredictRegime(&c.Settings), e.Class(c)
 		kinds[i] = theory.StationaryKind(&c.Settings, prediction)
 		m.points[i] = mapPoint{
 			x: p.x.Number(&c.Settings), y: p.y.Number(&c.Settings),
-			cell: c, class: class, value: e.mapValue(c, class, colour), Regime: theory.NewRegime(&c.Settings, prediction),
+			cell: c, class: class, value: mapValue(e, c, class, colour), Regime: theory.NewRegime(&c.Settings, prediction),
 		}
 	})
 	m.kind = cmp.Or(kinds...)
-	plane := e.cache.NewPlane(p.cells[0].Settings, p.x, p.y, p.values(p.x), p.values(p.y))
+	plane := e.Cache.NewPlane(p.cells[0].Settings, p.x, p.y, p.values(p.x), p.values(p.y))
 	m.curves, m.area = plane.Boundaries(kindWords[m.kind])
 	return m
 }
@@ -79,7 +81,7 @@ func (p *panel) values(k config.Key) []float64 {
 
 // moves reports whether any cell of the map has a class other than AtRest and Unresolved.
 func (m *RegimeMap) moves() bool {
-	return slices.ContainsFunc(m.points, func(p mapPoint) bool { return p.class != "" && p.class != AtRest && p.class != Unresolved })
+	return slices.ContainsFunc(m.points, func(p mapPoint) bool { return p.class != "" && p.class != claim.AtRest && p.class != claim.Unresolved })
 }
 
 // Variant returns the variant that the map shows, "" if the plan has only one.
@@ -88,8 +90,8 @@ func (m *RegimeMap) Variant() string { return m.variant }
 // ClassCount counts the cells of one class, in total and by the regime that the linear
 // dynamics predicts. Cells without a prediction are in Cells alone.
 type ClassCount struct {
-	Class Class // the class of the simulated cells
-	Cells int   // their number, at least 1
+	Class claim.Class // the class of the simulated cells
+	Cells int         // their number, at least 1
 
 	Overdamped, Oscillatory, Unstable int // the numbers of them in each regime
 }
@@ -97,7 +99,7 @@ type ClassCount struct {
 // Counts returns the counts of the classes that occur, in the order of Classes.
 func (m *RegimeMap) Counts() []ClassCount {
 	var counts []ClassCount
-	for _, class := range Classes {
+	for _, class := range claim.Classes {
 		n := ClassCount{Class: class}
 		for _, p := range m.points {
 			if p.class != class {
@@ -178,7 +180,7 @@ func (m *RegimeMap) Figure() Figure {
 			s.Points = append(s.Points, BarePoint(math.NaN(), math.NaN()))
 		}
 	}
-	for _, class := range Classes {
+	for _, class := range claim.Classes {
 		s := FigureSeries{Name: string(class), Group: string(class), Mark: Marker}
 		for _, p := range m.points {
 			if p.class == class {
@@ -212,7 +214,7 @@ func (m *RegimeMap) caption() string {
 		}
 	}
 	for _, n := range m.Counts() {
-		classes = append(classes, fmt.Sprintf("%s (%d): %s", n.Class, n.Cells, meanings[n.Class]))
+		classes = append(classes, fmt.Sprintf("%s (%d): %s", n.Class, n.Cells, claim.Meanings[n.Class]))
 	}
 	for _, c := range m.curves {
 		if len(c.Lines) > 0 {

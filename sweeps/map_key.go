@@ -9,19 +9,23 @@ import (
 
 	"grposim/sim"
 	"grposim/sim/measure"
+	"grposim/sweeps/claim"
 	"grposim/sweeps/config"
+	"grposim/sweeps/plan"
 )
 
 // KeyMap is a map over one key, or over none: recorded numbers of the cells of a sweep, as a table
 // and as figures.
 type KeyMap struct {
-	plan    *Plan
+	plan    *plan.Plan
 	x       string // path of the key; "": the cells are side by side
 	line    bool   // whether the cells form lines over it
 	numbers []recordedNumber
-	cells   []*Cell
-	values  [][]measure.Estimate // by cell and number
-	classes []Class              // by cell
+	cells   []*plan.Cell
+	// of the intervals
+	confidence float64
+	values     [][]measure.Estimate // by cell and number
+	classes    []claim.Class        // by cell
 }
 
 // usualNumbers are those of a KeyMap for which no quantity is named.
@@ -31,10 +35,10 @@ var usualNumbers = []string{string(sim.ExpectedReward), timeTo95, samplesTo95, s
 // numbers of them to show, recorded numbers by name; none: those of usualNumbers. A time to a level
 // has the given one. x is a swept key, or "". The error is of type config.Problems and names the
 // flags --x, --where, --quantity and --level.
-func NewKeyMap(plan *Plan, x string, where, quantities []string, level *float64) (*KeyMap, error) {
-	m := &KeyMap{plan: plan, x: x}
+func NewKeyMap(p *plan.Plan, x string, where, quantities []string, level *float64) (*KeyMap, error) {
+	m := &KeyMap{plan: p, x: x}
 	chosen, problems := conditionsOf(where)
-	m.cells = slices.DeleteFunc(plan.all(), func(c *Cell) bool {
+	m.cells = slices.DeleteFunc(p.All(), func(c *plan.Cell) bool {
 		return !chosen.Selects(&config.Point{Variant: c.Variant, Settings: c.Settings})
 	})
 	if len(quantities) == 0 {
@@ -45,7 +49,7 @@ func NewKeyMap(plan *Plan, x string, where, quantities []string, level *float64)
 		m.numbers, problems = append(m.numbers, n), append(problems, bad...)
 	}
 	var swept []string
-	for _, c := range plan.all() {
+	for _, c := range p.All() {
 		for _, a := range c.Axes {
 			if !slices.Contains(swept, a.Param) {
 				swept = append(swept, a.Param)
@@ -62,8 +66,8 @@ func NewKeyMap(plan *Plan, x string, where, quantities []string, level *float64)
 		return nil, problems
 	}
 	m.line = x != ""
-	for _, variant := range variantsOf(each(m.cells)) {
-		cells := slices.DeleteFunc(slices.Clone(m.cells), func(c *Cell) bool { return c.Variant != variant })
+	for _, variant := range variantsOf(plan.Each(m.cells)) {
+		cells := slices.DeleteFunc(slices.Clone(m.cells), func(c *plan.Cell) bool { return c.Variant != variant })
 		m.line = m.line && slices.Contains(abscissas(cells), x)
 	}
 	return m, nil
@@ -83,17 +87,18 @@ func conditionsOf(where []string) (chosen config.Check, problems config.Problems
 // Its error is of type config.Problems where no cell has a number that is asked for, else the first
 // in reading a trajectory.
 func (e *Experiment) Measure(m *KeyMap) error {
-	m.values, m.classes = make([][]measure.Estimate, len(m.cells)), make([]Class, len(m.cells))
-	e.evidence.inParallel(len(m.cells), always, func(evidence *evidence, i int) {
+	m.confidence = e.evidence.Confidence
+	m.values, m.classes = make([][]measure.Estimate, len(m.cells)), make([]claim.Class, len(m.cells))
+	e.evidence.InParallel(len(m.cells), plan.Always, func(evidence *claim.Evidence, i int) {
 		c := m.cells[i]
-		m.classes[i] = evidence.class(c)
-		recorded := evidence.means(evidence.outcome(c))
+		m.classes[i] = evidence.Class(c)
+		recorded := evidence.Means(evidence.Outcome(c))
 		for _, n := range m.numbers {
 			m.values[i] = append(m.values[i], n.of(c, recorded, m.classes[i]))
 		}
 	})
-	if e.evidence.failure != nil {
-		return e.evidence.failure
+	if e.evidence.Failure != nil {
+		return e.evidence.Failure
 	}
 	var problems config.Problems
 	for i := range m.numbers {
@@ -128,11 +133,10 @@ func (m *KeyMap) Rows() [][]string {
 		header = append(header, strings.ToUpper(m.numbers[i].words(true)))
 	}
 	rows := [][]string{header}
-	confidence := m.plan.IntervalConfidence()
 	for i, c := range m.cells {
 		row := []string{cmp.Or(c.Label(), m.plan.Spec.Name)}
 		for _, x := range m.values[i] {
-			row = append(row, withInterval(x, confidence))
+			row = append(row, withInterval(x, m.confidence))
 		}
 		rows = append(rows, row)
 	}
@@ -141,7 +145,6 @@ func (m *KeyMap) Rows() [][]string {
 
 // Figures returns a figure for each number that some cell has.
 func (m *KeyMap) Figures() (figures []Figure) {
-	confidence := m.plan.IntervalConfidence()
 	for i := range m.numbers {
 		if m.missing(i) == len(m.cells) {
 			continue
@@ -151,7 +154,7 @@ func (m *KeyMap) Figures() (figures []Figure) {
 		for row := range m.cells {
 			x := m.values[row][i]
 			v := overValue{measured: x.Mean, lo: math.NaN(), hi: math.NaN()}
-			if lo, hi := x.Interval(confidence); !math.IsInf(hi, 0) {
+			if lo, hi := x.Interval(m.confidence); !math.IsInf(hi, 0) {
 				v.lo, v.hi = lo, hi
 			}
 			values[row] = v
@@ -165,7 +168,7 @@ func (m *KeyMap) Figures() (figures []Figure) {
 		if lacking := m.missing(i); lacking > 0 {
 			caption += fmt.Sprintf(" %d of %d cells have none.", lacking, len(m.cells))
 		}
-		f := drawValues(&judgement{model: model{check: new(config.Check)}}, m.cells, values, param, overPicture{title: title, caption: caption, label: n.words(true), variants: true})
+		f := drawValues(new(config.Check), m.cells, values, param, overPicture{title: title, caption: caption, label: n.words(true), variants: true})
 		f.Name = m.Name() + "-" + n.name
 		if m.line {
 			joinPoints(&f)
@@ -206,7 +209,6 @@ func (m *KeyMap) CSV() ([]byte, error) {
 	for _, n := range m.numbers {
 		header = append(header, n.name, n.name+"_lo", n.name+"_hi")
 	}
-	confidence := m.plan.IntervalConfidence()
 	return writeCSV(header, len(m.cells), func(i int) []string {
 		c := m.cells[i]
 		row := []string{c.Variant, c.Label(), c.ID, string(m.classes[i])}
@@ -214,7 +216,7 @@ func (m *KeyMap) CSV() ([]byte, error) {
 			row = append(row, config.Format(k.Get(&c.Settings)))
 		}
 		for _, x := range m.values[i] {
-			lo, hi := x.Interval(confidence)
+			lo, hi := x.Interval(m.confidence)
 			row = append(row, number(&x.Mean), number(&lo), number(&hi))
 		}
 		return row

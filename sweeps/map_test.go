@@ -7,6 +7,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom/linear"
+	"grposim/sweeps/claim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
@@ -129,7 +130,7 @@ sweep:
 		if p.y == 3.9071138 && (p.Name() == theory.Unstable) != (p.x == 4) {
 			t.Errorf("K = %g is %s, radius %g", p.x, p.Name(), p.Radius)
 		}
-		if p.Name() == theory.Unstable && p.class != Sustained {
+		if p.Name() == theory.Unstable && p.class != claim.Sustained {
 			t.Errorf("K = %g, η = %g is unstable and %s", p.x, p.y, p.class)
 		}
 	}
@@ -153,11 +154,11 @@ func checkClasses(t *testing.T, e *Experiment) {
 		t.Fatalf("%d cells", len(m.points))
 	}
 	for _, p := range m.points {
-		settles := p.class == Monotone || p.class == Overshooting || p.class == Oscillatory
+		settles := p.class == claim.Monotone || p.class == claim.Overshooting || p.class == claim.Oscillatory
 		if (p.Radius > 1.05 && settles) || (p.Radius < 0.95 && !settles) {
 			t.Errorf("η = %g, K = %g: %s at radius %g", p.x, p.y, p.class, p.Radius)
 		}
-		if p.Rate < 0.9*p.Onset && p.class != Monotone {
+		if p.Rate < 0.9*p.Onset && p.class != claim.Monotone {
 			t.Errorf("η = %g, K = %g: %s at %g times the onset", p.x, p.y, p.class, p.Rate/p.Onset)
 		}
 	}
@@ -189,30 +190,30 @@ func TestSettlingTime(t *testing.T) {
 		name   string
 		reward func(t float64) float64
 		burnIn int
-		class  Class
+		class  claim.Class
 		want   [2]float64
 	}{
-		{"exponential", exponential, 0, Monotone, between},
-		{"after a burn-in", exponential, 400, Monotone, between},
-		{"a burn-in before it settles", exponential, 100, Monotone, missing},
-		{"falling", func(t float64) float64 { return -exponential(t) }, 0, Monotone, between},
-		{"small noise", noisy(0.001), 0, Unresolved, between},
+		{"exponential", exponential, 0, claim.Monotone, between},
+		{"after a burn-in", exponential, 400, claim.Monotone, between},
+		{"a burn-in before it settles", exponential, 100, claim.Monotone, missing},
+		{"falling", func(t float64) float64 { return -exponential(t) }, 0, claim.Monotone, between},
+		{"small noise", noisy(0.001), 0, claim.Unresolved, between},
 		// too few final records for s: t = 8
-		{"noise of a sixth of the band", noisy(0.008), 0, Unresolved, missing},
-		{"the same with more final records", noisy(0.008), 250, Unresolved, [2]float64{149, 190}},
-		{"noise of the whole way", func(t float64) float64 { return noisy(1)(t) - exponential(t) }, 0, Unresolved, missing},
-		{"not finished", func(t float64) float64 { return 1 - math.Exp(-t/300) }, 0, Monotone, missing},
-		{"a late step", func(t float64) float64 { return math.Floor(t / 490) }, 0, Monotone, missing},
-		{"oscillates to the end", oscillator(0, 0.2), 0, Sustained, missing},
-		{"between brief dips", exponential, 0, Sustained, missing},
-		{"no way", func(float64) float64 { return 0.75 }, 0, AtRest, missing},
-		{"diverged", func(t float64) float64 { return math.NaN() }, 0, Diverged, missing},
+		{"noise of a sixth of the band", noisy(0.008), 0, claim.Unresolved, missing},
+		{"the same with more final records", noisy(0.008), 250, claim.Unresolved, [2]float64{149, 190}},
+		{"noise of the whole way", func(t float64) float64 { return noisy(1)(t) - exponential(t) }, 0, claim.Unresolved, missing},
+		{"not finished", func(t float64) float64 { return 1 - math.Exp(-t/300) }, 0, claim.Monotone, missing},
+		{"a late step", func(t float64) float64 { return math.Floor(t / 490) }, 0, claim.Monotone, missing},
+		{"oscillates to the end", oscillator(0, 0.2), 0, claim.Sustained, missing},
+		{"between brief dips", exponential, 0, claim.Sustained, missing},
+		{"no way", func(float64) float64 { return 0.75 }, 0, claim.AtRest, missing},
+		{"diverged", func(t float64) float64 { return math.NaN() }, 0, claim.Diverged, missing},
 	} {
 		cell, o := record(600, 1, c.reward, 0.6)
 		cell.Settings.Run.BurnIn = c.burnIn
 		cell.Settings.Estimator.GroupSize = 16
-		e := newEvidence(map[string]*store.Outcome{cell.ID: o})
-		got := e.mapValue(cell, c.class, numberNamed(t, timeTo95))
+		e := &claim.Evidence{Outcomes: map[string]*store.Outcome{cell.ID: o}}
+		got := mapValue(e, cell, c.class, numberNamed(t, timeTo95))
 		if none := math.IsNaN(c.want[0]); none != math.IsNaN(got) || !none && !(got >= c.want[0] && got <= c.want[1]) {
 			t.Errorf("%s: got %g, want %g to %g", c.name, got, c.want[0], c.want[1])
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"grposim/sweeps/config"
+	"grposim/sweeps/plan"
 )
 
 // MapView is a selection of cells of a plan for regime maps. It has a panel for each variant.
@@ -34,13 +35,13 @@ func (v *MapView) ColourBy(quantity string, level *float64) error {
 type panel struct {
 	x, y    config.Key
 	variant string // "" if the file has at most one variant
-	cells   []*Cell
+	cells   []*plan.Cell
 }
 
 // NewMapView selects the cells of a plan that satisfy every condition `key=value` of
 // where, for maps over the keys x and y. Variants that do not vary both keys are left
 // out. Its error is of type config.Problems and names the flags --x, --y and --where.
-func NewMapView(plan *Plan, x, y string, where []string) (*MapView, error) {
+func NewMapView(sweep *plan.Plan, x, y string, where []string) (*MapView, error) {
 	var problems config.Problems
 	report := func(source, format string, args ...any) {
 		problems = append(problems, config.Problem{Source: source, Text: fmt.Sprintf(format, args...)})
@@ -61,8 +62,8 @@ func NewMapView(plan *Plan, x, y string, where []string) (*MapView, error) {
 	}
 	var view MapView
 	var variants []string
-	cells := make(map[string][]*Cell)
-	for _, c := range plan.all() {
+	cells := make(map[string][]*plan.Cell)
+	for _, c := range sweep.All() {
 		if !chosen.Selects(&config.Point{Variant: c.Variant, Settings: c.Settings}) {
 			continue
 		}
@@ -93,7 +94,7 @@ func NewMapView(plan *Plan, x, y string, where []string) (*MapView, error) {
 		}
 	}
 	if len(problems) == 0 && len(view.panels) == 0 {
-		p.cells = plan.all()
+		p.cells = sweep.All()
 		numeric := slices.DeleteFunc(p.varied(), func(k config.Key) bool { return !k.Numeric() })
 		if len(numeric) < 2 {
 			report("--x, --y", "got a sweep that does not vary two numbers, want a grid over %s and %s, or --x alone for a line over one key", x, y)
@@ -104,7 +105,7 @@ func NewMapView(plan *Plan, x, y string, where []string) (*MapView, error) {
 	if len(problems) > 0 {
 		return nil, problems
 	}
-	if len(variants) == 1 && len(plan.Spec.Variants) <= 1 {
+	if len(variants) == 1 && len(sweep.Spec.Variants) <= 1 {
 		view.panels[0].variant = ""
 	}
 	return &view, nil
@@ -113,10 +114,10 @@ func NewMapView(plan *Plan, x, y string, where []string) (*MapView, error) {
 // automaticMaps returns the panels of the maps that are among the figures of every
 // experiment: one for each variant whose sweep is a grid of exactly two numeric
 // parameters, keys of `run` ignored, with at least four values each, all finite.
-func automaticMaps(plan *Plan) []panel {
+func automaticMaps(sweep *plan.Plan) []panel {
 	const fewest = 4
 	var panels []panel
-	grids := plan.Spec.Grids()
+	grids := sweep.Spec.Grids()
 	for _, g := range grids {
 		var keys []config.Key
 		fit := true
@@ -139,7 +140,7 @@ func automaticMaps(plan *Plan) []panel {
 		if len(grids) > 1 {
 			p.variant = g.Name
 		}
-		p.cells = slices.DeleteFunc(plan.all(), func(c *Cell) bool { return c.Variant != g.Name })
+		p.cells = slices.DeleteFunc(sweep.All(), func(c *plan.Cell) bool { return c.Variant != g.Name })
 		if whole := len(p.cells) == len(g.Axes[0].Points)*len(g.Axes[1].Points); whole && p.finite() {
 			panels = append(panels, p)
 		}
@@ -149,7 +150,7 @@ func automaticMaps(plan *Plan) []panel {
 
 // finite reports whether both parameters of every cell are finite.
 func (p *panel) finite() bool {
-	return !slices.ContainsFunc(p.cells, func(c *Cell) bool {
+	return !slices.ContainsFunc(p.cells, func(c *plan.Cell) bool {
 		return math.IsInf(p.x.Number(&c.Settings)+p.y.Number(&c.Settings), 0)
 	})
 }

@@ -9,7 +9,9 @@ import (
 
 	"grposim/sim"
 	"grposim/sim/measure"
+	"grposim/sweeps/claim"
 	"grposim/sweeps/config"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
 )
@@ -35,10 +37,10 @@ const squared = "²"
 
 // recordedRun is the series of a cell from which a number is made.
 type recordedRun struct {
-	*Cell
+	*plan.Cell
 	t     *store.Trajectory
 	s     *store.RecordedSeries // of the quantity
-	class Class                 // of the cell
+	class claim.Class           // of the cell
 	level float64
 }
 
@@ -193,7 +195,7 @@ func askedNumber(name string, level *float64) (n recordedNumber, problems config
 }
 
 // of returns the number of a cell from its recorded series; its Mean is NaN where there is none.
-func (n *recordedNumber) of(c *Cell, t *store.Trajectory, class Class) measure.Estimate {
+func (n *recordedNumber) of(c *plan.Cell, t *store.Trajectory, class claim.Class) measure.Estimate {
 	if t == nil || len(t.Steps) == 0 || t.Series(n.quantity) == nil {
 		return measure.Estimate{Mean: math.NaN()}
 	}
@@ -201,7 +203,7 @@ func (n *recordedNumber) of(c *Cell, t *store.Trajectory, class Class) measure.E
 }
 
 // end returns the mean over replicas at the last record.
-func (r *recordedRun) end() measure.Estimate { return r.meanOf(r.t, r.s.Quantity, len(r.t.Steps)-1) }
+func (r *recordedRun) end() measure.Estimate { return r.MeanOf(r.t, r.s.Quantity, len(r.t.Steps)-1) }
 
 // variance returns the variance over replicas at the last record.
 func (r *recordedRun) variance() measure.Estimate {
@@ -237,7 +239,7 @@ func (r *recordedRun) timeMean() measure.Estimate {
 		mean.Mean += float64(half * float64(r.s.Mean[before]+r.s.Mean[i+1]))
 		mean.StdErr += float64(half * float64(r.s.StdErr[before]+r.s.StdErr[i+1]))
 	}
-	if r.deterministic() {
+	if r.Deterministic() {
 		mean.StdErr = 0
 	}
 	return mean
@@ -299,7 +301,7 @@ func (r *recordedRun) reached(at []float64) measure.Estimate {
 // well, and t is large for them.
 func (r *recordedRun) settled(where []float64) measure.Estimate {
 	nowhere := measure.Estimate{Mean: math.NaN()}
-	if r.class == Sustained || r.class == Unresolved && r.deterministic() {
+	if r.class == claim.Sustained || r.class == claim.Unresolved && r.Deterministic() {
 		return nowhere
 	}
 	steps, last := r.t.Steps, len(r.t.Steps)-1
@@ -328,11 +330,11 @@ func (r *recordedRun) settled(where []float64) measure.Estimate {
 
 // recordedQuantities lists the quantities that cells of the plan record, in the order of their
 // series; none if no cell records a run.
-func (p *Plan) recordedQuantities() (all []sim.Quantity) {
+func recordedQuantities(p *plan.Plan) (all []sim.Quantity) {
 	seen := make(map[sim.Quantity]bool)
 	for i := range p.Cells {
 		c := &p.Cells[i]
-		if c.Status == store.NoFixedPoint || c.probed != nil && c.probed.Location != nil {
+		if c.Status == store.NoFixedPoint || c.Searches() {
 			continue
 		}
 		for _, named := range append(sim.Quantities(len(c.Settings.Bandit.Arms)), c.Settings.Run.Record...) {
@@ -347,9 +349,9 @@ func (p *Plan) recordedQuantities() (all []sim.Quantity) {
 }
 
 // quantityColumns describes the quantities that a table of the plan's trajectories can have.
-func (p *Plan) quantityColumns() []store.Column {
+func quantityColumns(p *plan.Plan) []store.Column {
 	columns := slices.Clone(QuantityColumns)
-	for _, q := range p.recordedQuantities() {
+	for _, q := range recordedQuantities(p) {
 		if !slices.Contains(names(columns), string(q)) {
 			column, _ := recordedColumn(q)
 			columns = append(columns, column)
@@ -361,20 +363,20 @@ func (p *Plan) quantityColumns() []store.Column {
 // moves reports whether the mean of a quantity moves by more than its noise in any of the cells:
 // by more than the simultaneous 99 % band of the records, and than 2 % of its largest size. Of a
 // single replica the error is not known: it does not move.
-func (e *evidence) moves(cells []*Cell, q sim.Quantity) bool {
-	return slices.ContainsFunc(cells, func(c *Cell) bool {
-		o := e.outcome(c)
+func moves(e *claim.Evidence, cells []*plan.Cell, q sim.Quantity) bool {
+	return slices.ContainsFunc(cells, func(c *plan.Cell) bool {
+		o := e.Outcome(c)
 		if o == nil {
 			return false
 		}
-		t := e.means(o, sim.ExpectedReward, q)
+		t := e.Means(o, sim.ExpectedReward, q)
 		if t == nil || t.Series(q) == nil {
 			return false
 		}
 		band, size := 0.0, 0.0
 		means := make([]float64, len(t.Steps))
 		for i := range means {
-			mean := c.meanOf(t, q, i)
+			mean := c.MeanOf(t, q, i)
 			means[i], size = mean.Mean, max(size, math.Abs(mean.Mean))
 			lo, hi := mean.Interval(1 - 0.01/float64(len(means)))
 			band = max(band, hi-lo)

@@ -8,6 +8,7 @@ import (
 
 	"grposim/option"
 	"grposim/sim"
+	"grposim/sweeps/claim"
 	"grposim/sweeps/store"
 )
 
@@ -37,7 +38,7 @@ func TestRecordedNumbers(t *testing.T) {
 	number := func(name string, level float64) (x, width float64) {
 		n := numberNamed(t, name)
 		n.level = level
-		e := n.of(cell, recorded, Monotone)
+		e := n.of(cell, recorded, claim.Monotone)
 		return e.Mean, e.StdErr
 	}
 	for _, c := range []struct {
@@ -70,7 +71,7 @@ func TestRecordedNumbers(t *testing.T) {
 		{Quantity: sim.ClipFraction, Mean: []store.Number{0, 0.7, 0.35}, StdErr: make([]store.Number, 3)},
 	}}
 	cell.Settings.Run.BurnIn = 0
-	if got := numberNamed(t, "clip_fraction_time_mean").of(cell, two, Monotone).Mean; math.Abs(got-0.6) > 1e-12 {
+	if got := numberNamed(t, "clip_fraction_time_mean").of(cell, two, claim.Monotone).Mean; math.Abs(got-0.6) > 1e-12 {
 		t.Errorf("mean clip fraction of blocks: got %g, want (100·0.7 + 40·0.35)/140", got)
 	}
 	cell.Settings.Estimator.Samples = option.Reused

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 )
 
@@ -23,7 +24,7 @@ type Runner struct {
 }
 
 // Run carries out a plan with the given number of workers and without a cache; see Runner.Run.
-func Run(ctx context.Context, plan *Plan, dir string, workers int, progress Progress) (*Experiment, error) {
+func Run(ctx context.Context, plan *plan.Plan, dir string, workers int, progress Progress) (*Experiment, error) {
 	return Runner{Workers: workers, Progress: progress}.Run(ctx, plan, dir)
 }
 
@@ -34,8 +35,8 @@ func Run(ctx context.Context, plan *Plan, dir string, workers int, progress Prog
 // memory than the machine has is config.Problems, and nothing is written. It returns a
 // *store.InUseError if another program uses the folder and it is not to Wait, and a
 // *store.FolderError if the folder holds something other than results of this plan's name.
-func (m Runner) Run(ctx context.Context, plan *Plan, dir string) (e *Experiment, err error) {
-	if err := plan.fits(m.Workers); err != nil {
+func (m Runner) Run(ctx context.Context, plan *plan.Plan, dir string) (e *Experiment, err error) {
+	if err := plan.Fits(m.Workers); err != nil {
 		return nil, err
 	}
 	r, err := m.open(ctx, plan, dir)
@@ -68,7 +69,7 @@ func (m Runner) lock(ctx context.Context, dir, name string) (release func() erro
 }
 
 // fromCache appends the cells that the cache has to the journal, and returns the others.
-func (r *run) fromCache(ctx context.Context, missing []*Cell) (others []*Cell, err error) {
+func (r *run) fromCache(ctx context.Context, missing []*plan.Cell) (others []*plan.Cell, err error) {
 	if r.Cache == nil {
 		return missing, nil
 	}
@@ -122,7 +123,7 @@ func (r *run) finish(ctx context.Context) (*Experiment, error) {
 // run is a sweep under way: its plan and its locked results folder.
 type run struct {
 	Runner
-	plan         *Plan
+	plan         *plan.Plan
 	dir          string
 	release      func() error // unlocks the folder
 	manifest     *store.Manifest
@@ -132,7 +133,7 @@ type run struct {
 
 // open locks the folder, reads its journal, moves damaged and foreign lines of it to other
 // files and writes the manifest. The caller closes the run.
-func (m Runner) open(ctx context.Context, plan *Plan, dir string) (opened *run, err error) {
+func (m Runner) open(ctx context.Context, plan *plan.Plan, dir string) (opened *run, err error) {
 	release, err := m.lock(ctx, dir, plan.Spec.Name)
 	if err != nil {
 		return nil, err
@@ -146,7 +147,7 @@ func (m Runner) open(ctx context.Context, plan *Plan, dir string) (opened *run, 
 	if r.journal, err = store.OpenJournal(dir); err != nil {
 		return nil, err
 	}
-	notes, err := r.journal.SetAside(plan.ids())
+	notes, err := r.journal.SetAside(plan.IDs())
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +167,7 @@ func (m Runner) open(ctx context.Context, plan *Plan, dir string) (opened *run, 
 	if err := r.manifest.Write(dir); err != nil {
 		return nil, err
 	}
-	if r.trajectories, err = plan.newTrajectoryTable(dir); err != nil {
+	if r.trajectories, err = newTrajectoryTable(plan, dir); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -185,7 +186,7 @@ func (r *run) close() error {
 	return errors.Join(err, r.release())
 }
 
-// simulate simulates the cells that the journal lacks and appends their outcomes to it, sorts the
+// SimulateCells simulates the cells that the journal lacks and appends their outcomes to it, sorts the
 // journal, and records in the manifest how long it took.
 func (r *run) simulate(ctx context.Context) error {
 	wall, cpu := time.Now(), store.CPUSeconds()
@@ -193,7 +194,7 @@ func (r *run) simulate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.journal.Sort(r.plan.ids()); err != nil {
+	if err := r.journal.Sort(r.plan.IDs()); err != nil {
 		return err
 	}
 	if simulated == 0 && r.manifest.Run != nil {
@@ -206,9 +207,9 @@ func (r *run) simulate(ctx context.Context) error {
 // simulateMissing simulates the cells that the journal lacks, appends their outcomes to it, and
 // returns their number.
 func (r *run) simulateMissing(ctx context.Context) (simulated int, err error) {
-	kept := r.plan.kept(r.journal.Outcomes)
-	missing, planned := r.plan.missing(r.journal.Outcomes)
-	for _, id := range r.plan.ids() {
+	kept := r.plan.Kept(r.journal.Outcomes)
+	missing, planned := r.plan.Missing(r.journal.Outcomes)
+	for _, id := range r.plan.IDs() {
 		if o := r.journal.Outcomes[id]; o == nil || o.InJournal() {
 			continue
 		} else if err := r.journal.Append(o); err != nil {
@@ -228,7 +229,7 @@ func (r *run) simulateMissing(ctx context.Context) (simulated int, err error) {
 		r.Progress.Note(fmt.Sprintf("%s: continuing after %d of %d cells", r.plan.Spec.Name, kept, planned))
 	}
 	r.Progress.Begin(r.plan.Spec.Name, planned, planned-len(missing), work)
-	err = simulate(ctx, missing, r.Workers, r.Progress.Work, func(_ int, o *store.Outcome) error {
+	err = plan.SimulateCells(ctx, missing, r.Workers, r.Progress.Work, func(_ int, o *store.Outcome) error {
 		simulated++
 		r.Progress.Cell()
 		if err := r.add(o); err != nil {

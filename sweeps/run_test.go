@@ -18,6 +18,8 @@ import (
 
 	"grposim/sim"
 	"grposim/sweeps/config"
+	"grposim/sweeps/judge"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 )
 
@@ -312,7 +314,7 @@ func TestChangedMarginOnlyJudgesAgain(t *testing.T) {
 	if before[store.JournalName] != after[store.JournalName] || before["verdicts.json"] == after["verdicts.json"] {
 		t.Error("the journal has changed or the verdicts have not; want the same journal and other verdicts")
 	}
-	if narrow, wide := Summarize(e.Verdicts), Summarize(wide.Verdicts); narrow.Agree >= wide.Agree {
+	if narrow, wide := judge.Summarize(e.Verdicts), judge.Summarize(wide.Verdicts); narrow.Agree >= wide.Agree {
 		t.Errorf("as many verdicts agree with a margin of 1e-9 as with one of 0.05: %+v, %+v", narrow, wide)
 	}
 }
@@ -528,13 +530,13 @@ func TestSeedsAreAnAxis(t *testing.T) {
 	}
 }
 
-func planText(t *testing.T, text string) *Plan {
+func planText(t *testing.T, text string) *plan.Plan {
 	t.Helper()
 	spec, err := config.Load(t.Name(), []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewPlan(spec)
+	return plan.New(spec)
 }
 
 func readFile(t *testing.T, path string) []byte {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 )
 
@@ -17,7 +18,7 @@ func runShards(t *testing.T, text string, of int) (dirs []string) {
 	t.Helper()
 	for i := range of {
 		dir := filepath.Join(t.TempDir(), fmt.Sprint("shard ", i+1))
-		part := NewPart(planText(t, text).Spec, store.Shard{Index: i + 1, Of: of})
+		part := plan.NewPart(planText(t, text).Spec, store.Shard{Index: i + 1, Of: of})
 		if err := (Runner{Workers: 2, Progress: &silent{}}).RunPart(t.Context(), part, dir); err != nil {
 			t.Fatal(err)
 		}
@@ -28,12 +29,12 @@ func runShards(t *testing.T, text string, of int) (dirs []string) {
 
 // The shards of a sweep divide its cells, whatever their number, with about equal work.
 func TestPartsDivideThePlan(t *testing.T) {
-	plan := planText(t, small)
+	p := planText(t, small)
 	for _, of := range []int{1, 2, 3, 8, 100} {
 		held, largest, total := make(map[string]int), 0.0, 0.0
 		for i := range of {
 			work := 0.0
-			part := NewPart(plan.Spec, store.Shard{Index: i + 1, Of: of})
+			part := plan.NewPart(p.Spec, store.Shard{Index: i + 1, Of: of})
 			for c := range part.Cells {
 				held[part.Cells[c].ID]++
 				work += part.Cells[c].Work()
@@ -41,9 +42,9 @@ func TestPartsDivideThePlan(t *testing.T) {
 			largest, total = max(largest, work), total+work
 		}
 		most := 0.0
-		for i := range plan.Cells {
-			most = max(most, plan.Cells[i].Work())
-			if n := held[plan.Cells[i].ID]; n != 1 {
+		for i := range p.Cells {
+			most = max(most, p.Cells[i].Work())
+			if n := held[p.Cells[i].ID]; n != 1 {
 				t.Errorf("%d shards: a cell is in %d of them", of, n)
 			}
 		}

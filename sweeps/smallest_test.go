@@ -7,6 +7,7 @@ import (
 
 	"grposim/sim"
 	"grposim/sim/measure"
+	"grposim/sweeps/judge"
 	"grposim/sweeps/store"
 )
 
@@ -28,7 +29,7 @@ func TestSmallestFaultOfNoise(t *testing.T) {
 		}
 		v := judgeOne(t, check, outcomeOf(e))
 		f := v.SmallestFault
-		if v.Verdict != Agree || f == nil || f.Constant != "noise" || math.Abs(f.Percent-c.percent) > 1e-3*c.percent {
+		if v.Verdict != judge.Agree || f == nil || f.Constant != "noise" || math.Abs(f.Percent-c.percent) > 1e-3*c.percent {
 			t.Errorf("interval %g ± %g: %s, smallest fault %v, want %g %% of noise", c.centre, c.half, v.Verdict, f, c.percent)
 		}
 	}
@@ -43,12 +44,12 @@ func TestSmallestFaultElsewhere(t *testing.T) {
 		t.Errorf("smallest fault %v, want 0.5 %% of the prediction", f)
 	}
 	fixed.Estimates[0].Mean *= 1.1
-	if v := judgeOne(t, "{claim: fixed-point, margin: 0.005}", fixed); v.Verdict != Disagree || v.SmallestFault != nil {
+	if v := judgeOne(t, "{claim: fixed-point, margin: 0.005}", fixed); v.Verdict != judge.Disagree || v.SmallestFault != nil {
 		t.Errorf("%s, smallest fault %v, want disagree and none", v.Verdict, v.SmallestFault)
 	}
 	variance := outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardVariance, Mean: restingVariance, DF: measure.Exactly})
 	refuted := judgeOne(t, "{claim: stationary-fluctuation, margin: 0.02, prediction: paper-rule, expect: fails}", variance)
-	if refuted.Verdict != Agree || refuted.SmallestFault != nil || refuted.Control.Kind != ExactPrediction {
+	if refuted.Verdict != judge.Agree || refuted.SmallestFault != nil || refuted.Control.Kind != judge.ExactPrediction {
 		t.Errorf("refutation: %s, %v, control %+v", refuted.Verdict, refuted.SmallestFault, refuted.Control)
 	}
 }
@@ -64,7 +65,7 @@ func TestSmallestFaultIsCaught(t *testing.T) {
 		{"{claim: stability-threshold, " + fmt.Sprintf(stiffness, "optimizer.learning_rate") + ", margin: 0.01, control: {scale: {stiffness: %s}}}", 0.02},
 		{"{claim: stability-threshold, " + fmt.Sprintf(stiffness, "lag.interval") + ", absolute_margin: 0, control: {scale: {stiffness: %s}}}", 0.3},
 	} {
-		run := func(factor string) Verdict {
+		run := func(factor string) judge.Verdict {
 			plan := planText(t, ringingText+"  - "+fmt.Sprintf(c.check, factor)+"\n")
 			e, err := Run(t.Context(), plan, t.TempDir(), 1, &silent{})
 			if err != nil || len(e.Verdicts) != 1 {
@@ -74,15 +75,15 @@ func TestSmallestFaultIsCaught(t *testing.T) {
 		}
 		first := run("1.1")
 		f := first.SmallestFault
-		if first.Verdict != Agree || f == nil || f.Constant != "stiffness" {
+		if first.Verdict != judge.Agree || f == nil || f.Constant != "stiffness" {
 			t.Fatalf("%s: %s, smallest fault %v", c.check, first.Verdict, f)
 		}
 		caught := false
 		for _, sign := range []float64{1, -1} {
-			if run(fmt.Sprint(1+sign*(f.Percent+c.tolerance)/100)).Control.Verdict == Disagree {
+			if run(fmt.Sprint(1+sign*(f.Percent+c.tolerance)/100)).Control.Verdict == judge.Disagree {
 				caught = true
 			}
-			if run(fmt.Sprint(1+sign*(f.Percent-c.tolerance)/100)).Control.Verdict == Disagree {
+			if run(fmt.Sprint(1+sign*(f.Percent-c.tolerance)/100)).Control.Verdict == judge.Disagree {
 				t.Errorf("%s: a smaller fault than %v is caught", c.check, f)
 			}
 		}

@@ -5,20 +5,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 	"syscall"
 
 	"grposim/sweeps/config"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 )
 
 // Open reads a finished results folder and returns its plan and its outcomes by cell id. It writes
 // nothing. It returns a *store.FolderError if the folder holds no results, a *store.DamagedError if
 // cells are missing or damaged, or a *store.InUseError.
-func Open(dir string) (*Plan, map[string]*store.Outcome, error) {
+func Open(dir string) (*plan.Plan, map[string]*store.Outcome, error) {
 	plan, outcomes, err := open(dir)
 	if _, damaged := errors.AsType[*store.DamagedError](err); damaged {
 		err = cmp.Or(store.CheckFree(dir), err)
@@ -27,7 +27,7 @@ func Open(dir string) (*Plan, map[string]*store.Outcome, error) {
 }
 
 // open is Open whoever uses the folder.
-func open(dir string) (*Plan, map[string]*store.Outcome, error) {
+func open(dir string) (*plan.Plan, map[string]*store.Outcome, error) {
 	manifest, err := readManifest(dir)
 	if err != nil {
 		return nil, nil, err
@@ -36,7 +36,7 @@ func open(dir string) (*Plan, map[string]*store.Outcome, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	plan := NewPlan(spec)
+	plan := plan.New(spec)
 	journal, err := store.ReadJournal(dir)
 	if err != nil {
 		return nil, nil, err
@@ -45,7 +45,7 @@ func open(dir string) (*Plan, map[string]*store.Outcome, error) {
 		return nil, nil, &store.DamagedError{Message: fmt.Sprintf("%s: %d damaged lines: run the sweep again, which computes their cells anew", filepath.Join(dir, store.JournalName), len(journal.Damaged))}
 	}
 	missing, versions := 0, make(map[string]bool)
-	for _, id := range plan.ids() {
+	for _, id := range plan.IDs() {
 		if o := journal.Outcomes[id]; o != nil {
 			versions[o.Version] = true
 		} else {
@@ -61,7 +61,7 @@ func open(dir string) (*Plan, map[string]*store.Outcome, error) {
 	if len(versions) > 1 {
 		return nil, nil, &store.DamagedError{Message: fmt.Sprintf("%s: cells of %d versions of grposim: run the sweep again, which computes those of other versions anew", dir, len(versions))}
 	}
-	plan.Note = journal.ForeignNote(plan.ids())
+	plan.Note = journal.ForeignNote(plan.IDs())
 	return plan, journal.Outcomes, nil
 }
 
@@ -91,7 +91,7 @@ func JudgeFolder(ctx context.Context, dir string, progress Progress) (*Experimen
 }
 
 // openNoted is Open, which tells a reader what the plan notes.
-func openNoted(dir string, progress Progress) (*Plan, map[string]*store.Outcome, error) {
+func openNoted(dir string, progress Progress) (*plan.Plan, map[string]*store.Outcome, error) {
 	plan, outcomes, err := Open(dir)
 	if err == nil && plan.Note != "" {
 		progress.Note(plan.Note)
@@ -107,19 +107,4 @@ func JudgeStored(ctx context.Context, dir string, progress Progress) (*Experimen
 		return nil, err
 	}
 	return NewExperiment(ctx, plan, outcomes, runtime.GOMAXPROCS(0), progress)
-}
-
-// TrajectoriesCSV writes the rows of trajectories.parquet of a finished results folder as CSV, from
-// its journal, and writes nothing into the folder. Its errors are those of Open, of w and of ctx.
-func TrajectoriesCSV(ctx context.Context, w io.Writer, dir string, progress Progress) error {
-	plan, outcomes, err := openNoted(dir, progress)
-	if err != nil {
-		return err
-	}
-	table, err := store.NewTrajectoryCSV(w)
-	for i := 0; i < len(plan.Cells) && err == nil; i++ {
-		cell := plan.labelled(i)
-		err = errors.Join(ctx.Err(), table.Write(cell, outcomes[cell.ID]))
-	}
-	return errors.Join(err, table.Flush())
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"grposim/sim"
+	"grposim/sweeps/judge"
+	"grposim/sweeps/plan"
 )
 
 // difficult has 32 prompts with a policy each that start between J = 0.01 and 0.9, drawn in
@@ -32,14 +34,14 @@ func TestStrataAreJudged(t *testing.T) {
 		checks.WriteString("  - {claim: trajectory, quantity: " + string(sim.StratumReward(k)) + ", absolute_margin: 0.02, control: {set: {bandit.prompts.start.beta: 3.6}}}\n")
 		checks.WriteString("  - {claim: time-to-level, quantity: " + string(sim.StratumReward(k)) + ", level: 0.6, margin: 0.03, control: {scale: {stiffness: 1.1}}}\n")
 	}
-	plan := planText(t, difficult+checks.String()+"  - {claim: time-to-level, quantity: reward_of_stratum_1, level: 0.6, at_least: 60}\n")
-	outcomes, err := Simulate(t.Context(), plan, 2)
+	p := planText(t, difficult+checks.String()+"  - {claim: time-to-level, quantity: reward_of_stratum_1, level: 0.6, at_least: 60}\n")
+	outcomes, err := plan.Simulate(t.Context(), p, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range judged(t, plan, outcomes) {
+	for _, v := range judged(t, p, outcomes) {
 		t.Logf("%s: %v, measured %.4g [%.4g, %.4g], predicted %.4g, control %+v", v.Quantity, v.Verdict, float64(v.Measured), float64(v.Lo), float64(v.Hi), float64(v.Predicted), v.Control)
-		if v.Verdict != Agree || v.Control != nil && v.Control.Verdict != Disagree {
+		if v.Verdict != judge.Agree || v.Control != nil && v.Control.Verdict != judge.Disagree {
 			t.Errorf("%s: %v because %q, control %v", v.Quantity, v.Verdict, v.Because, v.Control)
 		}
 	}

@@ -1,191 +1,46 @@
 package sweeps
 
 import (
-	"bufio"
 	"bytes"
-	"cmp"
 	"encoding/csv"
-	"encoding/json"
-	"fmt"
 	"io"
 	"iter"
-	"math"
 	"slices"
-	"strconv"
-	"strings"
 
 	"grposim/rom"
+	"grposim/sweeps/claim"
 	"grposim/sweeps/config"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
 )
 
-// VerdictsJSON writes verdicts.json: the name, the summary, the decided statements of the paper,
-// and the verdicts. Their text takes much memory, so they are written one by one.
-func VerdictsJSON(w io.Writer, name string, verdicts []Verdict) error {
-	head, err := json.MarshalIndent(struct {
-		Name       string            `json:"name"`
-		Summary    Summary           `json:"summary"`
-		Statements []JudgedStatement `json:"statements,omitempty"`
-	}{name, Summarize(verdicts), DecidedStatements(verdicts)}, "", "  ")
-	if err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintf(w, "%s,\n  \"verdicts\": [", bytes.TrimSuffix(head, []byte("\n}"))); err != nil {
-		return err
-	}
-	separator, end := "\n    ", "]\n}\n"
-	for i := range verdicts {
-		text, err := json.MarshalIndent(&verdicts[i], "    ", "  ")
-		if err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintf(w, "%s%s", separator, text); err != nil {
-			return err
-		}
-		separator, end = ",\n    ", "\n  ]\n}\n"
-	}
-	_, err = io.WriteString(w, end)
-	return err
-}
-
-// VerdictsMarkdown writes the statements of the paper that the verdicts decide, the
-// summary and the table of verdicts as Markdown.
-func VerdictsMarkdown(w io.Writer, verdicts []Verdict) error {
-	b := bufio.NewWriter(w)
-	if statements := DecidedStatements(verdicts); statements != nil {
-		fmt.Fprintf(b, "%s\n\n", Headline(statements))
-		writeMarkdown(b, StatementColumns, len(statements), func(i int) []string { return statements[i].Cells() })
-		b.WriteString("\n")
-	}
-	s := Summarize(verdicts)
-	fmt.Fprintf(b, "%s\n\n%s\n\n", s.Measurements(), s)
-	writeMarkdown(b, VerdictColumns, len(verdicts), func(i int) []string { return verdicts[i].Cells() })
-	return b.Flush()
-}
-
-// writeMarkdown writes a Markdown table of rows row(0), …, row(rows − 1).
-func writeMarkdown(b io.Writer, columns []string, rows int, row func(i int) []string) {
-	fmt.Fprintf(b, "| %s |\n|%s\n", strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
-	for n := range rows {
-		cells := row(n)
-		for i := range cells {
-			cells[i] = strings.ReplaceAll(cells[i], "|", `\|`)
-		}
-		fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | "))
-	}
-}
-
-// VerdictColumns are the columns of a table of verdicts for people: see Verdict.Cells.
-var VerdictColumns = []string{"experiment", "claim", "cell", "quantity", "measured", "predicted", "margin", "verdict", "control"}
-
-// Cells returns a verdict as VerdictColumns, the measured value with its interval.
-// Numbers are rounded; "–" stands for what is missing.
-func (v *Verdict) Cells() []string {
-	_, _, predicted, margin := v.Numbers()
-	switch {
-	case v.Hypothesis != nil:
-		predicted += " (hypothesis)"
-	case v.PredictionKind != rom.Exact:
-		predicted += " (" + string(v.PredictionKind) + ")"
-	}
-	if v.Expect == config.Fails {
-		predicted += ", expected to fail"
-	}
-	verdict := v.Verdict.String()
-	if v.Verdict != Agree || v.Hypothesis != nil {
-		// which have columns of their own
-		verdict += ": " + strings.TrimPrefix(v.Because, v.Quantity+" "+v.measured()+": ")
-	}
-	control := "–"
-	if v.Control != nil {
-		control = v.Control.Fault + ": " + v.Control.Verdict.String()
-	}
-	return []string{v.Experiment, v.Claim, cmp.Or(v.Label, "–"), v.Quantity, v.measured(), predicted, margin, verdict, control}
-}
-
-// Numbers returns the numbers of a verdict for people, rounded; "–" stands for what is missing.
-// interval is "" where measured says beyond which value it lies.
-func (v *Verdict) Numbers() (measured, interval, predicted, margin string) {
-	digits := v.digits()
-	if math.IsInf(float64(v.Hi), 1) && !math.IsInf(float64(v.Lo), 0) && !math.IsNaN(float64(v.Lo)) {
-		measured = "beyond " + format(v.Lo, digits)
-	} else {
-		measured, interval = format(v.Measured, digits), fmt.Sprintf("[%s, %s]", format(v.Lo, digits), format(v.Hi, digits))
-	}
-	predicted, margin = format(v.Predicted, digits), "± "+format(v.Margin, 2)
-	if math.IsInf(float64(v.Predicted), 1) {
-		predicted = "none"
-	}
-	if v.Hypothesis != nil {
-		predicted = v.Hypothesis.String()
-		if v.Margin == 0 { // a bound
-			margin = "–"
-		}
-	}
-	return measured, interval, predicted, margin
-}
-
-// digits returns the number of significant digits of the measured value.
-func (v *Verdict) digits() int {
-	return significant(float64(v.Measured), float64(v.Hi)-float64(v.Lo))
-}
-
-// measured returns the measured value with its interval, or beyond which value it lies.
-func (v *Verdict) measured() string {
-	measured, interval, _, _ := v.Numbers()
-	return strings.TrimSpace(measured + " " + interval)
-}
-
-// significant returns the significant digits of x, at most 12, that show two digits of the width of
-// its interval. It is 4 where one is zero or not known.
-func significant(x, width float64) int {
-	if !(math.Abs(x) > 0) || !(width > 0) || math.IsInf(width, 0) {
-		return 4
-	}
-	return min(max(2+int(math.Floor(math.Log10(math.Abs(x))))-int(math.Floor(math.Log10(width))), 2), 12)
-}
-
-// format returns x with a number of significant digits; "–" for NaN.
-func format(x store.Number, digits int) string {
-	switch f := float64(x); {
-	case math.IsNaN(f):
-		return "–"
-	case math.IsInf(f, 1):
-		return "∞"
-	case math.IsInf(f, -1):
-		return "−∞"
-	default:
-		return strconv.FormatFloat(f, 'g', digits, 64)
-	}
-}
-
 // cellsCSV writes the content of cells.csv: parameters, status and estimates. The
-// intervals have the confidence of those in verdicts (Plan.IntervalConfidence). An end
+// intervals have the confidence of those in verdicts (NewEvidence). An end
 // that an interval does not have is empty, as is every number that is not finite.
 func (e *Experiment) cellsCSV(w io.Writer) error {
 	var estimates []string
 	seen := make(map[string]bool)
 	for i := range e.Plan.Cells {
 		for _, estimate := range e.Outcomes[e.Plan.Cells[i].ID].Estimates {
-			if !seen[estimate.Name] && !matrixEstimate(estimate.Name) { // they are in cells.jsonl
+			if !seen[estimate.Name] && !plan.IsMatrixEntry(estimate.Name) { // they are in cells.jsonl
 				seen[estimate.Name] = true
 				estimates = append(estimates, estimate.Name)
 			}
 		}
 	}
-	confidence := e.Plan.IntervalConfidence()
+	confidence := e.evidence.Confidence
 	columns := []string{"status", "interval_confidence"}
 	for _, n := range estimates {
 		columns = append(columns, n, n+"_lo", n+"_hi")
 	}
-	numbers := e.Plan.tabledNumbers()
+	numbers := tabledNumbers(e.Plan)
 	for _, n := range numbers {
 		if columns = append(columns, n.name); n.form == &numberForms[0] {
 			columns = append(columns, n.name+"_lo", n.name+"_hi")
 		}
 	}
-	return e.cellTable(w, columns, func() bool { return true }, func(evidence *evidence, c *Cell) []string {
+	return e.cellTable(w, columns, func() bool { return true }, func(evidence *claim.Evidence, c *plan.Cell) []string {
 		o := e.Outcomes[c.ID]
 		row := []string{string(o.Status), number(&confidence)}
 		for _, n := range estimates {
@@ -194,14 +49,14 @@ func (e *Experiment) cellsCSV(w io.Writer) error {
 				row = append(row, "", "", "")
 				continue
 			}
-			lo, hi := c.interval(n, estimate, confidence)
+			lo, hi := c.Interval(n, estimate, confidence)
 			row = append(row, number(&estimate.Mean), number(&lo), number(&hi))
 		}
 		var recorded *store.Trajectory
 		if len(numbers) > 0 {
-			recorded = evidence.means(o)
+			recorded = evidence.Means(o)
 		}
-		class := c.class(recorded)
+		class := claim.ClassOf(c, recorded)
 		for _, n := range numbers {
 			estimate := n.of(c, recorded, class)
 			if row = append(row, number(&estimate.Mean)); n.form == &numberForms[0] {
@@ -215,8 +70,8 @@ func (e *Experiment) cellsCSV(w io.Writer) error {
 
 // tabledNumbers lists the recorded numbers of cells.csv: each quantity's end, with its interval,
 // and mean over time, and the time of J to 95 %.
-func (p *Plan) tabledNumbers() (numbers []recordedNumber) {
-	quantities := p.recordedQuantities()
+func tabledNumbers(p *plan.Plan) (numbers []recordedNumber) {
+	quantities := recordedQuantities(p)
 	add := func(name string) {
 		n, _ := parseNumber(name)
 		numbers = append(numbers, n)
@@ -234,8 +89,8 @@ func (p *Plan) tabledNumbers() (numbers []recordedNumber) {
 
 // predictionsCSV writes the content of predictions.csv: parameters and predictions.
 func (e *Experiment) predictionsCSV(w io.Writer) error {
-	return e.cellTable(w, names(predictionDocs()), e.evidence.part, func(evidence *evidence, c *Cell) []string {
-		p := prediction{Prediction: evidence.cache.Predict(&c.Settings, rom.Unit), scope: evidence.cache.Stationary(&c.Settings).Scope()}
+	return e.cellTable(w, names(predictionDocs()), e.evidence.Part, func(evidence *claim.Evidence, c *plan.Cell) []string {
+		p := prediction{Prediction: evidence.Cache.Predict(&c.Settings, rom.Unit), scope: evidence.Cache.Stationary(&c.Settings).Scope()}
 		p.full = &p.Exact
 		if p.ForceKind == rom.Expansion {
 			p.full = &p.LeadingOrder
@@ -254,7 +109,7 @@ const rowsTogether = 4096
 
 // tableKeys returns the keys that tables of the cells have columns for: all but sparse ones
 // of which every cell holds the default.
-func (p *Plan) tableKeys() (keys []config.Key) {
+func tableKeys(p *plan.Plan) (keys []config.Key) {
 	for _, k := range config.Keys {
 		used := !k.Sparse()
 		for i := 0; i < len(p.Cells) && !used; i++ {
@@ -269,8 +124,8 @@ func (p *Plan) tableKeys() (keys []config.Key) {
 
 // cellTable writes a CSV table of one row per cell: its identity, its parameters, and the values of
 // the given columns. It calls part before each row.
-func (e *Experiment) cellTable(w io.Writer, columns []string, part func() (more bool), values func(e *evidence, c *Cell) []string) error {
-	header, keys := []string{"cell", "label", "variant"}, e.Plan.tableKeys()
+func (e *Experiment) cellTable(w io.Writer, columns []string, part func() (more bool), values func(e *claim.Evidence, c *plan.Cell) []string) error {
+	header, keys := []string{"cell", "label", "variant"}, tableKeys(e.Plan)
 	for _, k := range keys {
 		header = append(header, k.Path)
 	}
@@ -280,7 +135,7 @@ func (e *Experiment) cellTable(w io.Writer, columns []string, part func() (more 
 	}
 	for cells := range slices.Chunk(e.Plan.Cells, rowsTogether) {
 		rows := make([][]string, len(cells))
-		e.evidence.inParallel(len(cells), part, func(evidence *evidence, i int) {
+		e.evidence.InParallel(len(cells), part, func(evidence *claim.Evidence, i int) {
 			c := &cells[i]
 			row := []string{c.ID, c.Label(), c.Variant}
 			for _, k := range keys {
@@ -288,8 +143,8 @@ func (e *Experiment) cellTable(w io.Writer, columns []string, part func() (more 
 			}
 			rows[i] = append(row, values(evidence, c)...)
 		})
-		if e.evidence.failure != nil {
-			return e.evidence.failure
+		if e.evidence.Failure != nil {
+			return e.evidence.Failure
 		}
 		if err := table.WriteAll(rows); err != nil {
 			return err
@@ -316,11 +171,11 @@ func writeCSV(header []string, rows int, row func(i int) []string) ([]byte, erro
 }
 
 // Predictions yields each cell of a plan with its prediction, in the order of the plan.
-func Predictions(plan *Plan) iter.Seq2[*Cell, *theory.Prediction] {
-	return func(yield func(*Cell, *theory.Prediction) bool) {
+func Predictions(p *plan.Plan) iter.Seq2[*plan.Cell, *theory.Prediction] {
+	return func(yield func(*plan.Cell, *theory.Prediction) bool) {
 		cache := theory.NewCache()
-		for i := range plan.Cells {
-			if c := &plan.Cells[i]; !yield(c, cache.Line(c.ID, &c.Settings, plan.VarianceMargin(c))) {
+		for i := range p.Cells {
+			if c := &p.Cells[i]; !yield(c, cache.Line(c.ID, &c.Settings, VarianceMargin(p, c))) {
 				return
 			}
 		}
@@ -329,11 +184,11 @@ func Predictions(plan *Plan) iter.Seq2[*Cell, *theory.Prediction] {
 
 // VarianceMargin returns the margin within which Var J of a cell is judged: that of the file's
 // first check of the theory's own prediction, else all of it.
-func (p *Plan) VarianceMargin(c *Cell) theory.Margin {
+func VarianceMargin(p *plan.Plan, c *plan.Cell) theory.Margin {
 	for _, planned := range p.Checks {
 		check := planned.Check
 		if check.Claim == config.StationaryFluctuation && check.Prediction == "" && check.Hypothesis == nil &&
-			slices.ContainsFunc(planned.Sets, func(set CellSet) bool { return slices.Contains(set.Cells, c) }) {
+			slices.ContainsFunc(planned.Sets, func(set plan.CellSet) bool { return slices.Contains(set.Cells, c) }) {
 			return theory.Margin{Share: check.Margin, Absolute: check.AbsoluteMargin, Called: "the margin of the file's check,"}
 		}
 	}

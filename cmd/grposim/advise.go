@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"grposim/sweeps"
 	"grposim/sweeps/advice"
 	"grposim/sweeps/config"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/theory"
 	"grposim/training/logs"
 )
@@ -78,7 +78,7 @@ func newAdvise(stdout, stderr io.Writer) *cobra.Command {
 }
 
 // advise prints the advice for every cell of a plan, and a table that compares several.
-func (f *adviseFlags) advise(ctx context.Context, stderr io.Writer, plan *sweeps.Plan) error {
+func (f *adviseFlags) advise(ctx context.Context, stderr io.Writer, plan *plan.Plan) error {
 	compared := [][]string{{"CELL", "ARRIVE", "RISE FROM THE START", "RECOVERY", "√VAR J AT REST", "SUGGESTION"}}
 	for cell, given := range advice.Advise(plan) {
 		name := strings.TrimSpace(plan.Spec.Name + " " + given.Label)

@@ -4,28 +4,28 @@ import (
 	"io"
 	"testing"
 
-	"grposim/sweeps"
+	"grposim/sweeps/judge"
 )
 
 // The exit code of verdicts: 1 if one disagrees, else 3 if one is inconclusive, none
 // agrees or a control is not caught, else 0.
 func TestVerdictExit(t *testing.T) {
-	of := func(ruling sweeps.Ruling, control sweeps.Ruling) sweeps.Verdict {
-		return sweeps.Verdict{Verdict: ruling, Control: &sweeps.ControlVerdict{Kind: sweeps.PlantedFault, Verdict: control}}
+	of := func(ruling judge.Ruling, control judge.Ruling) judge.Verdict {
+		return judge.Verdict{Verdict: ruling, Control: &judge.ControlVerdict{Kind: judge.PlantedFault, Verdict: control}}
 	}
-	agree, out := of(sweeps.Agree, sweeps.Disagree), of(sweeps.OutOfScope, sweeps.OutOfScope)
+	agree, out := of(judge.Agree, judge.Disagree), of(judge.OutOfScope, judge.OutOfScope)
 	for name, c := range map[string]struct {
-		verdicts []sweeps.Verdict
+		verdicts []judge.Verdict
 		want     int
 	}{
 		"none":                      {nil, 0},
-		"agree":                     {[]sweeps.Verdict{agree}, 0},
-		"agree and out of scope":    {[]sweeps.Verdict{agree, out}, 0},
-		"disagree":                  {[]sweeps.Verdict{agree, of(sweeps.Disagree, sweeps.Disagree)}, exitDisagree},
-		"inconclusive":              {[]sweeps.Verdict{agree, of(sweeps.Inconclusive, sweeps.Disagree)}, exitInconclusive},
-		"disagree and inconclusive": {[]sweeps.Verdict{of(sweeps.Disagree, sweeps.Disagree), of(sweeps.Inconclusive, sweeps.Disagree)}, exitDisagree},
-		"out of scope":              {[]sweeps.Verdict{out}, exitInconclusive},
-		"a control that agrees":     {[]sweeps.Verdict{of(sweeps.Agree, sweeps.Agree)}, exitInconclusive},
+		"agree":                     {[]judge.Verdict{agree}, 0},
+		"agree and out of scope":    {[]judge.Verdict{agree, out}, 0},
+		"disagree":                  {[]judge.Verdict{agree, of(judge.Disagree, judge.Disagree)}, exitDisagree},
+		"inconclusive":              {[]judge.Verdict{agree, of(judge.Inconclusive, judge.Disagree)}, exitInconclusive},
+		"disagree and inconclusive": {[]judge.Verdict{of(judge.Disagree, judge.Disagree), of(judge.Inconclusive, judge.Disagree)}, exitDisagree},
+		"out of scope":              {[]judge.Verdict{out}, exitInconclusive},
+		"a control that agrees":     {[]judge.Verdict{of(judge.Agree, judge.Agree)}, exitInconclusive},
 	} {
 		got := 0
 		if err := verdictExit(io.Discard, c.verdicts); err != nil {

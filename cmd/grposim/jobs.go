@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"grposim/sweeps"
 	"grposim/sweeps/config"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 )
 
@@ -92,7 +92,7 @@ func (j *jobs) forecast(ctx context.Context, spec *config.Spec) error {
 	if err := errors.Join(append(problems, checkWorkers(j.Workers))...); err != nil {
 		return err
 	}
-	f, err := sweeps.NewForecast(ctx, spec, j.Workers)
+	f, err := plan.NewForecast(ctx, spec, j.Workers)
 	if err != nil {
 		return err
 	}

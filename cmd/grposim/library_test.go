@@ -33,8 +33,8 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	plan := sweeps.NewPlan(spec)
-	outcomes, err := sweeps.Simulate(context.Background(), plan, 2)
+	plan := plan.New(spec)
+	outcomes, err := plan.Simulate(context.Background(), plan, 2)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -13,6 +13,8 @@ import (
 
 	"grposim/sweeps"
 	"grposim/sweeps/config"
+	"grposim/sweeps/judge"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/report"
 	"grposim/sweeps/store"
 )
@@ -77,7 +79,7 @@ func (m *mapping) asked() (names []string) {
 	return names
 }
 
-func (m *mapping) overTwo(ctx context.Context, stdout, stderr io.Writer, plan *sweeps.Plan) error {
+func (m *mapping) overTwo(ctx context.Context, stdout, stderr io.Writer, plan *plan.Plan) error {
 	view, err := sweeps.NewMapView(plan, m.x, m.y, m.where)
 	if err != nil {
 		return err
@@ -107,7 +109,7 @@ func (m *mapping) overTwo(ctx context.Context, stdout, stderr io.Writer, plan *s
 	})
 }
 
-func (m *mapping) overKey(ctx context.Context, stdout, stderr io.Writer, plan *sweeps.Plan) error {
+func (m *mapping) overKey(ctx context.Context, stdout, stderr io.Writer, plan *plan.Plan) error {
 	cells, err := sweeps.NewKeyMap(plan, m.x, m.where, m.asked(), m.level)
 	if err != nil {
 		return err
@@ -131,7 +133,7 @@ type drawn struct {
 }
 
 // draw runs the sweep of a plan, and writes and prints what a map makes of it.
-func (m *mapping) draw(ctx context.Context, stdout, stderr io.Writer, plan *sweeps.Plan, of func(e *sweeps.Experiment) (drawn, error)) error {
+func (m *mapping) draw(ctx context.Context, stdout, stderr io.Writer, plan *plan.Plan, of func(e *sweeps.Experiment) (drawn, error)) error {
 	display := newProgress(stderr)
 	experiment, err := sweeps.Run(ctx, plan, m.out, m.workers, display)
 	if err != nil {
@@ -160,7 +162,7 @@ func (m *mapping) draw(ctx context.Context, stdout, stderr io.Writer, plan *swee
 	if len(plan.Checks) == 0 {
 		return nil
 	}
-	display.Note("verdicts: " + sweeps.Summarize(experiment.Verdicts).String())
+	display.Note("verdicts: " + judge.Summarize(experiment.Verdicts).String())
 	return verdictExit(stderr, experiment.Verdicts)
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"grposim/sweeps"
 	"grposim/sweeps/config"
+	"grposim/sweeps/judge"
 	"grposim/sweeps/report"
 	"grposim/sweeps/store"
 )
@@ -54,7 +55,7 @@ func (o *output) print(stdout, stderr io.Writer, folder string, experiments []*s
 	p := &page{w: stdout}
 	if o.json {
 		text := bufio.NewWriter(stdout)
-		p.err = errors.Join(sweeps.VerdictsJSON(text, nameOf(folder, experiments), verdicts), text.Flush())
+		p.err = errors.Join(judge.WriteJSON(text, nameOf(folder, experiments), verdicts), text.Flush())
 	} else if len(verdicts) == 0 && len(experiments) == 1 {
 		o.printCells(p, folder, experiments[0])
 	} else {
@@ -103,10 +104,10 @@ func (o *output) printCells(p *page, folder string, e *sweeps.Experiment) {
 // printTables prints the statements of the paper that the verdicts decide, a table of
 // verdicts, and the counts of statements, measurements and verdicts. Of many verdicts it
 // prints the counts by experiment, and the rows that do not agree.
-func (o *output) printTables(p *page, folder string, verdicts []sweeps.Verdict) {
-	statements := sweeps.DecidedStatements(verdicts)
+func (o *output) printTables(p *page, folder string, verdicts []judge.Verdict) {
+	statements := judge.DecidedStatements(verdicts)
 	if statements != nil {
-		rows := [][]string{upper(sweeps.StatementColumns)}
+		rows := [][]string{upper(judge.StatementColumns)}
 		for i := range statements {
 			rows = append(rows, statements[i].Cells())
 		}
@@ -117,20 +118,20 @@ func (o *output) printTables(p *page, folder string, verdicts []sweeps.Verdict) 
 	if len(verdicts) > mostRows && !o.all {
 		p.table(countRows(verdicts))
 		p.printf("\n")
-		shown = slices.DeleteFunc(slices.Clone(verdicts), func(v sweeps.Verdict) bool { return v.Verdict == sweeps.Agree })
+		shown = slices.DeleteFunc(slices.Clone(verdicts), func(v judge.Verdict) bool { return v.Verdict == judge.Agree })
 	}
-	rows := [][]string{upper(sweeps.VerdictColumns)}
+	rows := [][]string{upper(judge.VerdictColumns)}
 	for i := range shown {
 		rows = append(rows, shown[i].Cells())
 	}
 	p.table(rows)
-	s := sweeps.Summarize(verdicts)
+	s := judge.Summarize(verdicts)
 	p.printf("\n")
 	if hidden := len(verdicts) - len(shown); hidden > 0 {
 		p.printf("%d verdicts that agree are not shown: see --all, or %s\n", hidden, filepath.Join(folder, "verdicts.md"))
 	}
 	if statements != nil {
-		p.printf("%s\n", sweeps.Headline(statements))
+		p.printf("%s\n", judge.Headline(statements))
 	}
 	if len(verdicts) > 0 {
 		p.printf("%s; the confidence is that of each file's verdicts together\n", s.Measurements())
@@ -139,14 +140,14 @@ func (o *output) printTables(p *page, folder string, verdicts []sweeps.Verdict) 
 }
 
 // countRows returns the number of verdicts of each experiment by ruling.
-func countRows(verdicts []sweeps.Verdict) [][]string {
+func countRows(verdicts []judge.Verdict) [][]string {
 	rows := [][]string{{"EXPERIMENT", "AGREE", "DISAGREE", "INCONCLUSIVE", "OUT OF SCOPE", "CONTROLS CAUGHT"}}
 	for begin, end := 0, 1; end <= len(verdicts); end++ {
 		name := verdicts[begin].Experiment
 		if end < len(verdicts) && verdicts[end].Experiment == name {
 			continue
 		}
-		s := sweeps.Summarize(verdicts[begin:end])
+		s := judge.Summarize(verdicts[begin:end])
 		rows = append(rows, []string{name, fmt.Sprint(s.Agree), fmt.Sprint(s.Disagree), fmt.Sprint(s.Inconclusive), fmt.Sprint(s.OutOfScope),
 			fmt.Sprintf("%d of %d", s.Planted+s.Exact-s.Uncaught(), s.Planted+s.Exact)})
 		begin = end
@@ -160,8 +161,8 @@ func upper(words []string) []string {
 
 // verdictExit returns the exit code of verdicts as an exitError, nil for 0. It warns of
 // controls that did not disagree.
-func verdictExit(stderr io.Writer, verdicts []sweeps.Verdict) error {
-	s := sweeps.Summarize(verdicts)
+func verdictExit(stderr io.Writer, verdicts []judge.Verdict) error {
+	s := judge.Summarize(verdicts)
 	missed := s.Uncaught()
 	if missed > 0 {
 		printLines(stderr, fmt.Sprintf("%d of %d controls do not disagree: those checks could not have failed", missed, s.Planted+s.Exact))
@@ -295,14 +296,14 @@ func writeSummary(dir string, parts []report.Part) error {
 	name, verdicts := nameOf(dir, experiments), allVerdicts(experiments)
 	return errors.Join(
 		store.RemovePending(dir),
-		store.ReplaceFile(filepath.Join(dir, "verdicts.json"), func(w io.Writer) error { return sweeps.VerdictsJSON(w, name, verdicts) }),
-		store.ReplaceFile(filepath.Join(dir, "verdicts.md"), func(w io.Writer) error { return sweeps.VerdictsMarkdown(w, verdicts) }),
+		store.ReplaceFile(filepath.Join(dir, "verdicts.json"), func(w io.Writer) error { return judge.WriteJSON(w, name, verdicts) }),
+		store.ReplaceFile(filepath.Join(dir, "verdicts.md"), func(w io.Writer) error { return judge.WriteMarkdown(w, verdicts) }),
 		writePage(filepath.Join(dir, "report.html"), name, parts),
 	)
 }
 
-func allVerdicts(experiments []*sweeps.Experiment) []sweeps.Verdict {
-	var all []sweeps.Verdict
+func allVerdicts(experiments []*sweeps.Experiment) []judge.Verdict {
+	var all []judge.Verdict
 	for _, e := range experiments {
 		all = append(all, e.Verdicts...)
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"grposim/sweeps"
+	"grposim/sweeps/judge"
 	"grposim/training/fit"
 	"grposim/training/logs"
 )
@@ -20,7 +20,7 @@ var withoutInertia = []fit.Name{fit.Exponential, fit.Logistic, fit.ScalingLaw}
 
 // publicFit fits the paper's law and its rivals to a log over optimizer steps, as the paper
 // does.
-func publicFit(t *testing.T, file string) sweeps.PublicFit {
+func publicFit(t *testing.T, file string) judge.PublicFit {
 	t.Helper()
 	log, err := openLog(io.Discard, file, logs.Options{})
 	if err != nil {
@@ -32,7 +32,7 @@ func publicFit(t *testing.T, file string) sweeps.PublicFit {
 	}
 	result := fit.Fit(curve)
 	law := result.Model(fit.ThreePhase)
-	f := sweeps.PublicFit{
+	f := judge.PublicFit{
 		Log: strings.TrimSuffix(filepath.Base(file), ".csv"), Rows: len(curve.Time),
 		R2: law.R2, R2Means: law.R2Smoothed, DeltaBIC: math.Inf(-1),
 	}
@@ -58,7 +58,7 @@ func TestPublicFits(t *testing.T) {
 	text := "# Fits of the three-phase law of arXiv:2606.30789 to the logs in docs/example, over optimizer steps:\n" +
 		"# R² of the rows and of their moving average over 5 % of them; the law without inertia of the lowest\n" +
 		"# BIC, and how much larger that of the three-phase law is. Written by a test of cmd/grposim.\n" +
-		strings.Join(sweeps.FitColumns, ",") + "\n"
+		strings.Join(judge.FitColumns, ",") + "\n"
 	for _, file := range slices.Concat(one, others) {
 		f := publicFit(t, file)
 		text += fmt.Sprintf("%s,%d,%.3f,%.3f,%s,%.1f\n", f.Log, f.Rows, f.R2, f.R2Means, f.Rival, f.DeltaBIC)

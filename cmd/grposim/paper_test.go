@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"grposim/sweeps"
-	"grposim/sweeps/config"
-
 	"github.com/google/go-cmp/cmp"
+
+	"grposim/sweeps/config"
+	"grposim/sweeps/judge"
 )
 
 var update = flag.Bool("update", false, "rewrite what the tests compare with what the program makes")
@@ -29,15 +29,15 @@ func golden(t *testing.T, path, text string) {
 }
 
 // committedVerdicts reads the verdicts of every experiment in results/paper.
-func committedVerdicts(t *testing.T, root string) []sweeps.Verdict {
+func committedVerdicts(t *testing.T, root string) []judge.Verdict {
 	t.Helper()
-	var all []sweeps.Verdict
+	var all []judge.Verdict
 	files, err := filepath.Glob(filepath.Join(root, "results", suites[0].name, "*", "verdicts.json"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d files: %v", len(files), err)
 	}
 	for _, file := range files {
-		var content struct{ Verdicts []sweeps.Verdict }
+		var content struct{ Verdicts []judge.Verdict }
 		if err := json.Unmarshal(readDocument(t, file), &content); err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
@@ -50,10 +50,10 @@ func committedVerdicts(t *testing.T, root string) []sweeps.Verdict {
 func TestPaperDocument(t *testing.T) {
 	root := moduleRoot(t)
 	verdicts := committedVerdicts(t, root)
-	statements := sweeps.JudgeStatements(verdicts)
+	statements := judge.Statements(verdicts)
 	path := filepath.Join(root, "docs", "paper.md")
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s.\n\nThey rest on %s.\n", sweeps.Headline(statements), sweeps.Summarize(verdicts).Measurements())
+	fmt.Fprintf(&b, "\n%s.\n\nThey rest on %s.\n", judge.Headline(statements), judge.Summarize(verdicts).Measurements())
 	for i := range statements {
 		writeStatement(&b, &statements[i])
 	}
@@ -61,11 +61,11 @@ func TestPaperDocument(t *testing.T) {
 }
 
 // writeStatement writes the paragraph about a statement, with links to the verdicts on it.
-func writeStatement(b *strings.Builder, t *sweeps.JudgedStatement) {
+func writeStatement(b *strings.Builder, t *judge.JudgedStatement) {
 	outcome := t.Cells()[2]
 	fmt.Fprintf(b, "\n### %s\n\n**%s%s.** %s (%s)", t.ID, strings.ToUpper(outcome[:1]), outcome[1:], t.Says, t.Where)
 	instead := t.Statement.Instead
-	if t.Outcome != sweeps.StatementFails {
+	if t.Outcome != judge.StatementFails {
 		instead = ""
 	}
 	for _, part := range []struct{ name, text string }{

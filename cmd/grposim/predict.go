@@ -17,6 +17,7 @@ import (
 	"grposim/sim"
 	"grposim/sweeps"
 	"grposim/sweeps/config"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/theory"
 )
 
@@ -31,34 +32,34 @@ func newPredict(stdout, stderr io.Writer) *cobra.Command {
 		if err := f.check(c); err != nil {
 			return err
 		}
-		plan, err := readPlan(stderr, config.ToPredict, args[0], set)
+		planned, err := readPlan(stderr, config.ToPredict, args[0], set)
 		if err != nil {
 			return err
 		}
-		if err := f.checkPlan(plan); err != nil {
+		if err := f.checkPlan(planned); err != nil {
 			return err
 		}
 		if f.path {
-			if err := withoutNetworks(plan, "predict --path"); err != nil {
+			if err := withoutNetworks(planned, "predict --path"); err != nil {
 				return err
 			}
 		}
 		if f.figures != "" {
-			if err := drawFigures(stderr, f.figures, plan.PathFigures(func(c *sweeps.Cell) *theory.Way { return f.way(plan, c) })...); err != nil {
+			if err := drawFigures(stderr, f.figures, sweeps.PathFigures(planned, func(c *plan.Cell) *theory.Way { return f.way(planned, c) })...); err != nil {
 				return err
 			}
 		}
 		switch {
 		case f.csv:
-			return writePaths(stdout, plan, &f)
+			return writePaths(stdout, planned, &f)
 		case f.path && !out.json:
-			return out.text(func(p *page) { printPaths(p, plan, &f) })
+			return out.text(func(p *page) { printPaths(p, planned, &f) })
 		case !out.json:
-			return out.text(func(p *page) { printPredictions(p, plan) })
+			return out.text(func(p *page) { printPredictions(p, planned) })
 		}
-		for c, line := range sweeps.Predictions(plan) {
+		for c, line := range sweeps.Predictions(planned) {
 			if f.path {
-				line.Path = f.way(plan, c)
+				line.Path = f.way(planned, c)
 			}
 			if err := out.print(line, nil); err != nil {
 				return err
@@ -75,7 +76,7 @@ func newPredict(stdout, stderr io.Writer) *cobra.Command {
 
 // outside is a cell without a prediction.
 type outside struct {
-	cell    *sweeps.Cell
+	cell    *plan.Cell
 	because scope.Reason
 	margin  theory.Margin // of its Var J
 }
@@ -99,11 +100,11 @@ func (p *page) remedies(cells []outside) {
 	}
 }
 
-func nameOfCell(plan *sweeps.Plan, c *sweeps.Cell) string { return cmp.Or(c.Label(), plan.Spec.Name) }
+func nameOfCell(plan *plan.Plan, c *plan.Cell) string { return cmp.Or(c.Label(), plan.Spec.Name) }
 
 // printPredictions prints a row of predictions for every cell: those of the exact
 // dynamics or, outside its scope, of the leading order.
-func printPredictions(p *page, plan *sweeps.Plan) {
+func printPredictions(p *page, plan *plan.Plan) {
 	rows := [][]string{{"CELL", "J*", "STIFFNESS", "FRESH", "STALE", "ζ", "REGIME", "RADIUS", "CRITICAL η", "CRITICAL K", "RULE η", "VAR J", "NEGLECTED", "SCOPE"}}
 	var faster []string           // cells that oscillate in a mode other than the slowest
 	periods := make(map[int]bool) // of which RADIUS is

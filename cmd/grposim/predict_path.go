@@ -15,6 +15,7 @@ import (
 
 	"grposim/sim"
 	"grposim/sweeps"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/theory"
 )
 
@@ -55,7 +56,7 @@ func (f *pathFlags) check(c *cobra.Command) error {
 }
 
 // way returns the path of a cell.
-func (f *pathFlags) way(plan *sweeps.Plan, c *sweeps.Cell) *theory.Way {
+func (f *pathFlags) way(plan *plan.Plan, c *plan.Cell) *theory.Way {
 	return plan.Way(c, f.level, f.of())
 }
 
@@ -73,7 +74,7 @@ const maxPathSteps = 10_000_000
 
 // checkPlan returns an error where a cell does not have the quantity, or has a path of too many
 // steps.
-func (f *pathFlags) checkPlan(plan *sweeps.Plan) error {
+func (f *pathFlags) checkPlan(plan *plan.Plan) error {
 	for i := range plan.Cells {
 		arms := plan.Cells[i].Settings.Bandit.Arms
 		switch steps := plan.Cells[i].Settings.Run.Steps; {
@@ -108,7 +109,7 @@ var beside = []struct {
 // printPaths prints the predicted path of every cell: the first and the last step, and some between
 // them, evenly spaced on a logarithmic scale; below, when J reaches a level, and why a cell has no
 // path.
-func printPaths(p *page, plan *sweeps.Plan, f *pathFlags) {
+func printPaths(p *page, plan *plan.Plan, f *pathFlags) {
 	title := strings.ToUpper(strings.ReplaceAll(f.quantity, "_", " "))
 	rows := [][]string{{"CELL", "STEP", "SAMPLES", title, "OVER RUNS", "NEGLECTED"}}
 	ofReward := f.of() == sim.ExpectedReward
@@ -126,7 +127,7 @@ func printPaths(p *page, plan *sweeps.Plan, f *pathFlags) {
 		course := courseOf(w, f.of())
 		if course.Because.Out() {
 			times = append(times, name+": no path: "+course.Because.String())
-			out = append(out, outside{c, course.Because, plan.VarianceMargin(c)})
+			out = append(out, outside{c, course.Because, sweeps.VarianceMargin(plan, c)})
 			continue
 		}
 		for _, n := range shownSteps(w.Steps) {
@@ -257,7 +258,7 @@ func dangersInWords(w *theory.Way) (says []string) {
 // visibleOvershoot is the overshoot, as a share of the way, from which on it is told.
 const visibleOvershoot = 0.01
 
-func writePaths(w io.Writer, plan *sweeps.Plan, f *pathFlags) error {
+func writePaths(w io.Writer, plan *plan.Plan, f *pathFlags) error {
 	table := csv.NewWriter(w)
 	rows := [][]string{{"cell", "label", "step", "samples", "quantity", "mean", "deviation", "neglected", "out_of_scope"}}
 	for i := range plan.Cells {

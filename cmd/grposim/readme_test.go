@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"grposim/sweeps"
+	"grposim/sweeps/judge"
 )
 
 // mostWords is the number of words that README may have.
@@ -49,13 +49,13 @@ func TestReadmeOutput(t *testing.T) {
 // together, by the words with which a sentence begins.
 var readmeOutcomes = []struct {
 	words    string
-	outcomes []sweeps.StatementOutcome
+	outcomes []judge.StatementOutcome
 }{
-	{"Holds", []sweeps.StatementOutcome{sweeps.StatementHolds}},
-	{"Holds in part", []sweeps.StatementOutcome{sweeps.StatementLeadingOrder, sweeps.StatementInAReading}},
-	{"Fails", []sweeps.StatementOutcome{sweeps.StatementFails}},
-	{"Depends on what the paper does not state", []sweeps.StatementOutcome{sweeps.StatementDepends}},
-	{"Cannot be decided here", []sweeps.StatementOutcome{sweeps.StatementNotTestable, sweeps.StatementUndecided}},
+	{"Holds", []judge.StatementOutcome{judge.StatementHolds}},
+	{"Holds in part", []judge.StatementOutcome{judge.StatementLeadingOrder, judge.StatementInAReading}},
+	{"Fails", []judge.StatementOutcome{judge.StatementFails}},
+	{"Depends on what the paper does not state", []judge.StatementOutcome{judge.StatementDepends}},
+	{"Cannot be decided here", []judge.StatementOutcome{judge.StatementNotTestable, judge.StatementUndecided}},
 }
 
 // What README says of the paper follows from the committed verdicts: each sentence counts the
@@ -64,8 +64,8 @@ func TestReadmeAnswer(t *testing.T) {
 	root := moduleRoot(t)
 	readme := string(readDocument(t, root, "README.md"))
 	verdicts := committedVerdicts(t, root)
-	statements, summary := sweeps.JudgeStatements(verdicts), sweeps.Summarize(verdicts)
-	outcome := make(map[string]sweeps.StatementOutcome)
+	statements, summary := judge.Statements(verdicts), judge.Summarize(verdicts)
+	outcome := make(map[string]judge.StatementOutcome)
 	for _, s := range statements {
 		outcome[s.ID] = s.Outcome
 	}

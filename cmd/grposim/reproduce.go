@@ -16,6 +16,7 @@ import (
 	"grposim/configs"
 	"grposim/sweeps"
 	"grposim/sweeps/config"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/report"
 )
 
@@ -79,7 +80,7 @@ func newReproduce(stdout, stderr io.Writer) *cobra.Command {
 		if out == "" {
 			out = resultsFolder(suite)
 		}
-		var plans []*sweeps.Plan
+		var plans []*plan.Plan
 		slices.Sort(names)
 		names = slices.Compact(names)
 		for _, name := range names {
@@ -90,7 +91,7 @@ func newReproduce(stdout, stderr io.Writer) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			plans = append(plans, sweeps.NewPlan(spec))
+			plans = append(plans, plan.New(spec))
 		}
 		display := newProgress(stderr)
 		var parts []report.Part
@@ -211,12 +212,12 @@ func embeddedSpec(aim config.Aim, name string, set ...string) (*config.Spec, err
 // readPlan plans the sweep of a configuration file or, where there is no such file, of the
 // embedded configuration with that name, with the overrides of --set. It prints the notes
 // of the configuration.
-func readPlan(stderr io.Writer, aim config.Aim, file string, set []string) (*sweeps.Plan, error) {
+func readPlan(stderr io.Writer, aim config.Aim, file string, set []string) (*plan.Plan, error) {
 	spec, err := readSpec(stderr, aim, file, set)
 	if err != nil {
 		return nil, err
 	}
-	return sweeps.NewPlan(spec), nil
+	return plan.New(spec), nil
 }
 
 // readSpec reads a configuration file, or a built-in configuration, and prints its notes.
@@ -238,7 +239,7 @@ func readSpec(stderr io.Writer, aim config.Aim, file string, set []string) (*con
 
 // withoutNetworks returns the error of a plan some cell of which has a network, which a command
 // cannot answer for.
-func withoutNetworks(plan *sweeps.Plan, command string) error {
+func withoutNetworks(plan *plan.Plan, command string) error {
 	for i := range plan.Cells {
 		if s := &plan.Cells[i].Settings; s.Deep() {
 			return usageError{fmt.Errorf("policy.network.kind: got %s, want none: %s is about a bandit; sweep simulates a network", s.Network.Kind, command)}

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"grposim/sweeps"
+	"grposim/sweeps/judge"
 )
 
 // refuting is the suite whose hypotheses are public claims, some of which are refuted.
@@ -98,14 +98,14 @@ func rowsByCell(t *testing.T, dir, table string) map[string]map[string]string {
 // its planted fault.
 func decided(t *testing.T, out, suite string) {
 	t.Helper()
-	var written struct{ Verdicts []sweeps.Verdict }
+	var written struct{ Verdicts []judge.Verdict }
 	if err := json.Unmarshal(readDocument(t, out, "verdicts.json"), &written); err != nil || len(written.Verdicts) < 40 {
 		t.Fatalf("%d verdicts, %v", len(written.Verdicts), err)
 	}
 	for _, v := range written.Verdicts {
 		controlled := v.Control != nil || v.Hypothesis != nil // a hypothesis has no control
-		refuted := suite == refuting && v.Hypothesis != nil && v.Verdict == sweeps.Disagree
-		if v.Verdict != sweeps.Agree && v.Verdict != sweeps.OutOfScope && !refuted || !controlled {
+		refuted := suite == refuting && v.Hypothesis != nil && v.Verdict == judge.Disagree
+		if v.Verdict != judge.Agree && v.Verdict != judge.OutOfScope && !refuted || !controlled {
 			t.Errorf("%s %s %s: %s, control %+v", v.Experiment, v.Claim, v.Cell, v.Verdict, v.Control)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"grposim/sweeps"
 	"grposim/sweeps/config"
+	"grposim/sweeps/plan"
 )
 
 // Limits of the cells of an experiment that are simulated again. TestLongReproduce
@@ -35,13 +36,13 @@ func TestCommittedResultsAreReproduced(t *testing.T) {
 		if suite == "" {
 			continue
 		}
-		plan, err := readPlan(io.Discard, config.ToJudge, name, nil)
+		planned, err := readPlan(io.Discard, config.ToJudge, name, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		committed := byCell(t, filepath.Join(root, "results", suite, name, "cells.csv"))
-		var quick []sweeps.Cell
-		for _, c := range slices.SortedStableFunc(slices.Values(plan.Cells), byWork) {
+		var quick []plan.Cell
+		for _, c := range slices.SortedStableFunc(slices.Values(planned.Cells), byWork) {
 			if len(quick) < quickCells && c.Work() <= quickWork {
 				quick = append(quick, c)
 			}
@@ -49,15 +50,15 @@ func TestCommittedResultsAreReproduced(t *testing.T) {
 				t.Errorf("%s: results/%s has no cell %s: run `bin/grposim reproduce --suite %s --out results/%s`", name, suite, c.Label(), suite, suite)
 			}
 		}
-		if len(committed) != len(plan.Cells) {
-			t.Errorf("%s: %d cells are committed, %d are planned", name, len(committed), len(plan.Cells))
+		if len(committed) != len(planned.Cells) {
+			t.Errorf("%s: %d cells are committed, %d are planned", name, len(committed), len(planned.Cells))
 		}
 		if len(quick) == 0 {
 			continue
 		}
-		plan.Cells, plan.Checks = quick, nil
+		planned.Cells, planned.Checks = quick, nil
 		dir := t.TempDir()
-		if _, err := sweeps.Run(t.Context(), plan, dir, 2, newProgress(new(bytes.Buffer))); err != nil {
+		if _, err := sweeps.Run(t.Context(), planned, dir, 2, newProgress(new(bytes.Buffer))); err != nil {
 			t.Fatal(err)
 		}
 		for id, row := range byCell(t, filepath.Join(dir, "cells.csv")) {
@@ -74,7 +75,7 @@ func TestCommittedResultsAreReproduced(t *testing.T) {
 	}
 }
 
-func byWork(a, b sweeps.Cell) int { return cmp.Compare(a.Work(), b.Work()) }
+func byWork(a, b plan.Cell) int { return cmp.Compare(a.Work(), b.Work()) }
 
 // sameField compares two fields of cells.csv.
 func sameField(got, want string) bool {

@@ -12,6 +12,7 @@ import (
 
 	"grposim/sweeps"
 	"grposim/sweeps/config"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/report"
 	"grposim/sweeps/store"
 )
@@ -64,12 +65,12 @@ func newSweep(stdout, stderr io.Writer) *cobra.Command {
 
 // forecast prints the estimated work of a sweep, or of a part of it.
 func (f *sweepFlags) forecast(ctx context.Context, stdout io.Writer, spec *config.Spec, part *store.Shard) error {
-	work, err := sweeps.NewForecast(ctx, spec, f.workers)
+	work, err := plan.NewForecast(ctx, spec, f.workers)
 	if err != nil {
 		return err
 	}
 	if part != nil {
-		work = work.Part(sweeps.NewPart(spec, *part))
+		work = work.Part(plan.NewPart(spec, *part))
 	}
 	out := printer{stdout: stdout, json: f.verdicts.json}
 	return out.print(work, func(p *page) {
@@ -86,7 +87,7 @@ func (f *sweepFlags) sweep(ctx context.Context, stdout, stderr io.Writer, spec *
 		return err
 	}
 	if part != nil {
-		plan := sweeps.NewPart(spec, *part)
+		plan := plan.NewPart(spec, *part)
 		if err := run.RunPart(ctx, plan, f.out); err != nil {
 			return err
 		}
@@ -95,7 +96,7 @@ func (f *sweepFlags) sweep(ctx context.Context, stdout, stderr io.Writer, spec *
 		return err
 	}
 	run.Draw = drawIn(ctx, f.out, display)
-	experiment, err := run.Run(ctx, sweeps.NewPlan(spec), f.out)
+	experiment, err := run.Run(ctx, plan.New(spec), f.out)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/term"
 
-	"grposim/sweeps"
+	"grposim/sweeps/judge"
 	"grposim/training/equivalence"
 )
 
@@ -128,7 +128,7 @@ func (s screen) paint(column, text string) string {
 		rest = ":" + rest
 	}
 	colour, known := map[string]string{
-		sweeps.Agree.String(): "32", sweeps.Disagree.String(): "31", sweeps.Inconclusive.String(): "33", sweeps.OutOfScope.String(): "36",
+		judge.Agree.String(): "32", judge.Disagree.String(): "31", judge.Inconclusive.String(): "33", judge.OutOfScope.String(): "36",
 		string(equivalence.Same): "32", string(equivalence.Different): "31", string(equivalence.Undecided): "33",
 	}[word]
 	if !s.colour || column != "VERDICT" || !known {

@@ -30,6 +30,14 @@ type Named struct {
 // Certain returns the estimate of a value that is not random.
 func Certain(x float64) Estimate { return Estimate{Mean: x, DF: Exactly} }
 
+// Indicator returns 1 if the event occurred, else 0.
+func Indicator(event bool) float64 {
+	if event {
+		return 1
+	}
+	return 0
+}
+
 // Mean returns the mean of n ≥ 1 independent values, its standard error s/√n, where s²
 // is their sample variance, and n−1 degrees of freedom. It sums in the order of values.
 func Mean(values []float64) Estimate { return Rounded(values, 0) }

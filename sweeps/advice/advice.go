@@ -10,8 +10,8 @@ import (
 	"grposim/rom"
 	"grposim/rom/rest"
 	"grposim/rom/scope"
-	"grposim/sweeps"
 	"grposim/sweeps/config"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
 )
@@ -88,11 +88,11 @@ const (
 )
 
 // Advise yields each cell of a plan, in its order, with the advice of the theory.
-func Advise(plan *sweeps.Plan) iter.Seq2[*sweeps.Cell, Advice] {
-	return func(yield func(*sweeps.Cell, Advice) bool) {
+func Advise(p *plan.Plan) iter.Seq2[*plan.Cell, Advice] {
+	return func(yield func(*plan.Cell, Advice) bool) {
 		cache := theory.NewCache()
-		for i := range plan.Cells {
-			c := &plan.Cells[i]
+		for i := range p.Cells {
+			c := &p.Cells[i]
 			a := &adviser{cache: cache, settings: c.Settings, p: cache.Predict(&c.Settings, rom.Unit)}
 			a.advise()
 			if !yield(c, Advice{Cell: c.ID, Label: c.Label(), Units: c.Settings.Units(), Lines: a.lines, cache: cache}) {

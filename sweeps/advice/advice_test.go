@@ -8,20 +8,21 @@ import (
 	"grposim/rom"
 	"grposim/sweeps"
 	"grposim/sweeps/config"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/theory"
 )
 
-func planText(t *testing.T, text string) *sweeps.Plan {
+func planText(t *testing.T, text string) *plan.Plan {
 	t.Helper()
 	spec, err := config.Load(t.Name(), []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return sweeps.NewPlan(spec)
+	return plan.New(spec)
 }
 
 // answers returns the advice for the one cell of a plan, by what is asked and the kind.
-func answers(t *testing.T, plan *sweeps.Plan) map[string]Line {
+func answers(t *testing.T, plan *plan.Plan) map[string]Line {
 	t.Helper()
 	lines := make(map[string]Line)
 	for _, advice := range Advise(plan) {

@@ -14,8 +14,8 @@ import (
 	"grposim/rom"
 	"grposim/rom/rest"
 	"grposim/sim"
-	"grposim/sweeps"
 	"grposim/sweeps/config"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/theory"
 )
 
@@ -124,7 +124,7 @@ func anyAdvised(random *rand.Rand, n, most int, lengths []int) string {
 }
 
 // planOf returns the plan of a configuration that may extend a preset; nil if it is not valid.
-func planOf(t *testing.T, text string) *sweeps.Plan {
+func planOf(t *testing.T, text string) *plan.Plan {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "any.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -134,11 +134,11 @@ func planOf(t *testing.T, text string) *sweeps.Plan {
 	if err != nil {
 		return nil
 	}
-	return sweeps.NewPlan(spec)
+	return plan.New(spec)
 }
 
 // advised returns the advice for the only cell of a plan, with all trials.
-func advised(t *testing.T, plan *sweeps.Plan, workers int) (*sweeps.Cell, Advice) {
+func advised(t *testing.T, plan *plan.Plan, workers int) (*plan.Cell, Advice) {
 	t.Helper()
 	for cell, advice := range Advise(plan) {
 		trials := NewTrials(cell, &advice, workers, nil)

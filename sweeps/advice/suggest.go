@@ -11,8 +11,8 @@ import (
 	"grposim/fp"
 	"grposim/option"
 	"grposim/rom"
-	"grposim/sweeps"
 	"grposim/sweeps/config"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
 )
@@ -173,7 +173,7 @@ func (t *Trial) arrive() string {
 // one, and smaller learning rates with the shortest; where runs are late, larger ones; the cell as
 // it stands; changes of other keys that have arrived. A walk ends early where smaller learning
 // rates are only later, or larger ones are lost.
-func (advice *Advice) walks(cell *sweeps.Cell) [][]choice {
+func (advice *Advice) walks(cell *plan.Cell) [][]choice {
 	s := &cell.Settings
 	first, name := shortestLag(s.Lag.Kind)
 	shortest := int(first)
@@ -268,7 +268,7 @@ func (advice *Advice) largestRate() float64 {
 // of the interval, of which there are at least fewestPeriods in a run. If that limit is the
 // shortest interval, or there is none, it is the present interval with the present learning
 // rate, or half of the limit of the learning rate if that is less.
-func (advice *Advice) choose(cell *sweeps.Cell) choice {
+func (advice *Advice) choose(cell *plan.Cell) choice {
 	a := &adviser{cache: advice.cache, settings: cell.Settings}
 	present := &cell.Settings
 	first, name := shortestLag(present.Lag.Kind)

@@ -17,8 +17,8 @@ import (
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sim/measure"
-	"grposim/sweeps"
 	"grposim/sweeps/config"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
 )
@@ -104,14 +104,14 @@ type Trials struct {
 	// is told what takes more than a second, before most of it, and about how long; nil: nobody is
 	Slow func(what string, seconds float64)
 
-	cell   *sweeps.Cell
+	cell   *plan.Cell
 	cache  *theory.Cache
 	known  map[string]*Trial
 	perRun float64 // seconds of a run of the cell as it stands
 }
 
 // NewTrials returns the trials of a cell of a plan whose advice is given.
-func NewTrials(cell *sweeps.Cell, advice *Advice, workers int, slow func(what string, seconds float64)) *Trials {
+func NewTrials(cell *plan.Cell, advice *Advice, workers int, slow func(what string, seconds float64)) *Trials {
 	return &Trials{Workers: workers, Slow: slow, cell: cell, cache: advice.cache, known: make(map[string]*Trial)}
 }
 
@@ -177,7 +177,7 @@ func setOf(set []config.Assignment) string {
 // simulate simulates so many runs of settings, one if all are equal. Their streams are those of
 // a cell with these settings, so that a sweep repeats them.
 func (t *Trials) simulate(ctx context.Context, s config.Settings, runs int) (*Trial, error) {
-	c := sweeps.NewCell(s, t.cache)
+	c := plan.NewCell(s, t.cache)
 	if known := t.known[c.ID]; known != nil && (known.Runs >= runs || known.Runs == 1) {
 		return known, nil
 	}

@@ -7,23 +7,26 @@ import (
 
 	"grposim/rom"
 	"grposim/sweeps"
+	"grposim/sweeps/claim"
 	"grposim/sweeps/config"
+	"grposim/sweeps/judge"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 )
 
-// verdict returns a verdict with the ruling of sweeps.Compare.
-func verdict(claim, quantity, label string, measured, half, predicted, margin float64, kind rom.Kind, expect config.Expectation) sweeps.Verdict {
-	v := sweeps.Verdict{
-		Claim: claim, Quantity: quantity, Label: label, Cell: strings.Repeat(fmt.Sprintf("%04x", len(label)*97), 16),
+// verdict returns a verdict with the ruling of judge.Compare.
+func verdict(about, quantity, label string, measured, half, predicted, margin float64, kind rom.Kind, expect config.Expectation) judge.Verdict {
+	v := judge.Verdict{
+		Claim: about, Quantity: quantity, Label: label, Cell: strings.Repeat(fmt.Sprintf("%04x", len(label)*97), 16),
 		Measured: store.Number(measured), Lo: store.Number(measured - half), Hi: store.Number(measured + half),
 		Predicted: store.Number(predicted), Margin: store.Number(margin), PredictionKind: kind, Expect: expect,
-		Verdict: sweeps.Compare(measured-half, measured+half, predicted, margin, sweeps.FromBothSides, expect),
-		Control: &sweeps.ControlVerdict{Fault: "noise × 1.1", Verdict: sweeps.Disagree},
+		Verdict: judge.Compare(measured-half, measured+half, predicted, margin, claim.FromBothSides, expect),
+		Control: &judge.ControlVerdict{Fault: "noise × 1.1", Verdict: judge.Disagree},
 	}
 	switch v.Verdict {
-	case sweeps.Agree:
+	case judge.Agree:
 		v.Because = "the interval lies inside predicted ± margin"
-	case sweeps.Disagree:
+	case judge.Disagree:
 		v.Because = "the interval lies wholly outside predicted ± margin"
 	default:
 		v.Because = "the interval straddles the margin: about 3.1 times the replicas or draws would decide"
@@ -35,28 +38,28 @@ func verdict(claim, quantity, label string, measured, half, predicted, margin fl
 func examples() ([]Part, error) {
 	inf := math.Inf(1)
 	scope := verdict("fixed-point", "expected reward, mean", "G=2 β=1.2", 0.71, 0.002, nan, nan, rom.Exact, config.Holds)
-	scope.Verdict, scope.Because, scope.Control.Verdict = sweeps.OutOfScope, "two of three groups are degenerate near θ*", sweeps.OutOfScope
+	scope.Verdict, scope.Because, scope.Control.Verdict = judge.OutOfScope, "two of three groups are degenerate near θ*", judge.OutOfScope
 	diverged := verdict("stationary-fluctuation", "expected reward, variance", "G=16 η=4", nan, nan, 4.93e-5, 1e-6, rom.Exact, config.Holds)
-	diverged.Verdict, diverged.Because = sweeps.Disagree, "64 replicas diverged, the first at step 812"
+	diverged.Verdict, diverged.Because = judge.Disagree, "64 replicas diverged, the first at step 812"
 	open := verdict("stability-threshold", "refresh interval K", "η=0.02 μ=0.9", 400, 0, 310, 12, rom.PaperRule, config.Fails)
 	open.Hi, open.Control.Fault = store.Number(inf), "the exact prediction"
 	missed := verdict("stiffness", "stiffness_total", "k3 G=16", 0.33915, 0.0011, 0.3391527175, 0.0034, rom.Exact, config.Holds)
-	missed.Control = &sweeps.ControlVerdict{Fault: "stiffness × 1.1", Verdict: sweeps.Inconclusive}
+	missed.Control = &judge.ControlVerdict{Fault: "stiffness × 1.1", Verdict: judge.Inconclusive}
 	across := verdict("fluctuation-scaling", "slope of log variance of expected reward", "η=0.01 over G", -1.0031, 0.011, -1, 0.03, rom.LeadingOrder, config.Holds)
 	across.Cell = "grpo.group_size|optimizer.learning_rate=0.01"
 	none := verdict("relaxation", "−ln of the dominant multiplier", "β=0.5", 1.5868e-4, 2e-7, 1.5868e-4, 1.6e-6, rom.Exact, config.Holds)
 	none.Control = nil
 
 	fluctuation, stability := &sweeps.Experiment{
-		Plan: &sweeps.Plan{
+		Plan: &plan.Plan{
 			Spec: &config.Spec{
 				Name: "stationary-fluctuation", Confidence: 0.99,
 				Claim: "Reward fluctuates around its fixed point with a variance that theory gives without a fitted constant, & it falls as 1/G.",
 			},
-			Cells: []sweeps.Cell{{ID: "a", Settings: seeded(20260629)}, {ID: "b", Settings: seeded(20260630)}, {ID: "c", Settings: seeded(20260629), Status: store.NoFixedPoint}},
+			Cells: []plan.Cell{{ID: "a", Settings: seeded(20260629)}, {ID: "b", Settings: seeded(20260630)}, {ID: "c", Settings: seeded(20260629), Status: store.NoFixedPoint}},
 		},
 		Outcomes: map[string]*store.Outcome{"a": {}, "b": {Status: store.CellDiverged}},
-		Verdicts: []sweeps.Verdict{
+		Verdicts: []judge.Verdict{
 			verdict("stationary-fluctuation", "expected reward, variance", "G=4 η=0.1", 1.8221e-4, 1.7e-6, 1.81659e-4, 3.6e-6, rom.Exact, config.Holds),
 			verdict("stationary-fluctuation", "expected reward, variance", "G=16 η=0.1", 4.9305e-5, 4.1e-7, 4.93135e-5, 9.8e-7, rom.Exact, config.Holds),
 			verdict("stationary-fluctuation", "expected reward, variance", "G=64 η=0.1", 1.2466e-5, 1.9e-7, 1.2268e-5, 2.4e-7, rom.Exact, config.Holds),
@@ -67,11 +70,11 @@ func examples() ([]Part, error) {
 		},
 		Figures: []sweeps.Figure{curves(2, 4, 8, 16, 32, 64), scaling(), deviations(18)},
 	}, &sweeps.Experiment{
-		Plan: &sweeps.Plan{
+		Plan: &plan.Plan{
 			Spec:  &config.Spec{Name: "stability", Confidence: 0.99, Claim: "The rule ηλK < 1 − μ is safe, and <b>too cautious</b>."},
-			Cells: []sweeps.Cell{{ID: "d", Settings: seeded(7)}},
+			Cells: []plan.Cell{{ID: "d", Settings: seeded(7)}},
 		},
-		Verdicts: []sweeps.Verdict{
+		Verdicts: []judge.Verdict{
 			open, missed, none,
 			verdict("stability-threshold", "refresh interval K", "η=0.4 μ=0.5", 7, 0, 7, 0, rom.Exact, config.Holds),
 			verdict("damping-ratio", "ζ", "η=0.02", 0.7, 0.004, 0.81, 0.008, rom.Exact, config.Holds),

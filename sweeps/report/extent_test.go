@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"grposim/sweeps"
+	"grposim/sweeps/judge"
 )
 
 // points returns so many points of a series.
@@ -97,9 +98,9 @@ func TestPageIsBounded(t *testing.T) {
 	const verdicts, disagreeing = 5000, 500
 	for i := range verdicts {
 		v := verdict
-		v.Verdict, v.Label = sweeps.Agree, strings.Repeat("η=0.1 ", i%30)
+		v.Verdict, v.Label = judge.Agree, strings.Repeat("η=0.1 ", i%30)
 		if v.Because = strings.Repeat("because ", i%20); i%(verdicts/disagreeing) == 7 {
-			v.Verdict = sweeps.Disagree
+			v.Verdict = judge.Disagree
 		}
 		e.Verdicts = append(e.Verdicts, v)
 	}

@@ -3,7 +3,7 @@ package report
 import (
 	"encoding/xml"
 
-	"grposim/sweeps"
+	"grposim/sweeps/judge"
 )
 
 // The elements of a JUnit report that CI systems read.
@@ -34,7 +34,7 @@ type (
 // JUnit returns verdicts as a JUnit XML report: a test suite for each experiment and a test case
 // for each verdict. A verdict that disagrees, and one whose control does not, is a failure; one
 // that decides nothing, or is out of scope, is skipped. Its error is one of encoding.
-func JUnit(verdicts []sweeps.Verdict) ([]byte, error) {
+func JUnit(verdicts []judge.Verdict) ([]byte, error) {
 	var all junitSuites
 	for i := range verdicts {
 		v := &verdicts[i]
@@ -49,11 +49,11 @@ func JUnit(verdicts []sweeps.Verdict) ([]byte, error) {
 		}
 		measured := "measured " + cells[4] + ", predicted " + cells[5] + " " + cells[6]
 		switch {
-		case v.Verdict == sweeps.Disagree:
+		case v.Verdict == judge.Disagree:
 			c.Failure = &junitMessage{"disagree: " + v.Because, measured}
 		case v.Missed():
 			c.Failure = &junitMessage{"the control does not disagree, so that the check could not have failed: " + v.Control.Fault, measured}
-		case v.Verdict != sweeps.Agree:
+		case v.Verdict != judge.Agree:
 			c.Skipped = &junitMessage{v.Verdict.String() + ": " + v.Because, measured}
 		}
 		s.Tests++

@@ -5,21 +5,21 @@ import (
 	"strings"
 	"testing"
 
-	"grposim/sweeps"
+	"grposim/sweeps/judge"
 	"grposim/sweeps/report"
 )
 
 // A report counts and names the verdicts of two experiments: one that agrees, one that
 // disagrees, one whose control was not caught, one that decides nothing.
 func TestJUnit(t *testing.T) {
-	caught := &sweeps.ControlVerdict{Fault: "stiffness × 1.1", Kind: sweeps.PlantedFault, Verdict: sweeps.Disagree}
-	uncaught := &sweeps.ControlVerdict{Fault: "noise × 1.1", Kind: sweeps.PlantedFault, Verdict: sweeps.Inconclusive}
-	data, err := report.JUnit([]sweeps.Verdict{
-		{Experiment: "one", Claim: "stiffness", Quantity: "λ < 1", Verdict: sweeps.Agree, Control: caught},
-		{Experiment: "one", Claim: "stiffness", Quantity: "λ", Label: "G=8", Verdict: sweeps.Disagree, Because: "outside", Control: caught},
-		{Experiment: "one", Claim: "relaxation", Quantity: "rate", Verdict: sweeps.Agree, Control: uncaught},
-		{Experiment: "two", Claim: "relaxation", Quantity: "rate", Verdict: sweeps.Inconclusive, Because: "straddles", Control: caught},
-		{Experiment: "two", Claim: "relaxation", Quantity: "rate", Verdict: sweeps.OutOfScope, Because: "unstable", Control: uncaught},
+	caught := &judge.ControlVerdict{Fault: "stiffness × 1.1", Kind: judge.PlantedFault, Verdict: judge.Disagree}
+	uncaught := &judge.ControlVerdict{Fault: "noise × 1.1", Kind: judge.PlantedFault, Verdict: judge.Inconclusive}
+	data, err := report.JUnit([]judge.Verdict{
+		{Experiment: "one", Claim: "stiffness", Quantity: "λ < 1", Verdict: judge.Agree, Control: caught},
+		{Experiment: "one", Claim: "stiffness", Quantity: "λ", Label: "G=8", Verdict: judge.Disagree, Because: "outside", Control: caught},
+		{Experiment: "one", Claim: "relaxation", Quantity: "rate", Verdict: judge.Agree, Control: uncaught},
+		{Experiment: "two", Claim: "relaxation", Quantity: "rate", Verdict: judge.Inconclusive, Because: "straddles", Control: caught},
+		{Experiment: "two", Claim: "relaxation", Quantity: "rate", Verdict: judge.OutOfScope, Because: "unstable", Control: uncaught},
 	})
 	if err != nil {
 		t.Fatal(err)

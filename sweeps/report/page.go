@@ -19,6 +19,7 @@ import (
 
 	"grposim/sweeps"
 	"grposim/sweeps/config"
+	"grposim/sweeps/judge"
 	"grposim/sweeps/store"
 )
 
@@ -73,7 +74,7 @@ func Page(w io.Writer, heading Heading, parts []Part) error {
 	}
 	digest := sha256.Sum256([]byte(pageJS))
 	p := page{Heading: heading, Columns: columns, CSS: template.CSS(coloursCSS + pageCSS + labelsCSS()), JS: template.JS(pageJS), Digest: base64.StdEncoding.EncodeToString(digest[:])}
-	var verdicts []sweeps.Verdict
+	var verdicts []judge.Verdict
 	var failures []func() error
 	for i, part := range parts {
 		e := part.Experiment
@@ -85,20 +86,20 @@ func Page(w io.Writer, heading Heading, parts []Part) error {
 		p.Sections = append(p.Sections, s)
 	}
 	p.Judged = slices.ContainsFunc(parts, func(part Part) bool { return len(part.Experiment.Plan.Checks) > 0 }) || len(verdicts) > 0
-	total := sweeps.Summarize(verdicts)
+	total := judge.Summarize(verdicts)
 	p.Total, p.Measurements = total, total.Measurements()
 	own := 0
 	for _, v := range verdicts {
-		if v.Hypothesis != nil && v.Verdict == sweeps.Disagree {
+		if v.Hypothesis != nil && v.Verdict == judge.Disagree {
 			own++
 		}
 	}
 	p.State, p.Sentence = overall(total, own)
 	p.Counts = counts(total)
-	p.Outcomes = outcomesOf(sweeps.DecidedStatements(verdicts), p.Sections)
+	p.Outcomes = outcomesOf(judge.DecidedStatements(verdicts), p.Sections)
 	for _, o := range p.Outcomes {
 		p.Statements += len(o.Statements)
-		if o.StatementOutcome == sweeps.StatementFails {
+		if o.StatementOutcome == judge.StatementFails {
 			p.Failing = &o
 		}
 	}
@@ -144,7 +145,7 @@ type page struct {
 	State    badge   // of all verdicts together
 	Sentence string  // the state in words
 	Counts   []count // of all experiments
-	Total    sweeps.Summary
+	Total    judge.Summary
 	Sections []section
 	Columns  map[string][]string // of its tables
 
@@ -164,48 +165,48 @@ type count struct {
 }
 
 // counts lists the counts of a summary in the order of the page.
-func counts(s sweeps.Summary) []count {
+func counts(s judge.Summary) []count {
 	return []count{
-		{badge{sweeps.Agree}, s.Agree}, {badge{sweeps.Disagree}, s.Disagree},
-		{badge{sweeps.Inconclusive}, s.Inconclusive}, {badge{sweeps.OutOfScope}, s.OutOfScope},
+		{badge{judge.Agree}, s.Agree}, {badge{judge.Disagree}, s.Disagree},
+		{badge{judge.Inconclusive}, s.Inconclusive}, {badge{judge.OutOfScope}, s.OutOfScope},
 	}
 }
 
 // badge is a ruling as the page shows it: with a symbol, its name and a colour.
-type badge struct{ Ruling sweeps.Ruling }
+type badge struct{ Ruling judge.Ruling }
 
 // Symbol returns one character for the ruling.
 func (b badge) Symbol() string {
-	return map[sweeps.Ruling]string{sweeps.Agree: "✓", sweeps.Disagree: "✗", sweeps.OutOfScope: "–", sweeps.Inconclusive: "?"}[b.Ruling]
+	return map[judge.Ruling]string{judge.Agree: "✓", judge.Disagree: "✗", judge.OutOfScope: "–", judge.Inconclusive: "?"}[b.Ruling]
 }
 
 // Order returns the key that sorts rulings: disagreements first, agreements last.
 func (b badge) Order() int {
-	return slices.Index([]sweeps.Ruling{sweeps.Disagree, sweeps.Inconclusive, sweeps.OutOfScope, sweeps.Agree}, b.Ruling)
+	return slices.Index([]judge.Ruling{judge.Disagree, judge.Inconclusive, judge.OutOfScope, judge.Agree}, b.Ruling)
 }
 
 // overall returns the state of all verdicts together, and a sentence that says it: the worst of
 // their rulings, inconclusive if all are out of scope, out-of-scope if there are none. own is the
 // number of disagreements with a hypothesis of the file, not with the theory.
-func overall(s sweeps.Summary, own int) (badge, string) {
+func overall(s judge.Summary, own int) (badge, string) {
 	const expected = "with what the file expected"
 	switch {
 	case own > 0 && own < s.Disagree:
-		return badge{sweeps.Disagree}, fmt.Sprintf("%d verdicts disagree: %d with the theory, %d %s.", s.Disagree, s.Disagree-own, own, expected)
+		return badge{judge.Disagree}, fmt.Sprintf("%d verdicts disagree: %d with the theory, %d %s.", s.Disagree, s.Disagree-own, own, expected)
 	case own > 0:
-		return badge{sweeps.Disagree}, fmt.Sprintf("%s %s.", agrees(own, "disagrees", "disagree"), expected)
+		return badge{judge.Disagree}, fmt.Sprintf("%s %s.", agrees(own, "disagrees", "disagree"), expected)
 	case s.Disagree > 0:
-		return badge{sweeps.Disagree}, fmt.Sprintf("%s with the theory.", agrees(s.Disagree, "disagrees", "disagree"))
+		return badge{judge.Disagree}, fmt.Sprintf("%s with the theory.", agrees(s.Disagree, "disagrees", "disagree"))
 	case s.Inconclusive > 0:
-		return badge{sweeps.Inconclusive}, fmt.Sprintf("No verdict disagrees, but %s.", strings.ToLower(agrees(s.Inconclusive, "is inconclusive", "are inconclusive")))
+		return badge{judge.Inconclusive}, fmt.Sprintf("No verdict disagrees, but %s.", strings.ToLower(agrees(s.Inconclusive, "is inconclusive", "are inconclusive")))
 	case s.Agree == 1:
-		return badge{sweeps.Agree}, "The one verdict in scope agrees."
+		return badge{judge.Agree}, "The one verdict in scope agrees."
 	case s.Agree > 0:
-		return badge{sweeps.Agree}, fmt.Sprintf("All %d verdicts in scope agree.", s.Agree)
+		return badge{judge.Agree}, fmt.Sprintf("All %d verdicts in scope agree.", s.Agree)
 	case s.OutOfScope > 0:
-		return badge{sweeps.Inconclusive}, "Nothing was decided: every verdict is out of scope."
+		return badge{judge.Inconclusive}, "Nothing was decided: every verdict is out of scope."
 	}
-	return badge{sweeps.OutOfScope}, "No verdicts."
+	return badge{judge.OutOfScope}, "No verdicts."
 }
 
 // agrees returns the subject and verb of a sentence about n verdicts.
@@ -224,7 +225,7 @@ type section struct {
 	Gist     string // the first sentence of Claim
 	Facts    string // one line
 	Units    string // of the learning rate: Plan.Units
-	Summary  sweeps.Summary
+	Summary  judge.Summary
 	Refuted  int // number of verdicts that agree that a prediction fails
 	Figures  []figure
 	Verdicts string             // their number, in words
@@ -296,7 +297,7 @@ func newSection(i int, part Part) section {
 	e, spec := part.Experiment, part.Experiment.Plan.Spec
 	s := section{
 		ID: fmt.Sprintf("experiment-%d", i+1), Name: part.name(), experiment: spec.Name, Claim: spec.Claim,
-		Facts: facts(part), Units: e.Plan.Units(), Summary: sweeps.Summarize(e.Verdicts), Command: part.Command,
+		Facts: facts(part), Units: e.Plan.Units(), Summary: judge.Summarize(e.Verdicts), Command: part.Command,
 		ConfigFile: ConfigFile(spec.Name), FromFile: strings.Contains(part.Command, " "+ConfigFile(spec.Name)),
 	}
 	if text := document(spec); part.Extent == Everything || len(text) <= configBytes {
@@ -330,7 +331,7 @@ func newSection(i int, part Part) section {
 		shown := part.Extent.rows(len(e.Verdicts), func(i int) int {
 			v := &e.Verdicts[i]
 			return 3*len(v.Label) + 2*len(v.Because)
-		}, func(i int) bool { return e.Verdicts[i].Verdict != sweeps.Agree })
+		}, func(i int) bool { return e.Verdicts[i].Verdict != judge.Agree })
 		s.Rows = func(yield func(row) bool) {
 			for _, i := range shown {
 				if !yield(newRow(&e.Verdicts[i])) {
@@ -410,7 +411,7 @@ func facts(part Part) string {
 	if len(e.Verdicts) > 0 {
 		parts = append(parts, fmt.Sprintf("intervals of %g confidence over all verdicts together", e.Plan.Spec.Confidence))
 	} else if len(e.Plan.Checks) == 0 {
-		parts = append(parts, fmt.Sprintf("intervals of %g confidence each", e.Plan.IntervalConfidence()))
+		parts = append(parts, fmt.Sprintf("intervals of %g confidence each", e.Plan.Spec.Confidence))
 	}
 	if run := part.Run; run != nil {
 		parts = append(parts, fmt.Sprintf("simulated by version %s (%s %s/%s)", run.Version, run.GoVersion, run.OS, run.Arch))
@@ -429,7 +430,7 @@ func inline(svg []byte) template.HTML {
 
 // outcome is a group of statements of the paper with the same outcome.
 type outcome struct {
-	sweeps.StatementOutcome
+	judge.StatementOutcome
 	mark
 	Statements []statement // at least one
 }
@@ -438,14 +439,14 @@ type outcome struct {
 type mark struct{ Class, Symbol string }
 
 // marks of the outcomes.
-var marks = map[sweeps.StatementOutcome]mark{
-	sweeps.StatementHolds:        {"holds", "✓"},
-	sweeps.StatementLeadingOrder: {"leading-order", "≈"},
-	sweeps.StatementInAReading:   {"in-a-reading", "◐"},
-	sweeps.StatementDepends:      {"depends", "◇"},
-	sweeps.StatementFails:        {"fails", "✗"},
-	sweeps.StatementNotTestable:  {"not-testable", "–"},
-	sweeps.StatementUndecided:    {"undecided", "?"},
+var marks = map[judge.StatementOutcome]mark{
+	judge.StatementHolds:        {"holds", "✓"},
+	judge.StatementLeadingOrder: {"leading-order", "≈"},
+	judge.StatementInAReading:   {"in-a-reading", "◐"},
+	judge.StatementDepends:      {"depends", "◇"},
+	judge.StatementFails:        {"fails", "✗"},
+	judge.StatementNotTestable:  {"not-testable", "–"},
+	judge.StatementUndecided:    {"undecided", "?"},
 }
 
 // Words returns the outcome as the predicate of the statements.
@@ -453,14 +454,14 @@ func (o outcome) Words() string { return o.StatementOutcome.Words(len(o.Statemen
 
 // statement is a statement of the paper on the page.
 type statement struct {
-	sweeps.JudgedStatement
+	judge.JudgedStatement
 	Deciding []link // the sections of the experiments whose verdicts are about it
 }
 
 // outcomesOf groups statements by their outcome, with links to the sections that decide them.
-func outcomesOf(statements []sweeps.JudgedStatement, sections []section) []outcome {
+func outcomesOf(statements []judge.JudgedStatement, sections []section) []outcome {
 	var outcomes []outcome
-	for _, o := range sweeps.StatementOutcomes {
+	for _, o := range judge.StatementOutcomes {
 		group := outcome{StatementOutcome: o, mark: marks[o]}
 		for _, t := range statements {
 			if t.Outcome != o {

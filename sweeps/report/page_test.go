@@ -19,6 +19,8 @@ import (
 	"grposim/rom"
 	"grposim/sweeps"
 	"grposim/sweeps/config"
+	"grposim/sweeps/judge"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 )
 
@@ -214,7 +216,7 @@ func TestPageShowsVerdicts(t *testing.T) {
 			}
 		}
 		for _, v := range e.Verdicts {
-			if refuted := v.Expect == config.Fails && v.Verdict == sweeps.Agree; strings.Contains(rows[i], "fails here") != refuted {
+			if refuted := v.Expect == config.Fails && v.Verdict == judge.Agree; strings.Contains(rows[i], "fails here") != refuted {
 				t.Errorf("row %d: want refuted: %v", i, refuted)
 			}
 			words := []string{v.Verdict.String(), v.Claim, v.Quantity, v.Label, v.Because, string(v.PredictionKind), string(v.Expect)}
@@ -240,7 +242,7 @@ func TestPageShowsVerdicts(t *testing.T) {
 // The page of a sweep without checks, such as a map, says nothing of verdicts; there is a page
 // with a figure that was not drawn, and of no experiments at all.
 func TestPageWithoutChecks(t *testing.T) {
-	bare := &sweeps.Experiment{Plan: &sweeps.Plan{Spec: &config.Spec{Name: "bare"}}, Figures: []sweeps.Figure{{Name: "1-none"}}}
+	bare := &sweeps.Experiment{Plan: &plan.Plan{Spec: &config.Spec{Name: "bare"}}, Figures: []sweeps.Figure{{Name: "1-none"}}}
 	for _, parts := range [][]Part{nil, {{Experiment: bare}}} {
 		data, err := pageText("", parts)
 		if err != nil {
@@ -271,7 +273,7 @@ func TestPageOfStatements(t *testing.T) {
 			part.Experiment.Verdicts[i].Experiment = part.Experiment.Plan.Spec.Name
 		}
 	}
-	about := func(v *sweeps.Verdict, statement, reading string) {
+	about := func(v *judge.Verdict, statement, reading string) {
 		v.About = &config.About{Kind: config.AboutStatement, Statement: statement, Reading: reading, Regime: config.Limit}
 	}
 	about(&parts[0].Experiment.Verdicts[3], "fixed-point-free-of-group-size", "")
@@ -331,7 +333,7 @@ func TestRowAnything(t *testing.T) {
 				rapid.Float64(),
 			).Draw(t, name))
 		}
-		r := newRow(&sweeps.Verdict{
+		r := newRow(&judge.Verdict{
 			Measured: number("measured"), Lo: number("lo"), Hi: number("hi"), Predicted: number("predicted"), Margin: max(number("margin"), 0),
 			PredictionKind: rom.Exact,
 		})

@@ -6,18 +6,18 @@ import (
 	"strconv"
 	"strings"
 
-	"grposim/sweeps"
 	"grposim/sweeps/config"
+	"grposim/sweeps/judge"
 )
 
 // row is one verdict on the page.
 type row struct {
-	*sweeps.Verdict
+	*judge.Verdict
 	Badge badge
 	Cell  string // id, shortened
 	Label string // the parameters of the cell, or Cell if it has none
 
-	Measured, Interval, Predicted, Margin string // see sweeps.Verdict.Numbers
+	Measured, Interval, Predicted, Margin string // see judge.Verdict.Numbers
 	// Sort keys, "" if there is no value. The distance is (measured − predicted) / margin.
 	MeasuredKey, PredictedKey, DistanceKey string
 
@@ -38,12 +38,12 @@ type control struct {
 }
 
 // refuted reports whether a prediction fails, as expected.
-func refuted(v *sweeps.Verdict) bool {
-	return v.Expect == config.Fails && v.Verdict == sweeps.Agree
+func refuted(v *judge.Verdict) bool {
+	return v.Expect == config.Fails && v.Verdict == judge.Agree
 }
 
 // newRow formats a verdict.
-func newRow(v *sweeps.Verdict) row {
+func newRow(v *judge.Verdict) row {
 	m, p, margin := float64(v.Measured), float64(v.Predicted), float64(v.Margin)
 	r := row{
 		Verdict: v, Badge: badge{v.Verdict}, Cell: shortCell(v.Cell), Label: cmp.Or(v.Label, shortCell(v.Cell)),
@@ -52,7 +52,7 @@ func newRow(v *sweeps.Verdict) row {
 	}
 	r.Measured, r.Interval, r.Predicted, r.Margin = v.Numbers()
 	if c := v.Control; c != nil {
-		r.Control = &control{badge{c.Verdict}, c.Fault, v.Verdict != sweeps.OutOfScope, c.Verdict == sweeps.Disagree}
+		r.Control = &control{badge{c.Verdict}, c.Fault, v.Verdict != judge.OutOfScope, c.Verdict == judge.Disagree}
 	}
 	if v.SmallestFault != nil {
 		r.Smallest = v.SmallestFault.String()

@@ -78,7 +78,7 @@ var shades = func() palette.ColorMap {
 var referenceDashes = [...][]vg.Length{{4, 3}, {1.2, 2.4}, {8, 3, 1.5, 3}}
 
 // markerColours are the colours of the classes of cells in a map, in the order of
-// sweeps.Classes: from convergence to divergence, then cells at rest and unresolved ones.
+// claim.Classes: from convergence to divergence, then cells at rest and unresolved ones.
 var markerColours = [...]color.NRGBA{
 	groupColours[0], groupColours[5], groupColours[4], groupColours[1], groupColours[3], groupColours[6], grey, {0xAA, 0xAA, 0xAA, 0xFF},
 }

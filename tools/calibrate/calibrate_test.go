@@ -9,8 +9,8 @@ import (
 
 	"grposim/rom"
 	"grposim/rom/rest"
-	"grposim/sweeps"
 	"grposim/sweeps/config"
+	"grposim/sweeps/judge"
 	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
 )
@@ -123,7 +123,7 @@ func TestCoveredOfBandsAndNaN(t *testing.T) {
 func TestHalfWidth(t *testing.T) {
 	of := func(halves ...float64) (trials []trial) {
 		for _, h := range halves {
-			trials = append(trials, trial{verdicts: []sweeps.Verdict{{Lo: store.Number(1 - h), Hi: store.Number(1 + h), Margin: 0.5}}})
+			trials = append(trials, trial{verdicts: []judge.Verdict{{Lo: store.Number(1 - h), Hi: store.Number(1 + h), Margin: 0.5}}})
 		}
 		return trials
 	}
@@ -139,9 +139,9 @@ func TestHalfWidth(t *testing.T) {
 func sound() *row {
 	return &row{
 		claim: "a claim", quantity: "x", kind: pointwise, seeds: 200, covered: 190, half: 0.4,
-		right: rulings{sweeps.Agree: 199, sweeps.Disagree: 1}, fault: "a fault",
-		wrong: rulings{sweeps.Disagree: 195, sweeps.Inconclusive: 5}, shift: sweeps.Shift{Relative: 0.1},
-		reduced: reducedRow{fewDraws, rulings{sweeps.Inconclusive: 190, sweeps.Disagree: 10}, 2},
+		right: rulings{judge.Agree: 199, judge.Disagree: 1}, fault: "a fault",
+		wrong: rulings{judge.Disagree: 195, judge.Inconclusive: 5}, shift: judge.Shift{Relative: 0.1},
+		reduced: reducedRow{fewDraws, rulings{judge.Inconclusive: 190, judge.Disagree: 10}, 2},
 	}
 }
 
@@ -157,14 +157,14 @@ func TestUnmet(t *testing.T) {
 		{"89.5 % of the seeds, want at least 90 %", func(r *row) { r.covered = 179 }},
 		{"99.0 % of the seeds, want at most 98.5 %", func(r *row) { r.covered = 198 }},
 		{"", func(r *row) { r.kind, r.covered = ofShare, 200 }},
-		{"disagrees for 2 of 200", func(r *row) { r.right[sweeps.Disagree] = 2 }},
-		{"never agrees", func(r *row) { r.right = rulings{sweeps.Inconclusive: 200} }},
-		{"a fault agrees for 1 of 200", func(r *row) { r.wrong[sweeps.Agree] = 1 }},
+		{"disagrees for 2 of 200", func(r *row) { r.right[judge.Disagree] = 2 }},
+		{"never agrees", func(r *row) { r.right = rulings{judge.Inconclusive: 200} }},
+		{"a fault agrees for 1 of 200", func(r *row) { r.wrong[judge.Agree] = 1 }},
 		{"moves the prediction by 9.0 %", func(r *row) { r.shift.Relative = -0.09 }},
 		{"", func(r *row) { r.shift.Relative = math.NaN() }},
 		{"with few draws the half-width is 0.9 margins", func(r *row) { r.reduced.half = 0.9 }},
-		{"with few draws 189 of 200 trials are inconclusive", func(r *row) { r.reduced.rulings[sweeps.Inconclusive] = 189 }},
-		{"with few replicas 1 of 200 trials agree", func(r *row) { r.reduced.budget, r.reduced.rulings[sweeps.Agree] = fewReplicas, 1 }},
+		{"with few draws 189 of 200 trials are inconclusive", func(r *row) { r.reduced.rulings[judge.Inconclusive] = 189 }},
+		{"with few replicas 1 of 200 trials agree", func(r *row) { r.reduced.budget, r.reduced.rulings[judge.Agree] = fewReplicas, 1 }},
 	} {
 		r := sound()
 		test.spoil(r)

@@ -3,14 +3,14 @@ package main
 import (
 	"grposim/option"
 	"grposim/rom"
-	"grposim/sweeps"
 	"grposim/sweeps/config"
+	"grposim/sweeps/judge"
 )
 
 // fault is a mistake that a theory of these dynamics could make.
 type fault struct {
 	name    string // as on the page
-	mistake sweeps.Mistake
+	mistake judge.Mistake
 }
 
 // faults lists the mistakes of the table. A mistake that does not apply to a cell leaves
@@ -84,19 +84,19 @@ var faults = []fault{
 }
 
 // set is a mistake in the settings that the theory is given.
-func set(change func(*config.Settings)) sweeps.Mistake {
+func set(change func(*config.Settings)) judge.Mistake {
 	return func(*config.Check, *config.Settings) config.Fault {
 		return config.Fault{Set: change, Scale: rom.Unit}
 	}
 }
 
 // scale is a mistake by a factor in a quantity that the theory derives.
-func scale(factors rom.Factors) sweeps.Mistake {
+func scale(factors rom.Factors) judge.Mistake {
 	return func(*config.Check, *config.Settings) config.Fault { return config.Fault{Scale: factors} }
 }
 
 // gradient is the mistake of taking one estimator of the KL gradient for another.
-func gradient(from, to option.KLGradient) sweeps.Mistake {
+func gradient(from, to option.KLGradient) judge.Mistake {
 	return set(func(s *config.Settings) {
 		if s.Estimator.KL.Gradient == from {
 			s.Estimator.KL.Gradient = to
@@ -106,7 +106,7 @@ func gradient(from, to option.KLGradient) sweeps.Mistake {
 
 // anotherLaw is the mistake of fitting a law instead of the check's; of a check of that
 // law, another.
-func anotherLaw(law, other string) sweeps.Mistake {
+func anotherLaw(law, other string) judge.Mistake {
 	return func(check *config.Check, _ *config.Settings) config.Fault {
 		fault := config.NoFault
 		switch check.Law {
@@ -121,7 +121,7 @@ func anotherLaw(law, other string) sweeps.Mistake {
 }
 
 // named is the mistake of expecting another failure mode than the check's.
-func named(other func(mode string) string) sweeps.Mistake {
+func named(other func(mode string) string) judge.Mistake {
 	return func(check *config.Check, _ *config.Settings) config.Fault {
 		return config.Fault{Scale: rom.Unit, Names: config.Names{Mode: other(check.Mode)}}
 	}

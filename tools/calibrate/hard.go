@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math"
 
-	"grposim/sweeps"
+	"grposim/sweeps/judge"
 	"grposim/tools/internal/tool"
 )
 
@@ -72,7 +72,7 @@ func newHardRow(file string, q int, at95, used []trial) *hardRow {
 	v := &used[0].verdicts[q]
 	r := &hardRow{
 		file: file, label: v.Label, quantity: v.Quantity, seeds: len(used), right: ruled(used, q),
-		half: halfWidth(used, q, func(*sweeps.Verdict) float64 { return math.Abs(longRun[0]) }), value: longRun[0],
+		half: halfWidth(used, q, func(*judge.Verdict) float64 { return math.Abs(longRun[0]) }), value: longRun[0],
 	}
 	r.below, r.covered, r.above = sides(at95, q, longRun)
 	_, held, _ := sides(used, q, longRun)
@@ -91,7 +91,7 @@ func (r *hardRow) unmet() (messages tool.Unmet) {
 	if r.missed > mostMissed {
 		say("%d of %d intervals of %g %% miss the long-run value, want at most %d", r.missed, r.seeds, 100*usedConfidence, mostMissed)
 	}
-	if n := r.right[sweeps.Disagree]; n > 0 {
+	if n := r.right[judge.Disagree]; n > 0 {
 		say("the right theory disagrees for %d of %d seeds, want none", n, r.seeds)
 	}
 	return messages

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"grposim/sweeps"
+	"grposim/sweeps/judge"
 )
 
 // The hard cells load, and each of their files says what is hard.
@@ -43,9 +43,9 @@ func TestHardRequirements(t *testing.T) {
 		row  hardRow
 		want string
 	}{
-		{hardRow{seeds: 200, missed: 1, right: rulings{sweeps.Inconclusive: 200}}, ""},
+		{hardRow{seeds: 200, missed: 1, right: rulings{judge.Inconclusive: 200}}, ""},
 		{hardRow{seeds: 200, missed: 2, right: rulings{}}, "2 of 200 intervals of 99.99 % miss the long-run value"},
-		{hardRow{seeds: 200, right: rulings{sweeps.Disagree: 1}}, "the right theory disagrees for 1 of 200 seeds"},
+		{hardRow{seeds: 200, right: rulings{judge.Disagree: 1}}, "the right theory disagrees for 1 of 200 seeds"},
 	} {
 		if got := strings.Join(c.row.unmet(), "\n"); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("got %q, want %q", got, c.want)

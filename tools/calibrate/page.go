@@ -9,8 +9,8 @@ import (
 	"strings"
 	"text/template"
 
-	"grposim/sweeps"
 	"grposim/sweeps/config"
+	"grposim/sweeps/judge"
 	"grposim/tools/internal/tool"
 )
 
@@ -86,8 +86,8 @@ func width(half float64) string {
 // String gives the numbers of trials that agree, are inconclusive and disagree, then
 // those out of scope if there are any.
 func (n rulings) String() string {
-	text := fmt.Sprintf("%d / %d / %d", n[sweeps.Agree], n[sweeps.Inconclusive], n[sweeps.Disagree])
-	if out := n[sweeps.OutOfScope]; out > 0 {
+	text := fmt.Sprintf("%d / %d / %d", n[judge.Agree], n[judge.Inconclusive], n[judge.Disagree])
+	if out := n[judge.OutOfScope]; out > 0 {
 		text += fmt.Sprintf(" / %d out of scope", out)
 	}
 	return text

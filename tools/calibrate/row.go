@@ -6,8 +6,9 @@ import (
 	"math"
 	"slices"
 
-	"grposim/sweeps"
+	"grposim/sweeps/claim"
 	"grposim/sweeps/config"
+	"grposim/sweeps/judge"
 	"grposim/sweeps/theory"
 	"grposim/tools/internal/tool"
 )
@@ -22,7 +23,7 @@ const (
 )
 
 // rulings is the number of trials by verdict.
-type rulings map[sweeps.Ruling]int
+type rulings map[judge.Ruling]int
 
 // row is the calibration of one quantity of a claim.
 type row struct {
@@ -32,13 +33,13 @@ type row struct {
 	// of the check: a fraction of the prediction if relative, else in units of the quantity
 	margin   float64
 	relative bool
-	half     float64      // median half-width of the intervals, in margins
-	bias     float64      // long-run value − prediction, in margins; NaN for a band
-	covered  int          // trials whose interval holds the long-run value
-	right    rulings      // of the right theory
-	fault    string       // of the control
-	shift    sweeps.Shift // by how much the control moves the prediction
-	wrong    rulings      // of the control
+	half     float64     // median half-width of the intervals, in margins
+	bias     float64     // long-run value − prediction, in margins; NaN for a band
+	covered  int         // trials whose interval holds the long-run value
+	right    rulings     // of the right theory
+	fault    string      // of the control
+	shift    judge.Shift // by how much the control moves the prediction
+	wrong    rulings     // of the control
 	reduced  reducedRow
 }
 
@@ -76,15 +77,15 @@ func (c *cell) calibrate(ctx context.Context, seeds, workers int) (rows rows, er
 }
 
 // controlShifts returns by how much the control moves each of the cell's quantities.
-func (c *cell) controlShifts() ([]sweeps.Shift, error) {
+func (c *cell) controlShifts() ([]judge.Shift, error) {
 	plan, err := c.plan(1, allData, theory.NewCache())
 	if err != nil {
 		return nil, err
 	}
 	fault := func(check *config.Check, _ *config.Settings) config.Fault { return check.Control.Fault() }
-	shifts := sweeps.Shifts(plan, []sweeps.Mistake{fault})[0]
-	if len(shifts) != plan.Verdicts {
-		return nil, fmt.Errorf("a shift is defined for %d of %d verdicts", len(shifts), plan.Verdicts)
+	shifts := judge.Shifts(plan, []judge.Mistake{fault})[0]
+	if len(shifts) != claim.Verdicts(plan) {
+		return nil, fmt.Errorf("a shift is defined for %d of %d verdicts", len(shifts), claim.Verdicts(plan))
 	}
 	return shifts, nil
 }
@@ -125,11 +126,11 @@ func ruled(trials []trial, q int) rulings {
 }
 
 // inMargins is the unit of half-widths relative to the margin.
-func inMargins(v *sweeps.Verdict) float64 { return float64(v.Margin) }
+func inMargins(v *judge.Verdict) float64 { return float64(v.Margin) }
 
 // halfWidth returns the median half-width of the intervals of quantity q, in the given
 // unit. The half-width is +Inf in a trial that could not measure the quantity.
-func halfWidth(trials []trial, q int, unit func(*sweeps.Verdict) float64) float64 {
+func halfWidth(trials []trial, q int, unit func(*judge.Verdict) float64) float64 {
 	halves := make([]float64, len(trials))
 	for i, t := range trials {
 		v := &t.verdicts[q]
@@ -191,13 +192,13 @@ func (r *row) unmet() (messages tool.Unmet) {
 	share := float64(r.covered) / n
 	require(share >= leastCoverage, "95 %% intervals cover the long-run value for %.1f %% of the seeds, want at least %g %%", 100*share, 100*leastCoverage)
 	require(share <= mostCoverage || r.kind != pointwise, "95 %% intervals cover the long-run value for %.1f %% of the seeds, want at most %g %%", 100*share, 100*mostCoverage)
-	require(float64(r.right[sweeps.Disagree]) <= mostRefuted*n, "the right theory disagrees for %d of %d seeds, want at most %g", r.right[sweeps.Disagree], r.seeds, mostRefuted*n)
-	require(r.right[sweeps.Agree] > 0, "the right theory never agrees")
-	require(r.wrong[sweeps.Agree] == 0, "a theory with %s agrees for %d of %d seeds, want none", r.fault, r.wrong[sweeps.Agree], r.seeds)
+	require(float64(r.right[judge.Disagree]) <= mostRefuted*n, "the right theory disagrees for %d of %d seeds, want at most %g", r.right[judge.Disagree], r.seeds, mostRefuted*n)
+	require(r.right[judge.Agree] > 0, "the right theory never agrees")
+	require(r.wrong[judge.Agree] == 0, "a theory with %s agrees for %d of %d seeds, want none", r.fault, r.wrong[judge.Agree], r.seeds)
 	if wrong := math.Abs(r.shift.Relative); !math.IsNaN(wrong) {
 		require(wrong >= leastControl-rounding, "%s moves the prediction by %.1f %%, want at least %g %%", r.fault, 100*wrong, 100*leastControl)
 	}
-	few, inconclusive, agree := r.reduced.budget, r.reduced.rulings[sweeps.Inconclusive], r.reduced.rulings[sweeps.Agree]
+	few, inconclusive, agree := r.reduced.budget, r.reduced.rulings[judge.Inconclusive], r.reduced.rulings[judge.Agree]
 	require(r.reduced.half > 1, "with few %s the half-width is %.2g margins, want more than 1", few, r.reduced.half)
 	require(float64(inconclusive) >= leastInconclusive*n, "with few %s %d of %d trials are inconclusive, want at least %g %%", few, inconclusive, r.seeds, 100*leastInconclusive)
 	require(agree == 0, "with few %s %d of %d trials agree, want none", few, agree, r.seeds)

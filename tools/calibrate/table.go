@@ -8,8 +8,9 @@ import (
 	"slices"
 
 	papers "grposim/configs"
-	"grposim/sweeps"
 	"grposim/sweeps/config"
+	"grposim/sweeps/judge"
+	"grposim/sweeps/plan"
 	"grposim/tools/internal/tool"
 )
 
@@ -35,7 +36,7 @@ func tabulate(ctx context.Context, cells []*cell, faults []fault, workers int) (
 	for _, row := range config.Claims {
 		t.claims, t.compared = append(t.claims, row.Name), append(t.compared, false)
 	}
-	mistakes := make([]sweeps.Mistake, len(faults))
+	mistakes := make([]judge.Mistake, len(faults))
 	for i, f := range faults {
 		t.faults = append(t.faults, f.name)
 		t.moved = append(t.moved, make([]float64, len(t.claims)))
@@ -53,8 +54,8 @@ func tabulate(ctx context.Context, cells []*cell, faults []fault, workers int) (
 		cells = append(cells, c)
 	}
 	// [file][fault]
-	shifts, err := tool.Each(ctx, len(cells), workers, func(_ context.Context, i int) ([][]sweeps.Shift, error) {
-		return sweeps.Shifts(sweeps.NewPlan(cells[i].spec), mistakes), nil
+	shifts, err := tool.Each(ctx, len(cells), workers, func(_ context.Context, i int) ([][]judge.Shift, error) {
+		return judge.Shifts(plan.New(cells[i].spec), mistakes), nil
 	})
 	for _, file := range shifts {
 		t.add(file)
@@ -63,7 +64,7 @@ func tabulate(ctx context.Context, cells []*cell, faults []fault, workers int) (
 }
 
 // add enters the shifts of one file's checks by each fault.
-func (t *table) add(file [][]sweeps.Shift) {
+func (t *table) add(file [][]judge.Shift) {
 	for fault, shifts := range file {
 		for _, s := range shifts {
 			claim := slices.Index(t.claims, s.Check.Claim.Name)

@@ -9,6 +9,9 @@ import (
 	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps"
+	"grposim/sweeps/claim"
+	"grposim/sweeps/judge"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
 	"grposim/tools/internal/tool"
@@ -62,7 +65,7 @@ func (i interval) holds(x float64) bool {
 
 // trial is the result of one seed.
 type trial struct {
-	verdicts  []sweeps.Verdict
+	verdicts  []judge.Verdict
 	intervals [][]interval // [verdict][recorded step]; one for a verdict that is not on a band
 }
 
@@ -77,16 +80,16 @@ func (c *cell) trials(ctx context.Context, n, workers int, budget dataBudget, co
 	bySeed, err := tool.Each(ctx, n, workers, func(ctx context.Context, i int) (judged []trial, err error) {
 		cache := <-caches
 		defer func() { caches <- cache }()
-		plan, err := c.plan(i+1, budget, cache)
+		p, err := c.plan(i+1, budget, cache)
 		if err != nil {
 			return nil, err
 		}
-		outcomes, err := sweeps.Simulate(ctx, plan, 1)
+		outcomes, err := plan.Simulate(ctx, p, 1)
 		if err != nil {
 			return nil, fmt.Errorf("seed %d: %w", i+1, err)
 		}
 		for _, confidence := range confidences {
-			t, err := judge(plan, outcomes, confidence)
+			t, err := judgedAt(p, outcomes, confidence)
 			if err != nil {
 				return nil, fmt.Errorf("seed %d: %w", i+1, err)
 			}
@@ -108,23 +111,23 @@ func (c *cell) trials(ctx context.Context, n, workers int, budget dataBudget, co
 
 // ofAll returns the confidence of all verdicts of a plan together with which each verdict
 // alone has the given confidence (Bonferroni).
-func ofAll(plan *sweeps.Plan, confidence float64) float64 {
-	return 1 - (1-confidence)*float64(plan.Verdicts)
+func ofAll(plan *plan.Plan, confidence float64) float64 {
+	return 1 - (1-confidence)*float64(claim.Verdicts(plan))
 }
 
-// judge judges the outcomes of a plan's cells, with the given confidence for each verdict
+// judgedAt judges the outcomes of a plan's cells, with the given confidence for each verdict
 // alone.
-func judge(plan *sweeps.Plan, outcomes map[string]*store.Outcome, confidence float64) (t trial, err error) {
-	plan.Spec.Confidence = ofAll(plan, confidence)
-	if t.verdicts, err = sweeps.Judge(plan, outcomes); err != nil {
+func judgedAt(of *plan.Plan, outcomes map[string]*store.Outcome, confidence float64) (t trial, err error) {
+	of.Spec.Confidence = ofAll(of, confidence)
+	if t.verdicts, err = sweeps.Judge(of, outcomes); err != nil {
 		return trial{}, err
 	}
 	for _, v := range t.verdicts {
 		intervals := []interval{{float64(v.Measured), float64(v.Lo), float64(v.Hi)}}
 		switch intervalKinds[v.Claim] {
 		case simultaneous:
-			c := slices.IndexFunc(plan.Cells, func(c sweeps.Cell) bool { return c.ID == v.Cell })
-			if intervals, err = band(&plan.Cells[c], outcomes[v.Cell], confidence); err != nil {
+			c := slices.IndexFunc(of.Cells, func(c plan.Cell) bool { return c.ID == v.Cell })
+			if intervals, err = band(&of.Cells[c], outcomes[v.Cell], confidence); err != nil {
 				return trial{}, err
 			}
 		case bracket: // predicted at the stiffness that the trial measured, so predictions differ
@@ -137,7 +140,7 @@ func judge(plan *sweeps.Plan, outcomes map[string]*store.Outcome, confidence flo
 }
 
 // plan plans the cell under a seed, with a cache of predictions.
-func (c *cell) plan(seed int, budget dataBudget, cache *theory.Cache) (*sweeps.Plan, error) {
+func (c *cell) plan(seed int, budget dataBudget, cache *theory.Cache) (*plan.Plan, error) {
 	set := []string{fmt.Sprintf("seed=%d", seed)}
 	if budget == fewReplicas {
 		least := leastReplicas
@@ -153,13 +156,13 @@ func (c *cell) plan(seed int, budget dataBudget, cache *theory.Cache) (*sweeps.P
 	if budget == fewDraws {
 		spec.Checks[0].Draws = reduce(spec.Checks[0].Draws, drawsDivisor, leastDraws)
 	}
-	return sweeps.NewPlanWith(spec, cache), nil
+	return plan.NewWith(spec, cache), nil
 }
 
 // band returns the simultaneous band of the mean reward, an interval for each recorded
 // step after step 0, at which all replicas are equal. The confidence is shared among the
 // recorded steps (Bonferroni), as in the trajectory claim.
-func band(c *sweeps.Cell, o *store.Outcome, confidence float64) ([]interval, error) {
+func band(c *plan.Cell, o *store.Outcome, confidence float64) ([]interval, error) {
 	recorded, err := o.Trajectory(sim.ExpectedReward)
 	if err != nil {
 		return nil, err

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"grposim/rom/scope"
-	"grposim/sweeps"
 	"grposim/sweeps/config"
+	"grposim/sweeps/judge"
 	"grposim/tools/internal/tool"
 )
 
@@ -52,7 +52,11 @@ func parse(t *testing.T, text string) file {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return parseFile(spec.Document())
+	f, err := parseFile(spec.Document())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
 }
 
 // right is a file that agrees; with its variance scaled by the number of groups it does
@@ -83,25 +87,28 @@ func wrong(f file) file {
 
 // A right theory gives no finding; a planted fault is confirmed, and its file is written.
 func TestExamine(t *testing.T) {
-	j := judging{time.Minute, 1e5}
+	j := judging{limit: time.Minute, budget: 1e5}
 	f := parse(t, right)
-	r, err := j.examine(t.Context(), f)
-	if err != nil || len(r.findings) != 0 || r.answer.Failure != "" || len(r.answer.Verdicts) != 2 {
-		t.Fatalf("%v %+v", err, r)
+	a, findings, err := j.examine(t.Context(), f)
+	if err != nil || len(findings) != 0 || a.Failure != "" || len(a.Verdicts) != 2 {
+		t.Fatalf("%v %+v %+v", err, findings, a)
 	}
-	if n, _ := r.answer.File.get("run.replicas").(json.Number).Int64(); n < leastRepeats {
+	if n, _ := a.File.get("run.replicas").(json.Number).Int64(); n < leastRepeats {
 		t.Errorf("%d replicas", n)
 	}
-	r, err = j.examine(t.Context(), wrong(f))
-	if err != nil || len(r.findings) == 0 || r.findings[0].kind != confirmed {
-		t.Fatalf("%v %+v", err, r)
+	a, findings, err = j.examine(t.Context(), wrong(f))
+	if err != nil || len(findings) == 0 || !findings[0].confirmed || findings[0].failure != "" {
+		t.Fatalf("%v %+v %+v", err, findings, a)
 	}
-	s := summary{r}
+	s := summary{{answer: a, findings: findings}}
 	dir := t.TempDir()
 	if err := s.write(dir, 0); err != nil || s.found() == nil {
 		t.Fatal(err, s.found())
 	}
-	written, _ := os.ReadFile(filepath.Join(dir, "0-0-0.yaml"))
+	written, err := os.ReadFile(filepath.Join(dir, "0-0-0.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	if _, err := config.Load("written", written); err != nil {
 		t.Errorf("%v\n%s", err, written)
 	}
@@ -179,25 +186,25 @@ checks: [{claim: stiffness, margin: 0.02, displacement: 1e-4, draws: 20000}]
 // process that ends.
 func TestFailures(t *testing.T) {
 	f := parse(t, right)
-	long := judging{time.Millisecond, 1e8}
-	if a, err := long.ask(t.Context(), f, 1); err != nil || a.Failure != hung || len(a.File) == 0 {
+	long := judging{limit: time.Millisecond, budget: 1e8}
+	if a, err := long.ask(t.Context(), long.request(f, 1)); err != nil || a.Failure != hung || len(a.File) == 0 {
 		t.Fatalf("%v %+v", err, a)
 	}
-	j := judging{time.Minute, 1e5}
+	j := judging{limit: time.Minute, budget: 1e5}
 	t.Run("crash", func(t *testing.T) {
 		t.Setenv(crash, "yes")
-		if a, err := j.ask(t.Context(), f, 1); err != nil || a.Failure != died {
+		if a, err := j.ask(t.Context(), j.request(f, 1)); err != nil || a.Failure != died {
 			t.Fatalf("%v %+v", err, a)
 		}
 	})
-	given := judging{Limit: time.Minute}
+	given := judging{limit: time.Minute}
 	broken := f.clone()
 	broken.set("grpo.group_size", "many")
-	a := answerTo(t.Context(), request{given, broken, 1}, func(file) {})
+	a := answerTo(t.Context(), given.request(broken, 1), func(file) {})
 	if a.Failure != refused || !strings.Contains(a.Detail, "grpo.group_size") {
 		t.Errorf("%+v", a)
 	}
-	a = answerTo(t.Context(), request{given, f, 1}, func(file) { panic("planted") })
+	a = answerTo(t.Context(), given.request(f, 1), func(file) { panic("planted") })
 	if a.Failure != panicked || !strings.HasPrefix(a.Detail, "planted\n") {
 		t.Errorf("%+v", a)
 	}
@@ -228,15 +235,15 @@ func TestNonFinite(t *testing.T) {
 // Rest draws are counted in scope by their mean and variance; slow ones and reasons are listed,
 // with numbers left out.
 func TestScope(t *testing.T) {
-	of := func(slow bool, claims ...sweeps.Verdict) result {
+	of := func(slow bool, claims ...judge.Verdict) result {
 		return result{answer: answer{File: parse(t, right), Slow: slow, Verdicts: claims}}
 	}
-	out := sweeps.Verdict{Claim: "stationary-fluctuation", Verdict: sweeps.OutOfScope, Reason: "other", Because: "radius 1.5e-3"}
+	out := judge.Verdict{Claim: "stationary-fluctuation", Verdict: judge.OutOfScope, Reason: "other", Because: "radius 1.5e-3"}
 	s := summary{
-		of(false, sweeps.Verdict{Claim: "fixed-point", Verdict: sweeps.Agree}, sweeps.Verdict{Claim: "degenerate-groups", Verdict: sweeps.OutOfScope}),
-		of(false, sweeps.Verdict{Claim: "fixed-point", Verdict: sweeps.Agree}, out),
-		of(true, sweeps.Verdict{Claim: "fixed-point", Verdict: sweeps.Disagree}),
-		of(false, sweeps.Verdict{Claim: "fixed-point", Verdict: sweeps.OutOfScope, Reason: scope.Unstable.Name(), Because: "unstable: spectral radius 2"}),
+		of(false, judge.Verdict{Claim: "fixed-point", Verdict: judge.Agree}, judge.Verdict{Claim: "degenerate-groups", Verdict: judge.OutOfScope}),
+		of(false, judge.Verdict{Claim: "fixed-point", Verdict: judge.Agree}, out),
+		of(true, judge.Verdict{Claim: "fixed-point", Verdict: judge.Disagree}),
+		of(false, judge.Verdict{Claim: "fixed-point", Verdict: judge.OutOfScope, Reason: scope.Unstable.Name(), Because: "unstable: spectral radius 2"}),
 		of(false),
 	}
 	text := s.String()

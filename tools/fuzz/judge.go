@@ -15,30 +15,27 @@ import (
 	"grposim/sim"
 	"grposim/sweeps"
 	"grposim/sweeps/config"
+	"grposim/sweeps/judge"
+	"grposim/sweeps/plan"
 )
-
-// judging says how files are judged.
-type judging struct {
-	Limit time.Duration // CPU time after which a file counts as hung
-	// the largest work of a cell, which decides the length of its run: see stepWork; 0: the file
-	// gives it
-	Budget float64
-}
 
 // request asks for the verdicts of a file.
 type request struct {
-	judging
-	File file
-	Data int // factor of the numbers of replicas and draws, ≥ 1
+	File  file          `json:"file"`
+	Limit time.Duration `json:"limit"` // CPU time after which the request counts as hung
+	// the largest work of a cell, which decides the length of its run: see stepWork; 0: the file gives
+	// it
+	Budget float64 `json:"budget"`
+	Data   int     `json:"data"` // factor of the numbers of replicas and draws, ≥ 1
 }
 
 // answer holds the results of judging a file.
 type answer struct {
-	File     file // as judged, its length included
-	Slow     bool // too slow for the budget: only scope is known
-	Verdicts []sweeps.Verdict
-	Failure  failure // what went wrong; "": nothing
-	Detail   string  // of the failure: message, stack
+	File     file            `json:"file"` // as judged, its length included
+	Slow     bool            `json:"slow"` // too slow for the budget: only scope is known
+	Verdicts []judge.Verdict `json:"verdicts"`
+	Failure  failure         `json:"failure"` // what went wrong; "": nothing
+	Detail   string          `json:"detail"`  // of the failure: message, stack
 }
 
 // failure is a kind of fault of the program, whatever the theory says.
@@ -62,10 +59,12 @@ func answerTo(ctx context.Context, r request, announce func(file)) (a answer) {
 		}
 	}()
 	if r.Budget > 0 {
-		var err error
-		if a.File, a.Slow, err = prepare(r.File, r.Budget); err != nil {
-			return answer{File: r.File, Failure: notFinite, Detail: err.Error()}
+		prepared, slow, err := prepare(r.File, r.Budget)
+		if err != nil {
+			a.Failure, a.Detail = notFinite, err.Error()
+			return a
 		}
+		a.File, a.Slow = prepared, slow
 	}
 	if !a.Slow {
 		a.File = moreData(a.File, r.Data)
@@ -75,7 +74,7 @@ func answerTo(ctx context.Context, r request, announce func(file)) (a answer) {
 		return a
 	}
 	var err error
-	a.Verdicts, err = judge(ctx, a.File)
+	a.Verdicts, err = verdictsOf(ctx, a.File)
 	var inside *sim.Panic
 	switch {
 	case errors.As(err, &inside):
@@ -86,18 +85,18 @@ func answerTo(ctx context.Context, r request, announce func(file)) (a answer) {
 	return a
 }
 
-// judge loads, plans, simulates and judges a file in memory.
-func judge(ctx context.Context, f file) ([]sweeps.Verdict, error) {
+// verdictsOf loads, plans, simulates and judges a file in memory.
+func verdictsOf(ctx context.Context, f file) ([]judge.Verdict, error) {
 	spec, err := f.load()
 	if err != nil {
 		return nil, fmt.Errorf("a valid file became invalid: %w", err)
 	}
-	plan := sweeps.NewPlan(spec)
-	outcomes, err := sweeps.Simulate(ctx, plan, 1)
+	p := plan.New(spec)
+	outcomes, err := plan.Simulate(ctx, p, 1)
 	if err != nil {
 		return nil, err
 	}
-	return sweeps.Judge(plan, outcomes)
+	return sweeps.Judge(p, outcomes)
 }
 
 // prepare predicts every cell, checks that the predictions can be written as JSON, and
@@ -110,16 +109,15 @@ func prepare(f file, budget float64) (prepared file, slow bool, err error) {
 	}
 	var l length
 	var stiffness float64
-	for c, line := range sweeps.Predictions(sweeps.NewPlan(spec)) {
+	for c, line := range sweeps.Predictions(plan.New(spec)) {
 		text, err := json.Marshal(line)
-		if err == nil && nonFinite.Match(text) {
-			err = errors.New(string(text))
-		}
 		if err != nil {
 			return nil, false, fmt.Errorf("prediction: %w", err)
 		}
-		own := lengthOf(class(spec.Name), budget, c, &line.Prediction)
-		if !l.slow && (own.slow || own.steps > l.steps) {
+		if nonFinite.Match(text) {
+			return nil, false, fmt.Errorf("prediction: %s", text)
+		}
+		if own := lengthOf(class(spec.Name), budget, c, &line.Prediction); !l.slow && (own.slow || own.steps > l.steps) {
 			l = own
 		}
 		s := line.Prediction.Stiffness
@@ -133,16 +131,14 @@ func prepare(f file, budget float64) (prepared file, slow bool, err error) {
 	var checks []any
 	for i, c := range f.checks() {
 		switch claim := spec.Checks[i].Claim; {
-		case l.slow && claim.Has(config.NeedsOffset):
+		case l.slow && claim.Has(config.NeedsOffset), claim.Per == config.PerForce && (stiffness == 0 || stiffness > stiffest):
 			continue
-		case claim.Per != config.PerForce:
-			slow = slow || l.slow
-		case stiffness == 0 || stiffness > stiffest:
-			continue
-		default: // its parts can be 0, so the margin is a share of the largest
+		case claim.Per == config.PerForce: // its parts can be 0, so the margin is a share of the largest
 			check := c.(map[string]any)
 			delete(check, "margin")
 			check["absolute_margin"] = config.Round(margins[claim.Name] * stiffness)
+		default:
+			slow = slow || l.slow
 		}
 		checks = append(checks, c)
 	}
@@ -155,18 +151,18 @@ const stiffest = 1e100
 
 // moreData multiplies the numbers of replicas and draws of a file.
 func moreData(f file, factor int) file {
-	return parseFile(amounts.ReplaceAllFunc(f.text(), func(amount []byte) []byte {
-		name, number, _ := bytes.Cut(amount, []byte(": "))
+	return mustParse(amounts.ReplaceAllFunc(f.json(), func(amount []byte) []byte {
+		name, number, _ := bytes.Cut(amount, []byte(":"))
 		n, err := strconv.Atoi(string(number))
 		if err != nil {
 			panic(err) // it has digits only
 		}
-		return fmt.Appendf(nil, "%s: %d", name, n*factor)
+		return fmt.Appendf(nil, "%s:%d", name, n*factor)
 	}))
 }
 
 // amounts finds the numbers of replicas and draws in a file.
-var amounts = regexp.MustCompile(`"((run[.])?replicas|draws)": [0-9]+`)
+var amounts = regexp.MustCompile(`"((run[.])?replicas|draws)":[0-9]+`)
 
 // nonFinite finds numbers that are not finite in a prediction.
 var nonFinite = regexp.MustCompile(`.{0,60}(^|[^A-Za-z"])[-+]?(NaN|Inf)([^A-Za-z]|$)`)

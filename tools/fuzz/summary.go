@@ -11,8 +11,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"grposim/sweeps"
 	"grposim/sweeps/config"
+	"grposim/sweeps/judge"
 	"grposim/tools/internal/tool"
 )
 
@@ -23,7 +23,7 @@ type summary []result
 func (s summary) found() error {
 	for _, r := range s {
 		for _, x := range r.findings {
-			if x.kind != unconfirmed {
+			if x.confirmed {
 				return tool.Unmet{} // said already
 			}
 		}
@@ -31,8 +31,27 @@ func (s summary) found() error {
 	return nil
 }
 
+// kind names the kind of the finding.
+func (x finding) kind() string {
+	switch {
+	case x.failure != "":
+		return string(x.failure)
+	case x.confirmed:
+		return "confirmed disagree"
+	}
+	return "unconfirmed disagree"
+}
+
 // String names the finding in a line.
-func (x finding) String() string { return x.kind + ": " + x.says }
+func (x finding) String() string {
+	if x.failure != "" {
+		first, _, _ := strings.Cut(x.detail, "\n")
+		return x.kind() + ": " + first
+	}
+	v := x.verdict
+	return fmt.Sprintf("%s: %s, %s: measured %.6g [%.6g, %.6g], predicted %.6g ± %.2g: %s",
+		x.kind(), v.Claim, v.Quantity, v.Measured, v.Lo, v.Hi, v.Predicted, v.Margin, v.Because)
+}
 
 // say says a line for each finding.
 func (r *result) say(say func(format string, args ...any)) {
@@ -47,7 +66,7 @@ func (s summary) String() string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprint(w, "claim\tagree\tdisagree\tinconclusive\tout of scope\tslow\n")
-	columns := []sweeps.Ruling{sweeps.Agree, sweeps.Disagree, sweeps.Inconclusive, sweeps.OutOfScope}
+	columns := []judge.Ruling{judge.Agree, judge.Disagree, judge.Inconclusive, judge.OutOfScope}
 	counts := map[string][5]int{} // by claim: as columns, then slow
 	kinds := map[string]int{}     // of findings: configurations
 	seconds := map[class]float64{}
@@ -55,19 +74,20 @@ func (s summary) String() string {
 		name, _ := r.answer.File["name"].(string)
 		seconds[class(name)] += r.seconds
 		for _, v := range r.answer.Verdicts {
-			n, column := counts[v.Claim], slices.Index(columns, v.Verdict)
-			if r.answer.Slow && v.Verdict != sweeps.OutOfScope {
-				column = len(columns)
+			n := counts[v.Claim]
+			if r.answer.Slow && v.Verdict != judge.OutOfScope {
+				n[4]++
+			} else {
+				n[slices.Index(columns, v.Verdict)]++
 			}
-			n[column]++
 			counts[v.Claim] = n
 		}
 		of := map[string]bool{}
 		for _, x := range r.findings {
-			of[x.kind] = true
-		}
-		for kind := range of {
-			kinds[kind]++
+			if kind := x.kind(); !of[kind] {
+				of[kind] = true
+				kinds[kind]++
+			}
 		}
 	}
 	for _, c := range config.Claims {
@@ -94,9 +114,10 @@ func (s summary) String() string {
 // writeScope writes the share of the rest draws that are in scope, and why the others are out. A
 // draw is in scope if the mean and the variance of its reward are.
 func (s summary) writeScope(b *strings.Builder) {
-	reasons, all := map[string]int{}, 0
-	for _, r := range s {
-		if r.answer.File["name"] == string(rest) && len(r.answer.Verdicts) > 0 {
+	reasons := map[string]int{}
+	all := 0
+	for i := range s {
+		if r := &s[i]; r.answer.File["name"] == string(rest) && len(r.answer.Verdicts) > 0 {
 			all++
 			reasons[r.answer.scope()]++
 		}
@@ -121,7 +142,7 @@ var numbers = regexp.MustCompile(`[-+]?[0-9]+([.][0-9]+)?(e[-+]?[0-9]+)?`)
 // scope returns why a rest draw is out of scope, with numbers left out; "" if it is in.
 func (a *answer) scope() string {
 	for _, v := range a.Verdicts {
-		if v.Verdict == sweeps.OutOfScope && v.Claim != config.DegenerateGroups.Name {
+		if v.Verdict == judge.OutOfScope && v.Claim != config.DegenerateGroups.Name {
 			return numbers.ReplaceAllString(v.Because, "#")
 		}
 	}
@@ -140,15 +161,15 @@ func (s summary) write(dir string, seed uint64) error {
 		for i, x := range r.findings {
 			name := fmt.Sprintf("%d-%d-%d.yaml", r.seed, r.index, i)
 			fmt.Fprintf(&table, "| %s | %s |\n", name, strings.ReplaceAll(x.String(), "|", "\\|"))
-			comment := strings.TrimRight(x.String()+"\n"+x.detail, "\n")
-			comment = "# " + strings.ReplaceAll(comment, "\n", "\n# ") + "\n"
-			text := append([]byte(comment), x.file.text()...)
-			if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
+			var comment strings.Builder
+			for line := range strings.Lines(x.String() + "\n" + x.detail) {
+				comment.WriteString("# " + strings.TrimRight(line, "\n") + "\n")
+			}
+			if err := os.WriteFile(filepath.Join(dir, name), append([]byte(comment.String()), x.file.text()...), 0o644); err != nil {
 				return err
 			}
 		}
 	}
 	table.WriteString("\n```text\n" + s.String() + "```\n")
-	name := filepath.Join(dir, fmt.Sprintf("found-%d.md", seed))
-	return os.WriteFile(name, []byte(table.String()), 0o644)
+	return os.WriteFile(filepath.Join(dir, fmt.Sprintf("found-%d.md", seed)), []byte(table.String()), 0o644)
 }

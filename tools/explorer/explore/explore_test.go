@@ -6,7 +6,6 @@ package explore
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"net/url"
@@ -21,6 +20,7 @@ import (
 	"grposim/sim/measure"
 	"grposim/sweeps"
 	"grposim/sweeps/config"
+	"grposim/sweeps/plan"
 	"grposim/sweeps/theory"
 )
 
@@ -60,14 +60,14 @@ func must[T any](t *testing.T, e *Explorer, f func(*Explorer, State) (T, error),
 	return reply
 }
 
-// plan returns what the commands make of a configuration file.
-func plan(t *testing.T, yaml string) *sweeps.Plan {
+// planOf returns what the commands make of a configuration file.
+func planOf(t *testing.T, yaml string) *plan.Plan {
 	t.Helper()
 	spec, err := config.Load("shown.yaml", []byte(yaml))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, yaml)
 	}
-	return sweeps.NewPlan(spec)
+	return plan.New(spec)
 }
 
 // The prediction is that of `grposim predict --json` of the preset with overrides, to the byte. The
@@ -85,12 +85,12 @@ func TestAnswerIsThatOfPredict(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, line := range sweeps.Predictions(sweeps.NewPlan(spec)) {
+		for _, line := range sweeps.Predictions(plan.New(spec)) {
 			if want := string(mustMarshal(line)); got != want {
 				t.Errorf("%v:\ngot  %s\nwant %s", s, got, want)
 			}
 		}
-		if cells := plan(t, answer.YAML).Cells; len(cells) != 1 || cells[0].ID != answer.Prediction.Cell || string(config.Canonical(cells[0].Settings)) != string(answer.Prediction.Parameters) {
+		if cells := planOf(t, answer.YAML).Cells; len(cells) != 1 || cells[0].ID != answer.Prediction.Cell || string(config.Canonical(cells[0].Settings)) != string(answer.Prediction.Parameters) {
 			t.Errorf("%v: the shown file is of other cells:\n%s", s, answer.YAML)
 		}
 		for _, given := range set {
@@ -143,11 +143,9 @@ func TestProblems(t *testing.T) {
 // Controls have a meaning in a line and values that the configuration takes, and what they show
 // is what they set.
 func TestControls(t *testing.T) {
-	strict := json.NewDecoder(strings.NewReader(string(descriptionJSON)))
-	strict.DisallowUnknownFields()
 	description, err := Describe()
-	if wrong := strict.Decode(new(Description)); err != nil || wrong != nil {
-		t.Fatal(err, wrong)
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, c := range description.Controls {
 		ends := c.Words
@@ -255,7 +253,7 @@ func randomStates(n int, r *rand.Rand) (all []State) {
 	for range n {
 		s := State{Presets()[r.IntN(len(Presets()))], map[string]string{}}
 		for range 1 + r.IntN(5) {
-			c := given.Controls[r.IntN(len(given.Controls))].described()
+			c := controls[r.IntN(len(controls))].described()
 			switch {
 			case c.Kind == "word":
 				s.Set[c.Key] = c.Words[r.IntN(len(c.Words))]
@@ -284,7 +282,7 @@ func TestEnsembleIsTheSweep(t *testing.T) {
 	for _, preset := range Presets() {
 		s := State{preset, map[string]string{"run.steps": "120", "run.burn_in": "60", "run.replicas": "37"}}
 		e := New()
-		in := plan(t, must(t, e, (*Explorer).Answer, s).YAML).Cells[0].Sim()
+		in := planOf(t, must(t, e, (*Explorer).Answer, s).YAML).Cells[0].Sim()
 		in.Ends = in.Run.Replicas
 		var want sim.Result
 		if err := sim.Simulate(t.Context(), []sim.Cell{in}, 1, func(_ int, r sim.Result) error { want = r; return nil }); err != nil {
@@ -528,17 +526,17 @@ func TestWordsHaveTheNumbers(t *testing.T) {
 		if stable == (words[0].Tone == Bad) || stable == (answer.Summary.Tone == Bad) || stable != strings.HasPrefix(answer.Summary.Text, "Stable") || stable != strings.HasPrefix(words[0].Answer, "Yes") {
 			t.Errorf("%v: spectral radius %g, but %+v and %+v", s, *d.SpectralRadius, words[0], answer.Summary)
 		}
-		if x := d.CriticalLearningRate; x != nil && *x > 0 && !strings.Contains(words[0].Answer, short(*x)) {
-			t.Errorf("%v: %q has no %s", s, words[0].Answer, short(*x))
+		if x := d.CriticalLearningRate; x != nil && *x > 0 && !strings.Contains(words[0].Answer, digits(*x)) {
+			t.Errorf("%v: %q has no %s", s, words[0].Answer, digits(*x))
 		}
-		if p.Scope.In && p.Variance != nil && *p.Variance > 0 && !strings.Contains(words[3].Answer, short(math.Sqrt(*p.Variance))) {
-			t.Errorf("%v: %q has no %s", s, words[3].Answer, short(math.Sqrt(*p.Variance)))
+		if p.Scope.In && p.Variance != nil && *p.Variance > 0 && !strings.Contains(words[3].Answer, digits(math.Sqrt(*p.Variance))) {
+			t.Errorf("%v: %q has no %s", s, words[3].Answer, digits(math.Sqrt(*p.Variance)))
 		}
 		if !p.Scope.In && stable && words[3].Tone == Good {
 			t.Errorf("%v: out of scope because %s, but %+v", s, p.Scope.Because, words[3])
 		}
-		if !strings.Contains(words[4].Answer, short(p.FixedPoint.Reward)) {
-			t.Errorf("%v: %q has no %s", s, words[4].Answer, short(p.FixedPoint.Reward))
+		if !strings.Contains(words[4].Answer, digits(p.FixedPoint.Reward)) {
+			t.Errorf("%v: %q has no %s", s, words[4].Answer, digits(p.FixedPoint.Reward))
 		}
 	}
 	if known < 25 {
@@ -683,9 +681,6 @@ func TestRunsAtRestStay(t *testing.T) {
 		t.Errorf("got %v", counted)
 	}
 }
-
-// short writes a number as the page does.
-func short(x float64) string { return fmt.Sprintf("%.3g", x) }
 
 // theNumber writes a number of runs as the page does.
 func theNumber(runs int) string {

@@ -85,10 +85,10 @@ func (e *Explorer) Map(r MapRequest) (*Map, error) {
 		return &p.Map, nil
 	}
 	lines, unstable := p.grid.Boundaries(kinds[p.kind])
-	p.Regions = []Region{{"stable", Good, polygons(p.grid.Known())}}
+	p.Regions = []Region{{Name: "stable", Tone: Good, Polygons: polygons(p.grid.Known())}}
 	p.Lines = nil
 	for _, b := range lines {
-		line := Line{b.Name, b.Label, b.Meaning, "exact", []*[2]float64{}}
+		line := Line{Name: b.Name, Label: b.Label, Meaning: b.Meaning, Kind: "exact", Points: []*[2]float64{}}
 		if b.Name == "rule" || b.Name == "damping-ratio" {
 			line.Kind = "paper"
 		}
@@ -102,10 +102,10 @@ func (e *Explorer) Map(r MapRequest) (*Map, error) {
 		}
 		p.Lines = append(p.Lines, line)
 		if b.Past != nil {
-			p.Regions = append(p.Regions, Region{"stable, swings", Warn, polygons(b.Past)})
+			p.Regions = append(p.Regions, Region{Name: "stable, swings", Tone: Warn, Polygons: polygons(b.Past)})
 		}
 	}
-	p.Regions = append(p.Regions, Region{theory.Unstable, Bad, polygons(unstable)})
+	p.Regions = append(p.Regions, Region{Name: theory.Unstable, Tone: Bad, Polygons: polygons(unstable)})
 	return &p.Map, nil
 }
 
@@ -117,7 +117,7 @@ func (e *Explorer) newPlane(r MapRequest) error {
 	}
 	x, y := numericControl(r.X), numericControl(r.Y)
 	if x == nil || y == nil || r.X == r.Y {
-		return fmt.Errorf("got the axes %q and %q, want two controls of numbers", r.X, r.Y)
+		return config.Problems{{Source: "axes", Text: fmt.Sprintf("got the axes %q and %q, want two controls of numbers", r.X, r.Y)}}
 	}
 	for _, control := range []*Control{x, y} {
 		because := control.idle(c.settings)
@@ -125,7 +125,7 @@ func (e *Explorer) newPlane(r MapRequest) error {
 			because = "got inf, want a number: it has no place on an axis"
 		}
 		if because != "" {
-			return errors.New(because)
+			return config.Problems{{Source: control.Key, Text: because}}
 		}
 	}
 	xKey, _ := config.LookupKey(x.Key)
@@ -136,11 +136,12 @@ func (e *Explorer) newPlane(r MapRequest) error {
 	}
 	xAxis, yAxis := x.axis(xKey, c.settings), y.axis(yKey, c.settings)
 	grid := e.cache.NewPlane(*c.settings, xKey, yKey, xAxis.values(), yAxis.values())
-	regime := theory.NewRegime(c.settings, prediction).Name()
-	here := Here{xKey.Number(c.settings), yKey.Number(c.settings), regime}
 	e.plane = plane{
 		grid: grid, kind: theory.StationaryKind(c.settings, prediction),
-		Map: Map{grid.Columns() + 1, xAxis, yAxis, []Region{}, []Line{}, here},
+		Map: Map{
+			Parts: grid.Columns() + 1, X: xAxis, Y: yAxis, Regions: []Region{}, Lines: []Line{},
+			Here: Here{xKey.Number(c.settings), yKey.Number(c.settings), theory.NewRegime(c.settings, prediction).Name()},
+		},
 	}
 	return nil
 }
@@ -148,9 +149,9 @@ func (e *Explorer) newPlane(r MapRequest) error {
 // numericControl returns the control of a numeric key; nil if there is none.
 func numericControl(path string) *Control {
 	key, known := config.LookupKey(path)
-	for i := range given.Controls {
-		if c := &given.Controls[i]; c.Key == path && known && key.Numeric() && !key.OfRun() {
-			return c
+	for i := range controls {
+		if controls[i].Key == path && known && key.Numeric() && !key.OfRun() {
+			return &controls[i]
 		}
 	}
 	return nil

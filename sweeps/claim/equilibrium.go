@@ -1,0 +1,235 @@
+package claim
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"grposim/grpo"
+	"grposim/option"
+	"grposim/rom"
+	"grposim/rom/cell"
+	"grposim/rom/force"
+	"grposim/rom/rest"
+	"grposim/rom/scope"
+	"grposim/sim"
+	"grposim/sweeps/config"
+	"grposim/sweeps/plan"
+	"grposim/sweeps/theory"
+)
+
+// The claims about the stationary state; their pictures show deviations.
+
+// atRest returns the theory of the stationary state of settings, fault included.
+func (m *Model) atRest(s *config.Settings) *theory.AtRest {
+	return m.cache.AtRest(s, m.predictSettings(s), m.Fault.Scale)
+}
+
+// rewardMean returns the mean of J at rest; by the paper's rule J(θ*_∞), without the noise.
+func (m *Model) rewardMean(c *plan.Cell) scope.Number {
+	s := m.Settings(c)
+	at := m.atRest(&s)
+	mean := at.Mean(m.Kind)
+	mean.Because = cmp.Or(mean.Because, m.missingExact(mean.Kind))
+	if m.Kind == rom.PaperRule && !mean.Out() { // the fixed point does not depend on G
+		if shift := m.predictSettings(&s).Moments.RewardShift; shift != nil {
+			mean.Leave(scope.LeftModel, *shift)
+		}
+		unlimited := s
+		unlimited.Estimator.GroupSize = option.Infinite
+		limit := m.predictSettings(&unlimited)
+		if mean.Kind = m.Kind; limit.FixedPoint == nil {
+			mean.Because = scope.NotReached.Because()
+			return mean
+		}
+		mean.Value = limit.FixedPoint.Reward
+	}
+	at.InRun(&mean, m.Params(c), c.Start, scope.OfMean)
+	return mean
+}
+
+// fluctuation returns the time average of Var J in the run of a cell.
+func (m *Model) fluctuation(c *plan.Cell) scope.Number {
+	s := m.Settings(c)
+	at := m.atRest(&s)
+	variance := at.RunVariance(m.Kind)
+	if !variance.Out() && !s.Deep() {
+		// from the start, about which the square of J is measured
+		way := -m.predictSettings(&s).FixedPoint.Reward
+		for a, p := range grpo.NewPolicy(c.Start).Probs {
+			way += p * c.Settings.Bandit.Arms[a].Mean
+		}
+		variance.Resolution += 0x1p-52 * float64(s.Run.Steps) * way * way
+	}
+	at.InRun(&variance, m.Params(c), c.Start, scope.OfVariance)
+	return variance
+}
+
+// zeroVariance returns the expected share of zero-variance groups at rest. Without a fixed point it
+// is the mean along the path from the start.
+func (m *Model) zeroVariance(c *plan.Cell) scope.Number {
+	s := m.Settings(c)
+	if m.prediction(c).FixedPoint == nil && c.Start != nil {
+		share := rom.MeanZeroVariance(m.Params(c), c.Start, s.Run.BurnIn, s.Run.Steps)
+		share.Because = cmp.Or(share.Because, m.missingExact(share.Kind))
+		return share
+	}
+	at := m.atRest(&s)
+	share := at.ZeroShare()
+	share.Because = cmp.Or(share.Because, m.missingExact(share.Kind))
+	at.InRun(&share, m.Params(c), c.Start, scope.OfZeroShare)
+	return share
+}
+
+// unrested returns what the way to rest leaves in a number of the run of a cell, and why the run is
+// not at rest. Without a fixed point a share of groups is one along the path.
+func (m *Model) unrested(c *plan.Cell, of func(*scope.Sizes) float64) scope.Number {
+	s := m.Settings(c)
+	if m.Check.Claim == config.DegenerateGroups && m.prediction(c).FixedPoint == nil {
+		return scope.Number{}
+	}
+	return m.atRest(&s).Unrested(m.Params(c), c.Start, of)
+}
+
+// rewardVariance returns the predicted Var J, averaged over the steps after burn-in of
+// replicas that start at the fixed point.
+func (m *Model) rewardVariance(s *config.Settings) scope.Number {
+	return m.atRest(s).RunVariance(m.Kind)
+}
+
+// missingStiffness returns the theory's own reason for a prediction without stiffness.
+func missingStiffness(p *rom.Prediction) scope.Reason {
+	if p.FixedPoint == nil || p.Stiffness == (rest.ModeStiffness{}) {
+		return p.Exact.Scope.Because
+	}
+	return scope.Reason{}
+}
+
+// stiffnessRounding is the rounding error of a stiffness in multiples of the KL
+// coefficient, to which the terms that cancel in it are proportional.
+const stiffnessRounding = 1e-14
+
+// stiffnessNumbers compares the measured stiffness of the stiffest mode, its two parts, and that of
+// the slowest mode with the closed forms. They are along the probed directions, on which the parts
+// depend where two modes have the same stiffness.
+func stiffnessNumbers(m *Model, cells []*plan.Cell) (all []scalar) {
+	if cells[0].Settings.Deep() {
+		return networkStiffness()
+	}
+	names := []string{plan.StiffnessTotal, plan.StiffnessFresh, plan.StiffnessStale}
+	if len(cells[0].Settings.Bandit.Arms) > 2 {
+		names = append(names, plan.StiffnessSlowest)
+	}
+	uninformed := func(_ *plan.Cell, f *Finding) string {
+		if math.IsInf(f.Hi, 1) && m.Check.Draws >= sim.FewestInformative {
+			return fmt.Sprintf("fewer than %d informative draws among %d: in the others all rewards are equal, or the displacement changes no group", sim.FewestInformative, m.Check.Draws)
+		}
+		return ""
+	}
+	// one with a fault is not kept
+	predict := sync.OnceValue(func() *rom.Prediction { return m.prediction(cells[0]) })
+	for _, name := range names {
+		all = append(all, scalar{quantity: name, estimate: name, unresolved: uninformed, predict: func(m *Model, c *plan.Cell) scope.Number {
+			p, s, params := predict(), m.Settings(c), m.Params(c)
+			of := scope.Number{Kind: p.ForceKind}
+			of.Leave(scope.Rounding, stiffnessRounding*s.Estimator.KL.Coefficient)
+			of.Because = cmp.Or(missingStiffness(p), m.missingExact(of.Kind), cell.KnownForce(params).Because)
+			if !of.Out() {
+				var across float64
+				of.Value, across = probed(c, name, params, p.FixedPoint.Logits)
+				of.Leave(scope.Probe, across)
+			}
+			return of
+		}})
+	}
+	return all
+}
+
+// networkStiffness compares the largest eigenvalues of Λ and Λ_f on the weights of a network.
+func networkStiffness() []scalar {
+	of := func(name string, number func(*rest.ModeStiffness) float64) scalar {
+		return scalar{quantity: name, estimate: name, unresolved: func(*plan.Cell, *Finding) string { return "" }, predict: func(m *Model, c *plan.Cell) scope.Number {
+			p := m.prediction(c)
+			n := scope.Number{Kind: p.ForceKind, Because: missingStiffness(p)}
+			if !n.Out() {
+				n.Value = number(&p.Stiffness)
+			}
+			return n
+		}}
+	}
+	return []scalar{
+		of(plan.StiffnessTotal, func(s *rest.ModeStiffness) float64 { return s.Total }),
+		of(plan.StiffnessFresh, func(s *rest.ModeStiffness) float64 { return s.Fresh }),
+	}
+}
+
+// edge returns the stiffness at which the learning rate of a cell is critical. The whole force is
+// stale or the run on-policy: else one number does not decide.
+func (m *Model) edge(c *plan.Cell) (n scope.Number) {
+	p, s := m.prediction(c), m.Settings(c)
+	n.Kind, n.Because = rom.LeadingOrder, missingStiffness(p)
+	if !n.Out() && p.Stiffness.Fresh != 0 && !grpo.OnPolicy(&s.Lag) {
+		n.Because = scope.Networks.Because("where training beyond the threshold ends if a part of the gradient is fresh")
+		return n
+	}
+	// nothing drives a run below the threshold along the manifold; a planted fault does not decide
+	// what is claimed
+	if nearest := m.cache.Predict(&c.Settings, rom.Unit).LeadingOrder.CriticalLearningRate; !n.Out() && nearest != nil && c.Settings.Optimizer.LearningRate < *nearest {
+		n.Because = scope.Networks.Because(fmt.Sprintf("where a run ends whose learning rate is below the threshold of the nearest fixed point, %.3g,", *nearest))
+		return n
+	}
+	if rate := p.LeadingOrder.CriticalLearningRate; rate != nil {
+		n.Value = p.Stiffness.Total * *rate / s.Optimizer.LearningRate
+	}
+	return n
+}
+
+// probed returns what the cell's stiffness probe of a name measures by the theory at the given
+// logits: c·(Λ v) with its covector c and direction v. across is the error of its central
+// difference where the force has a kink, a jump or a bent weight.
+func probed(c *plan.Cell, name string, params rom.Params, logits []float64) (slope, across float64) {
+	fresh, stale := force.Stiffness(params, logits)
+	for _, p := range c.Sim().Stiffness {
+		if p.Name != name {
+			continue
+		}
+		covector, direction := mat.NewVecDense(len(p.Covector), p.Covector), mat.NewVecDense(len(p.Direction), p.Direction)
+		if p.Displaced != sim.Behind {
+			slope += mat.Inner(covector, fresh, direction)
+		}
+		if p.Displaced != sim.Current {
+			slope += mat.Inner(covector, stale, direction)
+		}
+		kinked := params.GroupSize != option.Infinite && (params.Optimizer.MaxNorm > 0 || params.KL.In == option.InReward)
+		if bent := params.Importance.Mode == option.SAPO || params.Importance.Mode == option.VESPO; !kinked && !bent {
+			continue
+		}
+		near, far := centralSlope(&p, params, logits, p.Displacement), centralSlope(&p, params, logits, 2*p.Displacement)
+		across = math.Abs((4*near-far)/3 - slope)
+	}
+	return slope, across
+}
+
+// centralSlope returns −c·(E[g](θ + dv) − E[g](θ − dv))/2d of the policies that a probe displaces.
+func centralSlope(p *sim.StiffnessProbe, params rom.Params, logits []float64, d float64) (slope float64) {
+	pushed := make([]float64, len(logits))
+	for _, d := range [2]float64{d, -d} {
+		moved := slices.Clone(logits)
+		floats.AddScaled(moved, d, p.Direction)
+		current, old := moved, moved
+		switch p.Displaced {
+		case sim.Current:
+			old = logits
+		case sim.Behind:
+			current = logits
+		}
+		force.Mean(pushed, params, current, old)
+		slope -= floats.Dot(p.Covector, pushed) / (2 * d)
+	}
+	return slope
+}

@@ -1,0 +1,344 @@
+package sweeps
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"grposim/fp"
+	"grposim/rom"
+	"grposim/sim"
+	"grposim/sim/measure"
+	"grposim/sweeps/claim"
+	"grposim/sweeps/config"
+	"grposim/sweeps/plan"
+	"grposim/sweeps/store"
+)
+
+// thinned returns at most maxCurves of the sets, evenly spaced, with the first and the last.
+func thinned(sets []plan.CellSet) []plan.CellSet {
+	if len(sets) <= maxCurves {
+		return sets
+	}
+	var some []plan.CellSet
+	for i := range maxCurves {
+		some = append(some, sets[i*(len(sets)-1)/(maxCurves-1)])
+	}
+	return some
+}
+
+// drawnOf returns the part of a title that says how many of the cells are drawn; "" for all.
+func drawnOf(sets []plan.CellSet) string {
+	if len(sets) <= maxCurves {
+		return ""
+	}
+	return fmt.Sprintf(" (%d of %d cells)", maxCurves, len(sets))
+}
+
+// maxCurves is the largest number of cells whose curves a picture shows.
+const maxCurves = 7
+
+// shortRun is the largest number of steps drawn on a linear axis; longer runs are drawn
+// on a logarithmic one.
+const shortRun = 1000
+
+// coursesOf returns an empty picture of means of a recorded quantity over steps.
+func coursesOf(quantity sim.Quantity, title string, sets []plan.CellSet) Figure {
+	f := Figure{Title: title + drawnOf(sets), XLabel: "optimizer step", YLabel: labelOf(quantity)}
+	for _, set := range sets {
+		if set.Cells[0].Settings.Run.Steps > shortRun {
+			f.XScale = LogAxis
+		}
+	}
+	return f
+}
+
+// labelOf returns the label of an axis of a recorded quantity.
+func labelOf(quantity sim.Quantity) string {
+	i := slices.IndexFunc(QuantityColumns, func(c store.Column) bool { return c.Name == string(quantity) })
+	switch label := claim.Noun(quantity); {
+	case quantity == sim.ExpectedReward:
+		return "expected reward J"
+	case i < 0 || QuantityColumns[i].Unit == pureRatio:
+		return label
+	default:
+		return label + " [" + QuantityColumns[i].Unit + "]"
+	}
+}
+
+// drawCurves returns a picture of the mean of the checks' quantity over steps against the predicted
+// curve. Runs without noise are drawn as lines where the prediction is not the exact one.
+func drawCurves(j *claim.Question, d *figureSource) Figure {
+	sets := d.sets
+	against := map[rom.Kind]string{rom.LeadingOrder: "reduced-order model", rom.PaperRule: "paper’s curve"}[j.Kind]
+	quantity := j.Check.Recorded()
+	mean := "Mean " + claim.Noun(quantity)
+	f := coursesOf(quantity, mean+" against the predicted curve", sets)
+	f.Caption = "Where the theory holds, the points, which are means over the replicas, follow the line of their colour at every step."
+	if against != "" {
+		f.Title = mean + " against the " + against + drawnOf(sets)
+		f.Caption = "Where the " + against + " holds, it follows the simulated mean reward at every step; the gap between them is its error."
+	}
+	for _, set := range thinned(sets) {
+		c := set.Cells[0]
+		name := withoutVariant(set.Label, c.Variant)
+		recorded := j.Trajectory(j.Outcome(c), quantity)
+		if recorded == nil {
+			continue
+		}
+		series := recorded.Series(quantity)
+		measured := FigureSeries{Name: name, Group: name, Mark: Measured}
+		predicted := FigureSeries{Name: name + " predicted", Group: name, Mark: Predicted}
+		spread := FigureSeries{Name: name + " 5–95 %", Group: name, Mark: Spread}
+		every := 8
+		if c.Deterministic() && against != "" {
+			measured.Name, measured.Mark, every = "simulated", Predicted, 1
+			predicted.Name, predicted.Mark = against, Reference
+		}
+		curve, theory := j.Course(c)
+		for i, t := range recorded.Steps {
+			if t == 0 && f.XScale == LogAxis {
+				continue
+			}
+			x, q := float64(t), series.Quantiles[i]
+			if i%every == 0 {
+				e := c.MeanOf(recorded, quantity, i)
+				lo, hi := e.Interval(j.Confidence)
+				if measured.Mark == Predicted {
+					lo, hi = math.NaN(), math.NaN()
+				}
+				measured.Points = append(measured.Points, FigurePoint{x, e.Mean, lo, hi})
+			}
+			spread.Points = append(spread.Points, FigurePoint{x, float64(q[2]), float64(q[0]), float64(q[4])})
+			if !theory.Out() {
+				predicted.Points = append(predicted.Points, BarePoint(x, curve.At(t)))
+			}
+		}
+		if len(sets) == 1 && !c.Deterministic() {
+			f.Series = append(f.Series, spread)
+		}
+		f.Series = append(f.Series, predicted, measured)
+	}
+	return f
+}
+
+// drawFits returns a picture of the mean reward, the exponential fitted to it, the
+// mean-field curve, and the curve of the reduced-order model.
+func drawFits(j *claim.Question, d *figureSource) Figure {
+	sets := d.sets
+	f := coursesOf(sim.ExpectedReward, "A free exponential fitted to the mean reward", sets)
+	f.Caption = "The mean field should pass through the simulated points. A fitted exponential that does so too shows only that the curve has this form: compare its rate with that of the reduced-order model, which has no fitted constant."
+	f.XScale = LinearAxis // the fit gives every step the same weight
+	for _, set := range thinned(sets) {
+		c := set.Cells[0]
+		o := j.Outcome(c)
+		rate, fitted := o.Estimate(sim.SaturationRate)
+		r2, _ := o.Estimate(sim.SaturationR2)
+		recorded := j.Trajectory(o, sim.ExpectedReward)
+		if recorded == nil || !fitted {
+			continue
+		}
+		group, fit := withoutVariant(set.Label, c.Variant), "free exponential, fitted"
+		if quality := fmt.Sprintf(", R² = %.4f", r2.Mean); len(sets) == 1 {
+			fit += quality
+		} else {
+			group += quality
+		}
+		curve, exact := j.By("").Curve(c)
+		closed, leading := j.By(rom.LeadingOrder).Curve(c)
+		measured := FigureSeries{Name: "simulated", Group: group, Mark: Measured, Points: meansOf(j, c, recorded, recorded.Steps[len(recorded.Steps)-1])}
+		predicted := FigureSeries{Name: "mean field", Group: group, Mark: Predicted}
+		exponential := FigureSeries{Name: fit, Group: group, Mark: Reference}
+		oscillator := FigureSeries{Name: "reduced-order model", Group: group, Mark: Reference}
+		steps := recorded.Steps
+		end, amplitude := exponentialAt(rate.Mean, steps, c.Rewards(recorded))
+		for _, t := range steps {
+			x := float64(t)
+			exponential.Points = append(exponential.Points, BarePoint(x, end-amplitude*fp.MathExp(-rate.Mean*x)))
+			if !exact.Out() {
+				predicted.Points = append(predicted.Points, BarePoint(x, curve.At(t)))
+			}
+			if !leading.Out() {
+				oscillator.Points = append(oscillator.Points, BarePoint(x, closed.At(t)))
+			}
+		}
+		f.Series = append(f.Series, predicted, exponential, oscillator, measured)
+	}
+	return f
+}
+
+// meansOf returns the mean reward of a run with its intervals, at recorded steps that are at least
+// a thirtieth of a length apart.
+func meansOf(j *claim.Question, c *plan.Cell, recorded *store.Trajectory, length int) (points []FigurePoint) {
+	last := math.Inf(-1)
+	for i, t := range recorded.Steps {
+		if x := float64(t); x >= last+float64(length)/30 {
+			last = x
+			e := c.MeanReward(recorded, i)
+			lo, hi := e.Interval(j.Confidence)
+			points = append(points, FigurePoint{x, e.Mean, lo, hi})
+		}
+	}
+	return points
+}
+
+// exponentialAt returns the a and b that fit J(t) = a − b e^{−rate·t} to a curve by least
+// squares. A recorded step has the weight of the steps up to halfway to its neighbours.
+func exponentialAt(rate float64, steps []int, reward []float64) (a, b float64) {
+	var weight, x, y, xx, xy float64
+	for i, t := range steps {
+		before, after := steps[max(i-1, 0)], steps[min(i+1, len(steps)-1)]
+		w, e := float64(after-before)/2, fp.MathExp(-rate*float64(t))
+		weight += w
+		x += w * e
+		y += w * reward[i]
+		xx += w * e * e
+		xy += w * e * reward[i]
+	}
+	slope := (weight*xy - x*y) / (weight*xx - x*x)
+	return (y - slope*x) / weight, -slope
+}
+
+// drawTimes returns a picture of the times over the swept parameter over which the cells form
+// lines; without one of the curves and the level.
+func drawTimes(j *claim.Question, d *figureSource) Figure {
+	var cells []*plan.Cell
+	for _, set := range d.sets {
+		cells = append(cells, set.Cells[0])
+	}
+	if abscissa(cells) != "" {
+		f := figureOver(j, d.sets, overPicture{
+			title: "Optimizer " + claim.TimeToLevel(j.Check), label: "optimizer steps",
+			caption:  "Points are the steps at which the mean over the replicas first reaches the level, with their intervals. The theory holds where they lie on its line; a run that is too short has no point of its own, and its interval is open above.",
+			theories: []theoryLine{{"", "predicted"}},
+		}, inCell(config.TimeToLevel))
+		f.YScale = LogAxis
+		return f
+	}
+	f := drawCurves(j, d)
+	for _, set := range thinned(d.sets) {
+		c := set.Cells[0]
+		at := j.Level(c)
+		if math.IsNaN(at) {
+			continue
+		}
+		level := FigureSeries{Name: "level", Group: withoutVariant(set.Label, c.Variant), Mark: Reference}
+		for _, t := range []int{1, c.Settings.Run.Steps} {
+			level.Points = append(level.Points, BarePoint(float64(t), at))
+		}
+		f.Series = append(f.Series, level)
+	}
+	return f
+}
+
+// drawOrbits returns a picture of the logit gap at each refresh against the orbit of
+// the published map.
+func drawOrbits(j *claim.Question, d *figureSource) Figure {
+	f := Figure{Title: "Logit gap from refresh to refresh" + drawnOf(d.sets), XLabel: "refresh", YLabel: "logit gap z"}
+	f.Caption = "Where the published map holds, its orbit passes through every simulated point; an error of the map grows from refresh to refresh."
+	for _, set := range thinned(d.sets) {
+		c := set.Cells[0]
+		o := j.Outcome(c)
+		recorded := j.Trajectory(o, sim.LogitGap)
+		if recorded == nil {
+			continue
+		}
+		name := withoutVariant(set.Label, c.Variant)
+		measured := FigureSeries{Name: "simulated", Group: name, Mark: Measured}
+		predicted := FigureSeries{Name: "published map", Group: name, Mark: Predicted}
+		gaps := recorded.Series(sim.LogitGap)
+		period := c.Settings.Lag.Interval
+		n, last := 0, 0
+		for i, t := range recorded.Steps {
+			if t%period == 0 {
+				last = t / period
+				measured.Points = append(measured.Points, BarePoint(float64(last), float64(gaps.Mean[i])))
+			}
+		}
+		params := j.Params(c)
+		for z := float64(gaps.Mean[0]); n <= last && !math.IsNaN(z); n++ {
+			predicted.Points = append(predicted.Points, BarePoint(float64(n), z))
+			next, within := claim.RefreshedGap(params, z)
+			if !within.In {
+				break
+			}
+			z = next
+		}
+		f.Series = append(f.Series, predicted, measured)
+	}
+	return f
+}
+
+// drawOverThreshold returns a picture of these numbers over the run, with the edge.
+func drawOverThreshold(j *claim.Question, d *figureSource) Figure {
+	f := coursesOf(sim.ExpectedReward, "Learning rate over the threshold of its place, along the run", d.sets)
+	f.YLabel = "ηλ/κ*"
+	f.Caption = "The margin is 1 less the line. Beyond the threshold of the nearest fixed point a run sharpens, passes the edge at 1, and is led back to it."
+	edge := FigureSeries{Name: "the edge", Mark: Reference}
+	for _, set := range thinned(d.sets) {
+		c := set.Cells[0]
+		steps, shares := j.OverThreshold(c)
+		// a line
+		line := FigureSeries{Name: "simulated", Group: withoutVariant(set.Label, c.Variant), Mark: Predicted}
+		for i, t := range steps {
+			if t > 0 {
+				line.Points = append(line.Points, BarePoint(float64(t), shares[i]))
+			}
+		}
+		f.Series = append(f.Series, line)
+		edge.Points = []FigurePoint{BarePoint(1, 1), BarePoint(float64(c.Settings.Run.Steps), 1)}
+	}
+	f.Series = append(f.Series, edge)
+	return f
+}
+
+// drawLaws returns a picture of the laws fitted to the mean-field curve of the last cell, with the
+// simulated reward and the log's noise. The paper's law also forecasts the curve from its first 30
+// %.
+func drawLaws(j *claim.Question, d *figureSource) Figure {
+	set := d.sets[len(d.sets)-1]
+	c := set.Cells[0]
+	f := Figure{Title: "Laws fitted to a run without inertia, " + cmp.Or(withoutVariant(set.Label, c.Variant), "the only cell"), XLabel: "optimizer step", YLabel: "reward"}
+	f.Caption = "The run has no inertia. Where several laws, with and without inertia, follow its curve within the noise of a log, a good fit does not identify the dynamics. The forecast is fitted to the left of the vertical line only."
+	curve, theory := j.By("").Curve(c)
+	recorded := j.Trajectory(j.Outcome(c), sim.ExpectedReward)
+	if recorded == nil || theory.Out() {
+		return f
+	}
+	steps, reward := curve.Sample(sim.FitSteps(sim.LoggedFit, c.Settings.Run.Steps))
+	line := func(name, group string, mark Mark, at func(i int) float64) {
+		s := FigureSeries{Name: name, Group: group, Mark: mark}
+		for i, t := range steps {
+			s.Points = append(s.Points, BarePoint(float64(t), at(i)))
+		}
+		f.Series = append(f.Series, s)
+	}
+	const quantile95 = 1.645 // of the standard normal law
+	noise := FigureSeries{Name: "mean of two logs, 5–95 %", Group: "reward", Mark: Spread}
+	for i, v := range j.LogNoise(c) {
+		noise.Points = append(noise.Points, FigurePoint{float64(steps[i]), reward[i], reward[i] - quantile95*math.Sqrt(v), reward[i] + quantile95*math.Sqrt(v)})
+	}
+	f.Series = append(f.Series, noise)
+	line("mean field", "reward", Predicted, func(i int) float64 { return reward[i] })
+	for _, l := range measure.Laws {
+		if fit, ok := measure.FitLaw(l, steps, reward); ok {
+			line(fmt.Sprintf("%s, R² = %.3f", l, fit.R2), string(l), Reference, func(i int) float64 { return fit.At(steps[i]) })
+		}
+	}
+	known := measure.KnownPoints(len(steps))
+	origin := float64(steps[known-1])
+	if fit, ok := measure.FitLaw(measure.CriticallyDamped, steps[:known], reward[:known]); ok {
+		forecast := FigureSeries{Name: fmt.Sprintf("critically-damped, from the first 30 %%, plateau %.2g", fit.Plateau), Group: "forecast", Mark: Boundary}
+		for _, t := range steps {
+			if x := fit.At(t); x <= 1.2*slices.Max(reward) {
+				forecast.Points = append(forecast.Points, BarePoint(float64(t), x))
+			}
+		}
+		f.Series = append(f.Series, forecast)
+	}
+	f.Series = append(f.Series, FigureSeries{Name: "30 %", Group: "forecast", Mark: Boundary,
+		Points: []FigurePoint{BarePoint(origin, 0), BarePoint(origin, 1.2*slices.Max(reward))}})
+	f.Series = append(f.Series, FigureSeries{Name: "simulated mean of J", Group: "reward", Mark: Measured, Points: meansOf(j, c, recorded, steps[len(steps)-1])})
+	return f
+}

@@ -1,0 +1,129 @@
+package judge
+
+import (
+	"cmp"
+	"math"
+	"reflect"
+	"slices"
+
+	"grposim/rom"
+	"grposim/sweeps/claim"
+	"grposim/sweeps/config"
+	"grposim/sweeps/plan"
+	"grposim/sweeps/store"
+)
+
+// Mistake returns the fault that a mistake in the theory amounts to, for a check and the first cell
+// of a set; config.NoFault: nothing changes.
+type Mistake func(*config.Check, *config.Settings) config.Fault
+
+// Shift is the change that a fault of the theory makes to one comparison of a check.
+type Shift struct {
+	Check    *config.Check // the check
+	Label    string        // name of the cells, for people
+	Quantity string        // the quantity compared
+	// the change as a multiple of the right prediction; NaN where that is 0, or out of scope
+	Relative float64
+	// the change as a multiple of the check's margin; ±Inf where that is 0, NaN out of scope
+	Margins    float64
+	OutOfScope string // why the wrong theory predicts nothing here; "": it does
+}
+
+// Shifts returns the changes that each mistake makes to the comparisons of a plan's checks: in the
+// prediction, or in its distance from a right measurement without noise. It simulates nothing. It
+// uses the first and the last set of cells of every check. Left out are refutations, one-sided
+// comparisons, and right predictions that are infinite or out of scope.
+func Shifts(plan *plan.Plan, mistakes []Mistake) [][]Shift {
+	shifts := make([][]Shift, len(mistakes))
+	evidence := claim.NewEvidence(plan, nil)
+	for _, planned := range plan.Checks {
+		check := planned.Check
+		for _, set := range firstAndLast(planned.Sets) {
+			ideal := *evidence
+			ideal.Outcomes = make(map[string]*store.Outcome)
+			right := judgement{*claim.NewQuestion(check, &ideal)}
+			for _, c := range set.Cells {
+				ideal.Outcomes[c.ID] = right.Noiseless(c)
+			}
+			quantities := claim.Quantities(check, set)
+			findings := right.Find(set)
+			for n, mistake := range mistakes {
+				fault, found := mistake(check, &set.Cells[0].Settings), findings
+				if right.isAffectedBy(fault, set) {
+					wrong := right
+					wrong.Fault = fault
+					found = wrong.Find(set)
+				}
+				for i, f := range found {
+					if was := findings[i]; isTwoSided(was, check) {
+						s := right.shift(was, f)
+						s.Label, s.Quantity = set.Label, f.Quantity
+						if check.Hypothesis == nil { // with one there is a single finding
+							s.Quantity = quantities[i]
+						}
+						shifts[n] = append(shifts[n], s)
+					}
+				}
+			}
+		}
+	}
+	return shifts
+}
+
+// isAffectedBy reports whether a fault changes any input of the judged prediction for a set of
+// cells. Age and mass are inputs of the reduced-order model only. At G = ∞ there is no noise to
+// scale.
+func (j *judgement) isAffectedBy(f config.Fault, set plan.CellSet) bool {
+	scale := f.Scale
+	if j.Kind != rom.LeadingOrder {
+		scale.Lag, scale.Mass = 1, 1
+	}
+	if !slices.ContainsFunc(set.Cells, func(c *plan.Cell) bool { return !c.Deterministic() }) {
+		scale.Noise = 1
+	}
+	if scale != rom.Unit || f.Mode != "" && f.Mode != j.Check.Mode || f.Law != "" && f.Law != j.Check.Law {
+		return true
+	}
+	faulty := *j
+	faulty.Fault = f
+	return slices.ContainsFunc(set.Cells, func(c *plan.Cell) bool {
+		return !reflect.DeepEqual(faulty.Settings(c), c.Settings)
+	})
+}
+
+// firstAndLast returns the first and the last of the sets, or all of fewer than two.
+func firstAndLast(sets []plan.CellSet) []plan.CellSet {
+	if len(sets) < 2 {
+		return sets
+	}
+	return []plan.CellSet{sets[0], sets[len(sets)-1]}
+}
+
+// isTwoSided reports whether a finding compares a measurement from both sides with a
+// finite prediction that is claimed to hold.
+func isTwoSided(f claim.Finding, check *config.Check) bool {
+	return f.Side == claim.FromBothSides && cmp.Or(f.Expect, check.Expect) == config.Holds &&
+		!f.Predicted.Out() && !math.IsInf(f.Predicted.Value, 0)
+}
+
+// shift returns the difference between the findings of the right and of the wrong
+// theory in the same outcome.
+func (j *judgement) shift(right, wrong claim.Finding) Shift {
+	s := Shift{Check: j.Check, OutOfScope: wrong.Predicted.Because.String()}
+	if wrong.Predicted.Out() {
+		s.Relative, s.Margins = math.NaN(), math.NaN()
+		return s
+	}
+	moved := wrong.Predicted.Value - right.Predicted.Value
+	if d := wrong.Measured - right.Measured; !math.IsNaN(d) {
+		moved -= d // trajectories, recurrences and failure modes measure a deviation from the prediction
+	}
+	s.Relative = moved / right.Predicted.Value
+	if right.Predicted.Value == 0 {
+		s.Relative = math.NaN()
+	}
+	if moved != 0 { // else 0 also where the margin is 0
+		s.Margins = moved / j.Margin(right.Predicted.Value)
+	}
+	return s
+}

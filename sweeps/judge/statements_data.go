@@ -1,0 +1,235 @@
+package judge
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"sync"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"grposim/configs"
+	"grposim/training/equivalence"
+)
+
+// The confidence of what the paper's table decides, and the margin of scores that count as
+// the same, as a share: that of `grposim compare`, which is ours.
+const (
+	TableConfidence = 0.95
+	TableMargin     = 0.02
+)
+
+// onData returns the readings of the statements that are judged on data which are not ours,
+// by the statement's id. Its facts are effects of the table, or logs.
+var onData = sync.OnceValue(func() map[string][]JudgedReading {
+	return map[string][]JudgedReading{
+		"benchmark-invariance": invariance(Table1()),
+		"benchmark-gains":      gains(scoresOf("configs/improvement.csv", configs.Improvement)),
+		"fit-training":         fitTraining(PublicFits()),
+	}
+})
+
+// Table1 returns Table 1 of the paper: A is G = 16, B is G = 4.
+func Table1() []equivalence.Score { return scoresOf("configs/benchmarks.csv", configs.Benchmarks) }
+
+// scoresOf reads an embedded table of scores. It panics on a problem: the table is embedded,
+// and a test reads it.
+func scoresOf(name string, data []byte) []equivalence.Score {
+	table, err := equivalence.ReadScores(bytes.NewReader(data), name)
+	if err != nil {
+		panic("sweeps: " + err.Error())
+	}
+	return table.Scores
+}
+
+// dataReading returns a reading with counts of facts and what was found.
+func dataReading(reading string, counts VerdictCounts, found string) JudgedReading {
+	return JudgedReading{Reading: reading, Limit: counts, LimitFacts: counts, Evidence: []Fact{}, Found: found}
+}
+
+// equalCounts counts judgements of equality: the same is for it.
+func equalCounts(all ...equivalence.Judgement) VerdictCounts {
+	var counts VerdictCounts
+	for _, j := range all {
+		switch j.Verdict {
+		case equivalence.Same:
+			counts.Support++
+		case equivalence.Different:
+			counts.Contradict++
+		default:
+			counts.Inconclusive++
+		}
+	}
+	return counts
+}
+
+// points returns a difference of shares in points, with its interval.
+func points(d float64, j equivalence.Judgement) string {
+	return fmt.Sprintf("%+.2f [%+.2f, %+.2f]", 100*d, 100*j.Lo, 100*j.Hi)
+}
+
+// effects returns the differences B − A of every benchmark and model, means over its metrics,
+// in the order of the table. Metrics of the same answers are no independent facts.
+func effects(scores []equivalence.Score) (all []float64) {
+	at, metrics := make(map[[2]string]int), []float64{}
+	for _, s := range scores {
+		name := [2]string{s.Benchmark, s.Model}
+		i, seen := at[name]
+		if !seen {
+			i, at[name] = len(all), len(all)
+			all, metrics = append(all, 0), append(metrics, 0)
+		}
+		all[i], metrics[i] = all[i]+s.B-s.A, metrics[i]+1
+	}
+	floats.Div(all, metrics)
+	return all
+}
+
+// signs counts the differences that fall and rise. p is the probability of so uneven a split if
+// both are equally likely (two-sided).
+func signs(differences []float64) (fall, rise int, p float64) {
+	for _, d := range differences {
+		if d < 0 {
+			fall++
+		} else if d > 0 {
+			rise++
+		}
+	}
+	if fall+rise == 0 {
+		return 0, 0, 1
+	}
+	law := distuv.Binomial{N: float64(fall + rise), P: 0.5}
+	return fall, rise, min(1, 2*law.CDF(float64(min(fall, rise))))
+}
+
+// AverageEffect is the mean of effects, with its judgement by Student's interval of their scatter.
+func AverageEffect(scores []equivalence.Score) (float64, equivalence.Judgement) {
+	all := effects(scores)
+	mean, deviation := stat.MeanStdDev(all, nil)
+	n := float64(len(all))
+	interval := equivalence.Student(mean, deviation/math.Sqrt(n), n-1)
+	return mean, equivalence.Judge([]equivalence.Row{{Interval: interval, Margin: TableMargin}}, TableConfidence)[0]
+}
+
+// invariance judges the equality of scores with G = 16 and G = 4: of every score, and of the
+// mean over benchmarks and models.
+func invariance(scores []equivalence.Score) []JudgedReading {
+	counts := equalCounts(equivalence.Scores(scores, TableMargin, TableConfidence)...)
+	mean, judged := AverageEffect(scores)
+	all := effects(scores)
+	fall, rise, p := signs(all)
+	return []JudgedReading{
+		dataReading("each-benchmark", counts, fmt.Sprintf("of %d scores %d are the same within %g points, %d undecided, %d different: two runs a side have 2 degrees of freedom",
+			len(scores), counts.Support, 100*TableMargin, counts.Inconclusive, counts.Contradict)),
+		dataReading("on-average", equalCounts(judged), fmt.Sprintf("the mean of %d effects, G = 4 less G = 16, is %s points: %s within %g points; %d favour G = 16 and %d G = 4 (sign test P = %.2g)",
+			len(all), points(mean, judged), judged.Verdict, 100*TableMargin, fall, rise, p)),
+	}
+}
+
+// gains judges whether most cells of the table rise above the untrained model, A.
+func gains(scores []equivalence.Score) []JudgedReading {
+	var all []float64
+	falls, onOne := make(map[string]int), ""
+	for _, s := range scores {
+		all = append(all, s.B-s.A)
+		if s.B < s.A {
+			if falls[s.Benchmark]++; onOne == "" || falls[s.Benchmark] > falls[onOne] {
+				onOne = s.Benchmark
+			}
+		}
+	}
+	fallen, risen, _ := signs(all)
+	fall, rise, p := signs(effects(scores))
+	var counts VerdictCounts
+	switch {
+	case p > 1-TableConfidence:
+		counts.Inconclusive++
+	case 2*risen > len(all) && rise > fall:
+		counts.Support++
+	default:
+		counts.Contradict++
+	}
+	return []JudgedReading{dataReading("", counts, fmt.Sprintf("%d of %d cells rise, %d fall (%d of them on %s), %d are equal; of effects %d rise and %d fall, sign test P = %.2g",
+		risen, len(all), fallen, falls[onOne], onOne, len(all)-risen-fallen, rise, fall, p))}
+}
+
+// PublicFit is a fit of the paper's three-phase law to a log of a GRPO run.
+type PublicFit struct {
+	Log      string  // its name in docs/example
+	Rows     int     // with a reward
+	R2       float64 // of the rows
+	R2Means  float64 // of their moving average over 5 % of them
+	Rival    string  // the law without inertia of the lowest BIC
+	DeltaBIC float64 // BIC of the three-phase law less that of the rival
+}
+
+// The numbers that a fit is judged by: the paper's R², and the difference of BIC that is a
+// likelihood ratio of 20, as in training/fit.
+const (
+	paperR2     = 0.91
+	decisiveBIC = 6
+)
+
+// FitColumns are the columns of configs/fits.csv.
+var FitColumns = []string{"log", "rows", "r2", "r2_means", "rival", "delta_bic"}
+
+// PublicFits returns the fits of configs/fits.csv. It panics on a problem: the table is
+// embedded, and a test reads it.
+func PublicFits() []PublicFit {
+	input := csv.NewReader(bytes.NewReader(configs.Fits))
+	input.Comment = '#'
+	rows, err := input.ReadAll()
+	if err != nil || len(rows) == 0 || !slices.Equal(rows[0], FitColumns) {
+		panic(fmt.Sprintf("sweeps: configs/fits.csv: %v", err))
+	}
+	var fits []PublicFit
+	for _, row := range rows[1:] {
+		number := func(text string) float64 {
+			x, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				panic("sweeps: configs/fits.csv: " + err.Error())
+			}
+			return x
+		}
+		fits = append(fits, PublicFit{row[0], int(number(row[1])), number(row[2]), number(row[3]), row[4], number(row[5])})
+	}
+	return fits
+}
+
+// fitTraining judges what the paper says of the fit to training reward on other runs.
+func fitTraining(fits []PublicFit) []JudgedReading {
+	reaches := func(r2 func(PublicFit) float64) (VerdictCounts, string) {
+		var counts VerdictCounts
+		var all []float64
+		for _, f := range fits {
+			if all = append(all, r2(f)); r2(f) >= paperR2 {
+				counts.Support++
+			} else {
+				counts.Contradict++
+			}
+		}
+		return counts, fmt.Sprintf("R² is %g or more in %d of %d logs (%.2f to %.2f)", paperR2, counts.Support, len(fits), slices.Min(all), slices.Max(all))
+	}
+	rows, ofRows := reaches(func(f PublicFit) float64 { return f.R2 })
+	means, ofMeans := reaches(func(f PublicFit) float64 { return f.R2Means })
+	var inertia VerdictCounts
+	for _, f := range fits {
+		switch {
+		case f.DeltaBIC <= -decisiveBIC:
+			inertia.Support++
+		case f.DeltaBIC >= decisiveBIC:
+			inertia.Contradict++
+		default:
+			inertia.Inconclusive++
+		}
+	}
+	return []JudgedReading{
+		dataReading("rows", rows, ofRows), dataReading("means", means, ofMeans),
+		dataReading("inertia", inertia, fmt.Sprintf("it beats every law without inertia in %d of %d logs, and one of them beats it in %d", inertia.Support, len(fits), inertia.Contradict)),
+	}
+}

@@ -1,0 +1,180 @@
+package sweeps
+
+import (
+	"fmt"
+
+	"grposim/rom"
+	"grposim/sweeps/claim"
+	"grposim/sweeps/config"
+)
+
+// picture describes the figures of the checks of a claim. The zero picture is replaced by
+// deviationPicture.
+type picture struct {
+	shows shown
+	// family returns the family of a check: checks of equal family share a figure. A
+	// check of family "" has a figure of its own; so has every check if family is nil.
+	family func(check *config.Check) string
+	spans  span // the variants that one figure shows
+	// draw returns the figure except for its name and the variant in its title; j is the
+	// judgement of the first of the checks.
+	draw func(j *claim.Question, d *figureSource) Figure
+}
+
+// shown is what of its checks a picture shows.
+type shown int
+
+const (
+	// what was measured and predicted: a hypothesis has a picture of its own
+	predictions              shown = iota
+	predictionsAndHypotheses       // a hypothesis too
+	hypothesisAlone                // what was measured, and a hypothesis about it
+)
+
+// span is the range of variants that one figure shows.
+type span int
+
+const (
+	oneVariant  span = iota // one figure per variant
+	allVariants             // one figure, with the variants side by side
+)
+
+// byClaim returns the family of all checks of the same claim.
+func byClaim(check *config.Check) string { return check.Claim.Name }
+
+// byOver is the family of all checks of a claim over the same key.
+func byOver(check *config.Check) string { return check.Claim.Name + " over " + check.Over }
+
+// deviationPicture shows the deviations of measured from predicted values. Checks of single
+// variants share a figure if claim, prediction, expectation and kind of margin are the same.
+var deviationPicture = picture{draw: drawDeviations, spans: allVariants, family: func(check *config.Check) string {
+	if check.Variant == "" {
+		return ""
+	}
+	return fmt.Sprint(check.Claim.Name, check.Prediction, check.Expect, check.Margin > 0)
+}}
+
+// pictures has the pictures of claims. The others show deviations.
+var pictures = map[*config.Claim]picture{
+	config.Trajectory:     {draw: drawCurves},
+	config.TimeToLevel:    {draw: drawTimes},
+	config.Arrival:        {draw: drawOver(&arrivalPicture, config.Arrival)},
+	config.ModelAmplitude: {family: byClaim, draw: drawOver(&amplitudePicture, config.ModelAmplitude)},
+	config.Recurrence:     {family: byClaim, draw: drawOrbits},
+
+	config.RateOverThreshold: {family: byClaim, draw: drawOverThreshold},
+	config.Relaxation:        {family: byClaim, draw: drawOver(&relaxationPicture, config.Relaxation)},
+	config.DampingRatio:      {family: byClaim, draw: drawOver(&dampingPicture, config.DampingRatio)},
+	config.SaturationFit:     {family: byClaim, draw: drawFits},
+	config.LawFit:            lawsPicture,
+	config.LawForecast:       lawsPicture,
+	config.FailureMode:       {family: byClaim, spans: allVariants, draw: drawModes},
+
+	config.OscillationOnset:   locatedPicture(&onsetPicture, config.OscillationOnset),
+	config.StabilityThreshold: locatedPicture(&thresholdPicture, config.StabilityThreshold),
+	config.RuleIsSafe:         locatedPicture(&thresholdPicture, config.StabilityThreshold),
+	config.VisibleFrontier:    locatedPicture(&frontierPicture, config.VisibleFrontier),
+	config.FrontierAboveOnset: locatedPicture(&frontierPicture, config.VisibleFrontier),
+
+	config.FluctuationScaling: slopePicture("Stationary variance of the expected reward", "Var J"),
+	config.RelaxationScaling:  slopePicture("Relaxation rate", "relaxation rate per step"),
+
+	config.MedianFrontier:   {family: byOver, draw: drawFrontiers},
+	config.FrontierGap:      locatedPicture(&frontierPicture, config.VisibleFrontier),
+	config.FrontierRatio:    locatedPicture(&frontierPicture, config.VisibleFrontier),
+	config.FrontierConstant: locatedPicture(&frontierPicture, config.VisibleFrontier),
+	config.ClassOccurs:      classPicture,
+	config.ClassThroughout:  classPicture,
+}
+
+// locatedPicture is the picture of values of a searched parameter, those of the claim named.
+func locatedPicture(over *overPicture, of *config.Claim) picture {
+	family := func(check *config.Check) string { return over.title + " in " + check.Locate.Param }
+	return picture{family: family, draw: drawOver(over, of)}
+}
+
+// picturesOf returns the pictures of a check: that of its claim and, where it does not show
+// the check's hypothesis, one of that.
+func picturesOf(check *config.Check) []picture {
+	own := pictures[check.Claim]
+	switch {
+	case check.Hypothesis == nil && own.draw == nil:
+		return []picture{deviationPicture}
+	case check.Hypothesis == nil || own.shows == predictionsAndHypotheses:
+		return []picture{own}
+	case own.draw == nil: // the deviation from a bound is no picture
+		return []picture{hypothesisPicture}
+	}
+	return []picture{own, hypothesisPicture}
+}
+
+var amplitudePicture = overPicture{
+	title:    "Range of the paper’s oscillator over that of the run",
+	label:    "natural logarithm of the ratio",
+	caption:  "Above 0 the oscillator has the larger range.",
+	theories: []theoryLine{{rom.PaperRule, "equal ranges"}},
+}
+
+var arrivalPicture = overPicture{
+	title: "Replicas that end where theory says", label: "share of replicas",
+	caption:  "Each point is the share of replicas whose reward at the end is that of the end of the mean path, within the distance that the verdict gives.",
+	theories: []theoryLine{{"", "predicted"}},
+}
+
+// frontierPicture shows frontiers with the paper's line.
+var frontierPicture = overPicture{
+	title:   "Visible oscillation",
+	label:   "%s of the visible frontier",
+	caption: "Each point is the smallest value at which the run oscillates visibly. Where the paper’s rule gives the frontier, the points lie on its line.",
+	theories: []theoryLine{
+		{rom.PaperRule, "paper’s rule"}, {rom.RuleAtStiffness, "paper’s rule at λ of the stiffest mode"},
+	},
+}
+
+// classPicture is that of the claims about classes, lawsPicture that of the claims about laws fitted
+// to the logged reward: of all checks one.
+var (
+	classPicture = picture{family: byClaim, spans: allVariants, draw: drawClasses}
+	lawsPicture  = picture{family: func(*config.Check) string { return "laws" }, draw: drawLaws}
+)
+
+// Onsets span decades in 1 − μ. On that scale the few per cent by which ζ = 1 misses
+// them are invisible, so onsets are drawn as multiples of the onset at ζ = 1.
+var (
+	thresholdPicture = overPicture{
+		title:   "Stability threshold",
+		label:   "%s at the threshold",
+		caption: "Each point is the value at which the fixed point was found to lose stability in simulation. A theory holds where the points lie on its line.",
+		theories: []theoryLine{
+			{"", "exact, at the measured stiffness"}, {rom.PaperRule, "paper’s rule"}, {rom.RuleAtStiffness, "paper’s rule at λ of the stiffest mode"}, {rom.LeadingOrder, "reduced-order model, γ = 0"},
+		},
+		deep: []theoryLine{
+			{"", "two matrices, at the measured stiffness"}, {rom.PaperRule, "paper’s rule"}, {rom.RuleAtStiffness, "paper’s rule at λ"}, {rom.LeadingOrder, "one number: λ, all of it stale"},
+		},
+	}
+	onsetPicture = overPicture{
+		title:   "Onset of oscillation",
+		label:   "%s at the onset",
+		caption: "Each point is the value at which the decay was found to become oscillatory in simulation. A theory holds where the points lie on its line.",
+		ratio:   "onset in %s / that of ζ = 1",
+		theories: []theoryLine{
+			{"", "exact, at the measured stiffness"}, {rom.LeadingOrder, "reduced-order model, ζ = 1"}, {rom.PaperRule, "paper’s model, ζ = 1"}, {rom.RuleAtStiffness, "paper’s model at λ of the stiffest mode, ζ = 1"},
+		},
+	}
+)
+
+// The numbers of a small deviation from the fixed point that decays or grows.
+var (
+	relaxationPicture = overPicture{
+		title:    "Relaxation rate, negative where a deviation grows",
+		caption:  "A theory holds where the measured points lie on its line.",
+		label:    "relaxation rate per step",
+		theories: []theoryLine{{"", "linear dynamics"}, {rom.LeadingOrder, "reduced-order model"}},
+	}
+	dampingPicture = overPicture{
+		title:    "Damping ratio",
+		caption:  "A theory holds where the measured points lie on its line. Below ζ = 1 a deviation oscillates while it decays.",
+		label:    "damping ratio ζ",
+		theories: []theoryLine{{"", "linear dynamics"}, {rom.LeadingOrder, "reduced-order model"}, {rom.PaperRule, "paper’s model"}, {rom.RuleAtStiffness, "paper’s model at λ of the stiffest mode"}},
+	}
+)
