@@ -18,23 +18,36 @@ func NewExpanded(arms []option.Arm, e *option.Estimator, s *Samples) *Expanded {
 func (l *Expanded) Factored() bool { return l.e.Advantage.Scale == option.NoScale }
 func (l *Expanded) Exact() bool    { return l.Factored() && !l.bySign() }
 
-// LeftOut is with the std scale the relative variance of a group's variance, (μ_4/s⁴ − 1)/G, and at
+// LeftOut has with the std scale the relative variance of a group's variance, (μ_4/s⁴ − 1)/G, and at
 // least 1/G. A lone sample x changes that variance too: the next term of its force is ⅜x⁵/(G²s⁵),
-// and the largest mean of ⅜x⁴/(G²s⁴) over an arm's rewards is a square of LeftOut at least. A
-// clip in force adds 1/√G, of rewards that are near the mean of a group.
-func (l *Expanded) LeftOut() (size float64) {
+// and the largest mean of ⅜x⁴/(G²s⁴) over an arm's rewards is a square of it at least. A clip in
+// force adds 1/√G, of rewards that are near the mean of a group. The mean is off by the square.
+// The noise is off by as much, or by what pairs of samples add, which is all where arms are even.
+func (l *Expanded) LeftOut() (mean, noise float64) {
 	if l.e.Advantage.Scale == option.StdScale {
 		l.prepare()
 		mu, largest := l.moments(), 0.0
 		for a := range l.states {
 			largest = max(largest, l.states[a].full(4))
 		}
-		size = max(mu[4]/(mu[2]*mu[2])-1, 1, math.Sqrt(3./8*largest)/mu[2]) / l.size
+		noise = max(mu[4]/(mu[2]*mu[2])-1, 1, math.Sqrt(3./8*largest)/mu[2]) / l.size
 	}
 	if l.Clipped() {
-		size += 1 / math.Sqrt(l.size)
+		noise += 1 / math.Sqrt(l.size)
 	}
-	return size
+	if mean = noise * noise; mean > 0 {
+		arms := len(l.arms)
+		alone, pairs := Square(arms), Square(arms)
+		l.Covariance(alone, Square(arms), nil)
+		l.addPairs(pairs)
+		single, both := 0.0, 0.0
+		for a := range arms {
+			single += alone[a][a]
+			both += l.baseline * l.baseline / l.size * pairs[a][a]
+		}
+		noise = max(noise, both/single)
+	}
+	return mean, noise
 }
 
 // Reach is that of Law. A KL in the reward outweighs any difference beyond the span of the rewards.
@@ -155,17 +168,32 @@ func (l *Expanded) Covariance(reward, cross, _ [][]float64) {
 	factor := l.baseline
 	if l.e.Advantage.Scale == option.NoScale && !l.Clipped() {
 		factor *= 1 - 1/l.size
-		for a, old := range l.Old {
-			for b := range arms {
-				reward[a][b] += (x[a]*x[b] - y[a]*y[b]*mu[2]) / (l.size - 1)
-			}
-			reward[a][a] += old * l.Up[a] * l.Up[a] * mu[2] / (l.size - 1)
-		}
+		l.addPairs(reward)
 	}
 	for a := range arms {
 		for b := range arms {
 			reward[a][b] *= factor * factor / l.size
 			cross[a][b] *= factor / l.size
 		}
+	}
+}
+
+// addPairs adds what pairs of samples give to G times the noise of the force,
+//
+//	(Cov(u_a, u_b) s² + X_a X_b)/(G − 1),
+//
+// times F². Without a scale it is exact; std shrinks it, by up to ¼, as it varies with the pairs.
+func (l *Expanded) addPairs(reward [][]float64) {
+	mu := l.moments()
+	f, _, _ := l.generalScale(mu[2])
+	for a, old := range l.Old {
+		up, down := l.Up[a], l.Down[a]
+		x, y := l.states[a].weighted(1, up, down), l.states[a].weighted(0, up, down)
+		for b, other := range l.Old {
+			up, down := l.Up[b], l.Down[b]
+			xb, yb := l.states[b].weighted(1, up, down), l.states[b].weighted(0, up, down)
+			reward[a][b] += f * f * old * other * (x*xb - y*yb*mu[2]) / (l.size - 1)
+		}
+		reward[a][a] += f * f * old * up * up * mu[2] / (l.size - 1)
 	}
 }

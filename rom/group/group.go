@@ -67,8 +67,8 @@ type Law interface {
 	// Exact reports whether Mean is exact under all weights, and Covariance under weights
 	// that do not depend on the sign.
 	Exact() bool
-	// LeftOut returns the relative size of what Covariance leaves out; Mean leaves out its square.
-	LeftOut() float64
+	// LeftOut returns the relative sizes of what Mean and Covariance leave out.
+	LeftOut() (mean, noise float64)
 
 	// Values returns the probabilities of the values that rewards take, if arms have the probabilities
 	// probs. They are in the order of the arms, those of all prompts one after the other. A density
@@ -129,10 +129,10 @@ func newBase(arms []option.Arm, e *option.Estimator, s *Samples) base {
 	return b
 }
 
-func (b *base) Factored() bool   { return false }
-func (b *base) Exact() bool      { return true }
-func (b *base) LeftOut() float64 { return 0 }
-func (b *base) Prompts() float64 { return 1 }
+func (b *base) Factored() bool                 { return false }
+func (b *base) Exact() bool                    { return true }
+func (b *base) LeftOut() (mean, noise float64) { return 0, 0 }
+func (b *base) Prompts() float64               { return 1 }
 
 func (b *base) Value(probs []float64, v int) (sum float64) {
 	for _, t := range b.listed() {

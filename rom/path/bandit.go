@@ -162,8 +162,8 @@ func neglect(p *cell.Params, init []float64, at []int, all []Path, of []observab
 }
 
 // expansionError returns what a force expanded in 1/G makes the observable's mean err by at each
-// step, given the shift by noise. It is LeftOut, the largest up to the step, times that shift and
-// the difference from the mean field at G = ∞, which is of first order in 1/G.
+// step, given the shift by noise. It is what is left out of the noise, the largest up to the step,
+// times that shift, and as much of the difference from the mean field at G = ∞, of order 1/G.
 func (o *observable) expansionError(
 	p cell.Params, init []float64, at []int, shift func(n int) float64) func(n int) float64 {
 	last, of, m, largest := at[len(at)-1], []observable{*o}, force.New(&p), 0.0
@@ -177,7 +177,8 @@ func (o *observable) expansionError(
 			return math.NaN()
 		}
 		m.Set(theta, theta)
-		largest = max(largest, m.Law.LeftOut())
+		_, noise := m.Law.LeftOut()
+		largest = max(largest, noise)
 		return largest * (math.Abs(here.field[0][n]-infinite.field[0][n]) + math.Abs(shift(n)))
 	}
 }

@@ -243,8 +243,8 @@ func (e *Equilibrium) locate() (because scope.Reason) {
 	if because := m.Sliding(); because.Out() {
 		return because
 	}
-	if left := m.Law.LeftOut(); left*left > mostExpanded { // NaN where rewards are equal: it locks
-		return tooManyValued(left * left)
+	if left, _ := m.Law.LeftOut(); left > mostExpanded { // NaN where rewards are equal: it locks
+		return tooManyValued(left)
 	}
 	e.linearization = newLinearization(*f, e.logits)
 	if p.Measured != nil {
