@@ -89,7 +89,7 @@ test-long: ## tests that take minutes (TestLong…): all of reproduce, close sta
 # Packages that start goroutines, and tests of them that do; none of more than seconds, because the
 # race detector makes a program ten times as slow. Without checkptr=0 it stops at
 # simd/archsimd.LoadFloat64x8SlicePart of Go 1.26, which points at eight numbers in a shorter slice, and reads those that are there.
-CONCURRENT := sim sweeps sweeps/plan sweeps/advice cmd/grposim
+CONCURRENT := sim sim/probe sweeps sweeps/plan sweeps/advice cmd/grposim
 RACED := TestWorkersDoNotMatter TestCellsBeforeDoNotMatter TestDivergence TestInterruptionOfProbes TestDoneFails TestPanickingCell \
 	TestWaitForAFolder TestSameBytesForAnyWorkers \
 	TestSeedsAreAnAxis TestInterruptedJudging TestMergedShardsAreTheSingleRun TestFigures \

@@ -50,6 +50,14 @@ func (m *Mistakes) Number(field string, got float64, valid bool, want string) {
 	}
 }
 
+// PerArm adds a mistake unless a list has one finite number an arm.
+func (m *Mistakes) PerArm(field string, got []float64, arms int) {
+	infinite := func(x float64) bool { return math.IsInf(x, 0) || math.IsNaN(x) }
+	if len(got) != arms || slices.ContainsFunc(got, infinite) {
+		m.Want(false, field, got, fmt.Sprintf("%d finite numbers, one an arm", arms))
+	}
+}
+
 // Least adds a mistake if an integer is less than least.
 func (m *Mistakes) Least(field string, got, least int) {
 	if got < least { // no text is made for a valid value: every cell of a sweep is checked

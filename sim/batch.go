@@ -8,7 +8,7 @@ import (
 // fewestVector is the number of replicas from which on a vectorBatch is faster.
 const fewestVector = 3
 
-// stepsBetweenChecks is the number of steps of a batch or a pair between two checks of its context.
+// stepsBetweenChecks is the number of steps of a batch between two checks of its context.
 // Even with 1,000 arms they take a fraction of a second.
 const stepsBetweenChecks = 1 << 11
 

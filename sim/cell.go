@@ -5,11 +5,11 @@ import (
 	"grposim/option"
 )
 
-// Cell is one point of a parameter sweep: what to simulate and what to measure in addition to the
-// run. Simulate checks every field. A cell needs arms, a group size, a learning rate and a number
-// of steps. What else is left out is the usual: one group a step, on-policy, the group's mean and
-// deviation, no weights, no penalty. The optimizer is then a plain gradient step, the start and the
-// reference are the uniform policy, and there is one replica.
+// Cell is one point of a parameter sweep: what to simulate and what to measure. Simulate checks
+// every field. A cell needs arms, a group size, a learning rate and a number of steps. What else is
+// left out is the usual: one group a step, on-policy, the group's mean and deviation, no weights,
+// no penalty. The optimizer is then a plain gradient step, the start and the reference are the
+// uniform policy, and there is one replica.
 type Cell struct {
 	ID        string // with Seed, selects the cell's random streams; equal ones give equal streams
 	Seed      uint64
@@ -25,13 +25,13 @@ type Cell struct {
 
 	ReferenceUpdate option.ReferenceUpdate // of π_ref, which begins as Reference
 
-	Stiffness  []StiffnessProbe // measured in addition to the run
-	Relaxation *RelaxationProbe // measured in addition to the run; nil: none
-	Location   *LocationProbe   // nil: none; a located cell simulates only Stiffness and this
-	Fits       []CurveFit       // fits to the mean curve of J
-	Traces     int              // number of replicas whose recorded series the Result returns, ≥ 0
-	Ends       int              // number of replicas whose ends the Result returns, ≥ 0
-	Edge       bool             // whether StiffnessAtEnd is measured, of a Network at G = ∞
+	Fits   []CurveFit // fits to the mean curve of J
+	Traces int        // number of replicas whose recorded series the Result returns, ≥ 0
+	Ends   int        // number of replicas whose ends the Result returns, ≥ 0
+	Edge   bool       // whether StiffnessAtEnd is measured, of a Network at G = ∞
+
+	// Probes returns what is measured beside the run of the complete cell; nil: none.
+	Probes func(c *Cell) Probes
 
 	// Progress, if not nil, is called after each piece of work with its share of the
 	// cell's, in (0, 1], from several goroutines.
@@ -59,8 +59,9 @@ func (c *Cell) Draws(t int) bool {
 // checked returns the complete cell. It panics with the mistakes of its caller: lists that were
 // left out have none.
 func (c Cell) checked() *Cell {
-	c.completeNumbers()
-	c.check()
+	m := new(option.Mistakes)
+	c.Check(m)
+	m.Panic("sim")
 	return c.complete()
 }
 

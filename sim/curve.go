@@ -83,7 +83,8 @@ func curveEstimates(c *Cell, at []int, sums [][]float64) []measure.Named {
 			}
 		}
 		estimate := func(name string, values []float64) measure.Named {
-			return c.jackknife(name, len(sums), func(without int) float64 { return values[without-measure.All] })
+			at := func(without int) float64 { return values[without-measure.All] }
+			return measure.Named{Name: name, Estimate: c.Jackknife(len(sums), at)}
 		}
 		switch fit {
 		case SaturationFit:
@@ -92,7 +93,7 @@ func curveEstimates(c *Cell, at []int, sums [][]float64) []measure.Named {
 			estimates = append(estimates, estimate(EarlySlope, first))
 		}
 	}
-	return determined(estimates...)
+	return measure.Determined(estimates...)
 }
 
 // meanCurve returns the mean of J at the given steps over the replicas of all bins
@@ -103,7 +104,7 @@ func meanCurve(c *Cell, at []int, sums [][]float64, steps []int, without int) []
 		if b == without {
 			continue
 		}
-		count += binStart(b+1, len(sums), replicas) - binStart(b, len(sums), replicas)
+		count += measure.BinStart(b+1, len(sums), replicas) - measure.BinStart(b, len(sums), replicas)
 		for i, t := range steps {
 			column, _ := slices.BinarySearch(at, t)
 			mean[i] += sum[column]

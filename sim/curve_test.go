@@ -38,9 +38,10 @@ func TestFitSteps(t *testing.T) {
 // §4). The tolerance of 0.01 covers these digits, and that only every third step is read.
 func TestSaturationOfTheReferenceBandit(t *testing.T) {
 	const kappa = 0.05 * 0.1586848975
-	c := modeCell(option.NoImportance, option.AtSnapshot)
+	c := referenceCell()
+	c.Estimator.GroupSize = option.Infinite
 	c.Init, c.Optimizer.LearningRate = []float64{0, 0}, 0.05
-	c.Run.Steps = int(math.Round(5 / kappa))
+	c.Run = Run{Steps: int(math.Round(5 / kappa))}
 	c.Fits = []CurveFit{SaturationFit}
 	r := simulate(t, []Cell{c}, 1)[0]
 	rate, _ := estimate(r, SaturationRate)
@@ -52,10 +53,17 @@ func TestSaturationOfTheReferenceBandit(t *testing.T) {
 
 // The stand-in for the paper's bandit has an early-slope K of 0.120 (docs/theory.md §9).
 func TestEarlySlopeOfTheStandIn(t *testing.T) {
-	c := standIn(0.01, option.Ratio, option.AtCurrent)
-	c.Lag, c.Optimizer.Momentum = block(1), 0
-	c.Fits = []CurveFit{EarlySlopeFit}
-	c.Run.Steps = 50_000
+	c := Cell{
+		Estimator: option.Estimator{
+			GroupSize: option.Infinite, Importance: option.Importance{Mode: option.Ratio},
+			KL: option.KL{Coefficient: 1},
+		},
+		Lag: option.Lag{Interval: 1}, Optimizer: option.Optimizer{LearningRate: 0.01},
+		Run: Run{Steps: 50_000}, Fits: []CurveFit{EarlySlopeFit},
+	}
+	for _, mean := range []float64{0, 0, 0, 0.5, 0.5, 1, 1, 2} {
+		c.Bandit.Arms = append(c.Bandit.Arms, option.Arm{Law: option.Constant, Mean: mean})
+	}
 	if k, found := estimate(simulate(t, []Cell{c}, 1)[0], EarlySlope); !found || math.Abs(k.Mean-0.120) > 5e-4 {
 		t.Errorf("K = %g, want 0.120", k.Mean)
 	}
@@ -132,15 +140,14 @@ func TestSaturationCoverage(t *testing.T) {
 	}
 }
 
-// Probes, fits and traces do not change the results of the run by a single bit.
-func TestProbesLeaveTheRunAlone(t *testing.T) {
+// Fits and traces do not change the results of the run by a single bit.
+func TestFitsLeaveTheRunAlone(t *testing.T) {
 	plain := referenceCell()
 	plain.Run = Run{Steps: 300, BurnIn: 50, Replicas: 40}
-	probed := plain
-	probed.Traces = 7
-	probed.Fits = []CurveFit{SaturationFit, EarlySlopeFit, LoggedFit}
-	probed.Relaxation = &RelaxationProbe{Point: plain.Init, Direction: []float64{1, -1}, Offset: 0.05}
-	results := simulate(t, []Cell{plain, probed}, 2)
+	fitted := plain
+	fitted.Traces = 7
+	fitted.Fits = []CurveFit{SaturationFit, EarlySlopeFit, LoggedFit}
+	results := simulate(t, []Cell{plain, fitted}, 2)
 	want, got := results[0], results[1]
 	if got.Traces == nil || len(got.Estimates) <= len(want.Estimates) {
 		t.Errorf("got %d traces and %d estimates, want some traces and more than %d estimates", len(got.Traces), len(got.Estimates), len(want.Estimates))
@@ -151,14 +158,16 @@ func TestProbesLeaveTheRunAlone(t *testing.T) {
 	}
 }
 
-// binOf assigns every replica to the bin whose range, by binStart, contains it.
+// binOf assigns every replica to the bin whose range, by measure.BinStart, contains it.
 func TestBins(t *testing.T) {
 	for _, replicas := range []int{1, 2, 63, 64, 65, 100, 1000} {
 		bins := min(replicas, curveBins)
 		w := &cellWork{averages: make([]averages, replicas), curves: make([][]float64, bins)}
 		for i := range replicas {
-			if b := w.binOf(i); i < binStart(b, bins, replicas) || i >= binStart(b+1, bins, replicas) {
-				t.Errorf("replica %d of %d: got bin %d, whose replicas are %d to %d", i, replicas, b, binStart(b, bins, replicas), binStart(b+1, bins, replicas)-1)
+			b := w.binOf(i)
+			first, end := measure.BinStart(b, bins, replicas), measure.BinStart(b+1, bins, replicas)
+			if i < first || i >= end {
+				t.Errorf("replica %d of %d: got bin %d, whose replicas are %d to %d", i, replicas, b, first, end-1)
 			}
 		}
 	}

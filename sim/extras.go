@@ -88,6 +88,7 @@ type extras struct {
 	quantities []Quantity               // see own
 	strata     [][]int                  // the prompts of each stratum, if they are recorded
 	values     [][quantityCount]float64 // by recorded step, in the order of quantities
+	mode       recordedMode             // of Stiffest
 	redrawn    float64                  // expected samples before this step, if countsRedraws
 	shares     float64                  // Σ of effective sizes since the record, if averagesShares
 	steps      float64                  // of that sum
@@ -178,7 +179,7 @@ func (r *replica) observeExtras(t int, reward float64) {
 		case passes:
 			v[i] = r.passes(k, reward)
 		case q == Stiffest:
-			v[i] = r.contexts.(*contexts).stiffnessNow(r.cell)
+			v[i] = r.extra.mode.stiffness(r.cell, r.contexts.(*contexts).weights)
 		case q == EffectiveSampleSize && q.SinceRecord(r.cell.Lag):
 			v[i] = r.extra.shares / r.extra.steps
 			r.extra.shares, r.extra.steps = 0, 0

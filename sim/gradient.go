@@ -1,9 +1,6 @@
 package sim
 
 import (
-	"math"
-	"slices"
-
 	"grposim/grpo"
 	"grposim/option"
 	"grposim/sim/draw"
@@ -58,38 +55,6 @@ func (s *gradientSampler) draw() {
 	}
 }
 
-// drawCoupled draws the groups of a step of both sides of a pair, whose streams are equal. The n-th
-// group of one side is drawn with the same random words as the n-th group of the other. At G = ∞
-// there are none.
-func drawCoupled(plus, minus *gradientSampler) {
-	plus.statistics.Reset()
-	minus.statistics.Reset()
-	if plus.cell.Deterministic() {
-		return
-	}
-	for range plus.cell.Estimator.GroupsPerStep {
-		draw.Align(plus.words, minus.words)
-		plus.sampler.group(&plus.statistics, plus.words)
-		minus.sampler.group(&minus.statistics, minus.words)
-	}
-}
-
-// differ reports whether the groups of the two sides differ.
-func differ(plus, minus *grpo.GroupStatistics) bool {
-	return !slices.Equal(plus.Arms, minus.Arms)
-}
-
-// pushes reports whether the rewards of a step's groups exert a force, for some arm. The advantages
-// of an arm add to 0, up to rounding, in a group of equal rewards or of a single arm.
-func pushes(s *grpo.GroupStatistics) bool {
-	return slices.ContainsFunc(s.Arms, func(a grpo.ArmStatistics) bool {
-		return math.Abs(a.Positive+a.Negative) > float64(cancelled*(a.Positive-a.Negative))
-	})
-}
-
-// cancelled bounds the rounding error of a sum of advantages relative to their moduli.
-const cancelled = 1e-9
-
 // gradient sets s.g to the gradient estimate at current from the groups that
 // behaviour drew; at G = ∞ to the expected gradient.
 func (s *gradientSampler) gradient(current, behaviour *grpo.Policy) {
@@ -98,13 +63,4 @@ func (s *gradientSampler) gradient(current, behaviour *grpo.Policy) {
 	} else {
 		s.force.Sampled(s.g, &s.statistics, current, behaviour)
 	}
-}
-
-// displaced returns the policy with logits point + d·direction.
-func displaced(point, direction []float64, d float64) *grpo.Policy {
-	logits := make([]float64, len(point))
-	for a, x := range point {
-		logits[a] = x + float64(d*direction[a])
-	}
-	return grpo.NewPolicy(logits)
 }

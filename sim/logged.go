@@ -78,5 +78,5 @@ func loggedEstimates(c *Cell, at []int, logs [][]float64) []measure.Named {
 			estimates = append(estimates, measure.Named{Name: name, Estimate: e})
 		}
 	}
-	return determined(estimates...)
+	return measure.Determined(estimates...)
 }

@@ -8,6 +8,7 @@ import (
 	"grposim/grpo"
 	"grposim/network"
 	"grposim/option"
+	"grposim/sim/measure"
 )
 
 // Network makes the logits of the policies of several contexts functions of shared weights. Every
@@ -35,7 +36,7 @@ func (n *Network) check(c *Cell, m *option.Mistakes) {
 	arms := len(c.Bandit.Arms)
 	net := n.New()
 	m.Want(net.Arms() == arms, "Network.New", fmt.Sprintf("%d arms", net.Arms()), fmt.Sprintf("%d, as Bandit.Arms", arms))
-	m.Want(len(n.Weights) == net.Weights() && finite(n.Weights), "Network.Weights", len(n.Weights), fmt.Sprintf("%d finite numbers", net.Weights()))
+	m.Want(len(n.Weights) == net.Weights() && measure.Finite(n.Weights...), "Network.Weights", len(n.Weights), fmt.Sprintf("%d finite numbers", net.Weights()))
 	m.Want(len(n.Means) == net.Contexts(), "Network.Means", len(n.Means), fmt.Sprintf("%d lists, one a context", net.Contexts()))
 	m.Want(len(n.Reference) == net.Contexts(), "Network.Reference", len(n.Reference), fmt.Sprintf("%d lists, one a context", net.Contexts()))
 	for x, means := range n.Means {
@@ -43,7 +44,7 @@ func (n *Network) check(c *Cell, m *option.Mistakes) {
 		m.Want(len(means) == arms && !outside, fmt.Sprintf("Network.Means[%d]", x), means, fmt.Sprintf("%d numbers in [0, 1], one an arm", arms))
 	}
 	for x, logits := range n.Reference {
-		wantNumbers(m, fmt.Sprintf("Network.Reference[%d]", x), logits, arms)
+		m.PerArm(fmt.Sprintf("Network.Reference[%d]", x), logits, arms)
 	}
 	e, o := &c.Estimator, &c.Optimizer
 	m.Want(allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "Bernoulli arms, with Network")
@@ -53,16 +54,8 @@ func (n *Network) check(c *Cell, m *option.Mistakes) {
 	m.Want(plain, "Estimator", *e, "fresh groups that are all kept, the KL penalty in the loss and advantages of single groups, with Network")
 	m.Want(o.MaxNorm == 0, "Optimizer.MaxNorm", o.MaxNorm, "0, with Network")
 	m.Want(c.ReferenceUpdate.Interval == 0, "ReferenceUpdate.Interval", c.ReferenceUpdate.Interval, "0, with Network")
-	m.Want(c.Relaxation == nil, "Relaxation", "a probe", "none, with Network")
 	other := func(q Quantity) bool { return q != Stiffest }
 	m.Want(!slices.ContainsFunc(c.Run.Record, other), "Run.Record", c.Run.Record, "no other than Stiffest, with Network")
-	if c.Location == nil {
-		m.Want(len(c.Stiffness) == 0 || c.Deterministic(), "Estimator.GroupSize", e.GroupSize, "option.Infinite for the stiffness of a Network")
-		return
-	}
-	m.Want(c.Location.Event != Visible, "Location.Event", c.Location.Event, "instability or ringing, with Network")
-	m.Want(c.Deterministic() || c.Location.Event == Instability && e.Advantage.Baseline == option.LeaveOneOut, "Estimator.GroupSize", e.GroupSize, "option.Infinite, or the instability of groups with the baseline leave-one-out, with Network")
-	m.Want(!c.followsMode() || e.GradientAtSnapshot(), "Estimator", *e, "no weight, no scale and the exact KL at the snapshot, where one mode of a Network is followed")
 }
 
 // contexts holds the policies of a network in a run.
@@ -75,8 +68,6 @@ type contexts struct {
 	logits, force []float64  // of all contexts
 	each          []*replica // by context: its policy, snapshots, samples and force
 	reward, gap   float64    // means over the contexts
-	probe         *contexts  // of stiffnessNow; nil before the first time
-	stiff         []float64  // the direction that it found last
 }
 
 // newContexts returns the policies of a cell with a network. A context is a replica whose logits
@@ -89,7 +80,7 @@ func newContexts(c *Cell, of func(*option.Bandit, *option.Estimator) *laws) *con
 	p.logits, p.force = make([]float64, size), make([]float64, size)
 	for x, means := range n.Means {
 		one := *c
-		one.Network, one.Stiffness, one.Location, one.Fits = nil, nil, nil, nil
+		one.Network, one.Fits = nil, nil
 		one.Bandit.Arms = make([]option.Arm, len(means))
 		for a, m := range means {
 			one.Bandit.Arms[a].Mean = m

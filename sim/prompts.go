@@ -8,6 +8,7 @@ import (
 	"grposim/grpo"
 	"grposim/option"
 	"grposim/sim/draw"
+	"grposim/sim/measure"
 )
 
 // Prompts are the prompts of a cell: bandits of two Bernoulli arms. One is chosen for each of the B
@@ -51,12 +52,11 @@ func (p *Prompts) check(c *Cell, m *option.Mistakes) {
 	m.Want(c.Estimator.Filter != option.Drop, "Estimator.Filter", c.Estimator.Filter, "none or redraw, with Prompts")
 	m.Want(c.Estimator.Filter != option.Redraw || p.Order == option.Independent, "Prompts.Order", p.Order, "independent with the filter redraw")
 	m.Want(!c.Deterministic(), "Estimator.GroupSize", c.Estimator.GroupSize, "a finite size, with Prompts")
-	m.Want(len(c.Stiffness) == 0 && c.Relaxation == nil && c.Location == nil, "Stiffness, Relaxation or Location", "a probe", "none, with Prompts")
 	if p.Parameters == option.Shared {
 		m.Want(p.Starts == nil, "Prompts.Starts", p.Starts, "nil with shared parameters")
 		return
 	}
-	m.Want(p.Starts == nil || len(p.Starts) == len(p.Means) && finite(p.Starts), "Prompts.Starts", p.Starts, "nil, or a finite number for each prompt")
+	m.Want(p.Starts == nil || len(p.Starts) == len(p.Means) && measure.Finite(p.Starts...), "Prompts.Starts", p.Starts, "nil, or a finite number for each prompt")
 	m.Want(c.Lag.Kind == option.Block, "Lag.Kind", c.Lag.Kind, "block, with a policy for each prompt")
 	m.Want(c.Estimator.Importance.Linear(), "Estimator.Importance.Mode", c.Estimator.Importance.Mode, "none or ratio, with a policy for each prompt")
 }

@@ -63,6 +63,10 @@ func Quantities(arms int) []Quantity {
 	return all
 }
 
+// RefreshPeriod returns the number of steps from one refresh instant to the next. It is K for block
+// lag, and 1 for delay lag.
+func RefreshPeriod(lag option.Lag) int { return lag.StepsPerSnapshot() }
+
 // RecordedSteps returns the increasing steps at which a run of the given length is recorded. They
 // are 0, the last, and multiples of the period: K for block lag, else 1. About 200 steps are spaced
 // evenly on a logarithmic axis.

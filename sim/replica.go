@@ -7,6 +7,7 @@ import (
 	"grposim/grpo"
 	"grposim/option"
 	"grposim/sim/draw"
+	"grposim/sim/measure"
 )
 
 // replica runs replicas of one cell, one after another in the same memory.
@@ -174,7 +175,7 @@ func (r *replica) note(t int, reward float64) (ok bool) {
 	if t == r.recorded[r.nextRecord] {
 		v := &r.values[r.nextRecord]
 		r.observe(v, reward)
-		if !finite(r.policy.Logits) || !finite(v[:]) {
+		if !measure.Finite(r.policy.Logits...) || !measure.Finite(v[:]...) {
 			r.divergedAt = t
 			return false
 		}
@@ -261,7 +262,7 @@ func (r *replica) finish() averages {
 	avg.gap /= n
 	avg.gapSquare /= n
 	avg.zeroVariance = float64(r.zero) / (n * float64(groups))
-	if r.divergedAt == running && !finite([]float64{avg.reward, avg.rewardSquare, avg.gap, avg.gapSquare}) {
+	if r.divergedAt == running && !measure.Finite(avg.reward, avg.rewardSquare, avg.gap, avg.gapSquare) {
 		r.divergedAt = c.Run.Steps
 	}
 	return avg
@@ -308,13 +309,3 @@ func (r *replica) observe(v *[quantityCount]float64, reward float64) {
 
 // gap returns z = θ_1 − θ_0 of two arms, where index 1 is the arm listed first.
 func gap(p *grpo.Policy) float64 { return p.Logits[0] - p.Logits[1] }
-
-// finite reports whether no value is infinite or NaN.
-func finite(values []float64) bool {
-	for _, x := range values {
-		if math.IsInf(x, 0) || math.IsNaN(x) {
-			return false
-		}
-	}
-	return true
-}

@@ -3,16 +3,17 @@
 // package option (ExampleSimulate). Simulate panics with all mistakes of the first cell that has
 // any, a line each.
 //
-//  1. A Cell is one point of a parameter sweep, with the length of the run. Its probes measure
-//     something in addition to the run. What it leaves out is the usual; see Cell.
+//  1. A Cell is one point of a parameter sweep, with the length of the run. What it leaves out is
+//     the usual; see Cell. Package probe measures more of it, by Probes beside the run, a Walk, a
+//     Pair, Coupled gradients or a MeanField.
 //  2. Simulate checks the cells and divides them into units of work, such as 16 replicas of one
 //     cell. It runs these on a fixed number of worker goroutines.
 //  3. It calls back with a Result for each finished cell. That has a status, and the recorded
 //     quantities as means, standard errors and quantiles over the replicas. Its estimates have
 //     names and errors: ExpectedRewardVariance is the stationary variance of J.
 //
-// Results are reproducible to the last bit. Every replica, every pair and every bin of a stiffness
-// probe reads a random stream of its own. It is a pure function of the cell's Seed and ID, of the
+// Results are reproducible to the last bit. Every replica, every pair and every bin of a probe
+// reads a random stream of its own. It is a pure function of the cell's Seed and ID, of the
 // purpose and of an index (Stream). No generator is shared and no clock is read. The units of a
 // cell may finish in any order; they are merged in the order of their indices. So a Result depends
 // on its Cell alone: not on the number of workers, on other cells or on the machine.

@@ -21,8 +21,8 @@ const (
 )
 
 // Result is what a cell measured. If a replica has diverged there is no average over the others.
-// Then Steps, Trajectory and Traces are nil, and Estimates has those of the probes of stiffness and
-// relaxation only. A located cell has Estimates only.
+// Then Steps, Trajectory and Traces are nil, and Estimates has those of the probes only. A cell that
+// is not run has Estimates only.
 type Result struct {
 	Status     Status
 	Diverged   int             // replicas that diverged, in [0, Run.Replicas]
@@ -93,6 +93,15 @@ func (p *Panic) Error() string {
 func (p *Panic) Unwrap() error {
 	err, _ := p.Value.(error)
 	return err
+}
+
+// Probes measure something of a cell beside its run, or instead of it. The workers of Simulate do
+// their units in any order, several at a time.
+type Probes interface {
+	Alone() bool                                   // whether the cell is not run
+	Units() int                                    // pieces of work, ≥ 1 where the cell is not run
+	Do(ctx context.Context, unit int)              // may stop where ctx is done
+	Estimates(ctx context.Context) []measure.Named // is called once, after the last unit
 }
 
 // chunkSize is the number of replicas whose sums one worker computes before they are
@@ -171,8 +180,7 @@ func Simulate(ctx context.Context, cells []Cell, workers int, done func(index in
 	return context.Cause(ctx)
 }
 
-// unit is the smallest piece of work: one chunk of replicas, or cellWork.binsTogether bins
-// of a stiffness or relaxation probe.
+// unit is the smallest piece of work: one chunk of replicas, or a unit of the probes.
 type unit struct {
 	work   *cellWork
 	number int
@@ -198,20 +206,19 @@ func (u unit) do(ctx context.Context, memory *workerMemory) (result *Result, err
 type cellWork struct {
 	cell     *Cell
 	index    int   // in the cells of Simulate
-	units    int   // chunks first, then those of each stiffness probe, then of the relaxation probe
+	units    int   // chunks first, then those of the probes
 	chunks   int   // number of chunks
 	recorded []int // steps
 	read     []int // steps at which J is read for Cell.Fits
 
-	averages   []averages                 // [replica]
-	early      [][][quantityCount]float64 // [replica][recorded step], for quantiles and traces
-	extras     [][][quantityCount]float64 // the same of Run.Record; nil: it is empty
-	logs       [][]float64                // [replica][index in read]: logged rewards, for LoggedFit
-	ends       []End                      // of the first Cell.Ends replicas
-	probes     [][]slopes                 // [stiffness probe][bin]
-	relaxation []measure.Recurrence       // [bin]
-	located    []measure.Named            // estimates of the location probe
-	edge       []measure.Named            // StiffnessAtEnd, if wanted
+	averages []averages                 // [replica]
+	early    [][][quantityCount]float64 // [replica][recorded step], for quantiles and traces
+	extras   [][][quantityCount]float64 // the same of Run.Record; nil: it is empty
+	logs     [][]float64                // [replica][index in read]: logged rewards, for LoggedFit
+	ends     []End                      // of the first Cell.Ends replicas
+	probes   Probes                     // nil: none
+	probed   []measure.Named            // their estimates
+	edge     []measure.Named            // StiffnessAtEnd, if wanted
 
 	mutex      sync.Mutex
 	left       int               // units not yet finished
@@ -233,13 +240,18 @@ type chunkSums struct {
 
 // newCellWork returns the work of a complete and valid cell.
 func newCellWork(cell *Cell, index int) *cellWork {
-	replicas := cell.Replicas()
-	if cell.Location != nil {
-		return newLocationWork(cell, index)
+	var probes Probes
+	if cell.Probes != nil {
+		probes = cell.Probes(cell)
+		if units := probes.Units(); probes.Alone() {
+			return &cellWork{cell: cell, index: index, probes: probes, units: units, left: units}
+		}
 	}
+	replicas := cell.Replicas()
 	w := &cellWork{
 		cell:       cell,
 		index:      index,
+		probes:     probes,
 		chunks:     (replicas + chunkSize - 1) / chunkSize,
 		recorded:   RecordedSteps(cell.Run.Steps, cell.Lag),
 		read:       curveSteps(cell.Fits, cell.Run.Steps),
@@ -258,44 +270,12 @@ func newCellWork(cell *Cell, index int) *cellWork {
 	if slices.Contains(cell.Fits, LoggedFit) {
 		w.logs = make([][]float64, replicas)
 	}
-	w.units = w.chunks
-	w.addProbes()
-	if cell.Relaxation != nil {
-		w.relaxation = make([]measure.Recurrence, min(replicas, relaxationBins))
-		w.units += w.binUnits(len(w.relaxation))
+	if w.units = w.chunks; probes != nil {
+		w.units += probes.Units()
 	}
 	w.left = w.units
 	return w
 }
-
-// newLocationWork returns the work of a located cell: its stiffness probes, after which
-// run does the search.
-func newLocationWork(cell *Cell, index int) *cellWork {
-	w := &cellWork{cell: cell, index: index}
-	w.addProbes()
-	w.left = w.units
-	return w
-}
-
-// addProbes adds the bins of the cell's stiffness probes to the units.
-func (w *cellWork) addProbes() {
-	for i := range w.cell.Stiffness {
-		bins := w.cell.Stiffness[i].bins(w.cell)
-		w.probes = append(w.probes, make([]slopes, bins))
-		w.units += w.binUnits(bins)
-	}
-}
-
-// binsTogether returns the number of bins of a probe in a unit.
-func (w *cellWork) binsTogether() int {
-	if hasVectorPairs(w.cell) {
-		return vectorBins
-	}
-	return 1
-}
-
-// binUnits returns the number of units of a probe with the given number of bins.
-func (w *cellWork) binUnits(bins int) int { return (bins + w.binsTogether() - 1) / w.binsTogether() }
 
 // newCurves returns a zero matrix of bins rows.
 func newCurves(bins, columns int) [][]float64 {
@@ -306,50 +286,28 @@ func newCurves(bins, columns int) [][]float64 {
 	return curves
 }
 
-// run does one unit and reports whether it was the cell's last. A location search takes
-// its scale from the measured stiffness, so it follows the last bin.
+// run does one unit and reports whether it was the cell's last.
 func (w *cellWork) run(ctx context.Context, number int, memory *workerMemory) bool {
 	if number < w.chunks {
 		w.runChunk(ctx, number, memory)
 	} else {
-		w.runBins(ctx, number-w.chunks)
+		w.probes.Do(ctx, number-w.chunks)
 	}
 	w.mutex.Lock()
 	w.left--
 	last := w.left == 0
 	w.mutex.Unlock()
-	if last && w.cell.Location != nil {
-		for i, bins := range w.probes {
-			if w.cell.Stiffness[i].Name == StiffnessTotal {
-				w.located = w.cell.Location.locate(ctx, w.cell, w.cell.Stiffness[i].estimate(w.cell, bins))
-			}
-		}
+	if last && w.probes != nil && ctx.Err() == nil {
+		w.probed = w.probes.Estimates(ctx)
 	}
 	switch progress := w.cell.Progress; {
 	case progress == nil:
-	case w.cell.Location == nil:
+	case w.chunks > 0:
 		progress(1 / float64(w.units))
-	case last: // nearly all of its work is the search
+	case last: // nearly all of its work is in the estimates
 		progress(1)
 	}
 	return last && ctx.Err() == nil
-}
-
-// runBins measures the bins of one unit of a probe.
-func (w *cellWork) runBins(ctx context.Context, number int) {
-	together := w.binsTogether()
-	for probe, bins := range w.probes {
-		if number < w.binUnits(len(bins)) {
-			first := number * together
-			w.cell.Stiffness[probe].slopes(ctx, w.cell, probe, first, bins[first:min(first+together, len(bins))])
-			return
-		}
-		number -= w.binUnits(len(bins))
-	}
-	first, bins := number*together, len(w.relaxation)
-	p := w.cell.Relaxation
-	fits := recurrenceFits(w.cell, p.Direction, p.Offset, w.relaxation[first:min(first+together, bins)], p.span(w.cell))
-	p.runs(w.cell).relax(ctx, fits, first, bins)
 }
 
 // runChunk runs the replicas of one chunk and merges all chunks whose turn has come.
@@ -475,16 +433,7 @@ func (w *cellWork) result() Result {
 		r.Estimates = append(r.Estimates, loggedEstimates(w.cell, w.read, w.logs)...)
 		r.Traces = w.traces(every)
 	}
-	for i, bins := range w.probes {
-		r.Estimates = append(r.Estimates, measure.Named{
-			Name:     w.cell.Stiffness[i].Name,
-			Estimate: w.cell.Stiffness[i].estimate(w.cell, bins),
-		})
-	}
-	if len(w.relaxation) > 0 {
-		r.Estimates = append(r.Estimates, relaxationEstimates(w.cell, w.relaxation)...)
-	}
-	r.Estimates = append(append(r.Estimates, w.located...), w.edge...)
+	r.Estimates = append(append(r.Estimates, w.probed...), w.edge...)
 	return r
 }
 
@@ -517,7 +466,7 @@ func (w *cellWork) stationary() []measure.Named {
 	estimates := []measure.Named{
 		{Name: ExpectedRewardMean, Estimate: mean.Shift(reward0)},
 		{Name: ExpectedRewardVariance, Estimate: variance},
-		{Name: ZeroVarianceShare, Estimate: w.cell.estimate(column(func(a *averages) float64 { return a.zeroVariance }), 0)},
+		{Name: ZeroVarianceShare, Estimate: w.cell.Estimate(column(func(a *averages) float64 { return a.zeroVariance }), 0)},
 	}
 	if len(w.cell.Bandit.Arms) == 2 {
 		z := column(func(a *averages) float64 { return a.gap })
@@ -542,14 +491,22 @@ func (w *cellWork) moments(mean, square []float64) (first, second measure.Estima
 	if math.Abs(measure.Average(about)) < rounding*size {
 		clear(about)
 	}
-	return w.cell.estimate(mean, rounding*math.Sqrt(size)), w.cell.estimate(about, rounding*size)
+	return w.cell.Estimate(mean, rounding*math.Sqrt(size)), w.cell.Estimate(about, rounding*size)
 }
 
-// estimate returns the mean of independent values, each known but for rounding, with its standard
+// Estimate returns the mean of independent values, each known but for rounding, with its standard
 // error. At G = ∞, where nothing is random, it is the first of them, exact.
-func (c *Cell) estimate(values []float64, rounding float64) measure.Estimate {
+func (c *Cell) Estimate(values []float64, rounding float64) measure.Estimate {
 	if c.Deterministic() {
 		return measure.Certain(values[0])
 	}
 	return measure.Rounded(values, rounding)
+}
+
+// Jackknife returns the estimate of a statistic of bins, as measure.Jackknife; at G = ∞ it is exact.
+func (c *Cell) Jackknife(bins int, statistic func(without int) float64) measure.Estimate {
+	if c.Deterministic() {
+		return measure.Certain(statistic(measure.All))
+	}
+	return measure.Jackknife(bins, statistic)
 }

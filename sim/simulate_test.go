@@ -1,12 +1,11 @@
 package sim
 
 import (
-	"context"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -22,19 +21,14 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func referenceCell() Cell {
 	return Cell{
 		ID: "reference", Seed: 1,
-		Bandit: option.Bandit{
-			Arms:      []option.Arm{{Law: option.Bernoulli, Mean: 0.9}, {Law: option.Bernoulli, Mean: 0.2}},
-			TrueMeans: []float64{0.9, 0.2},
-		},
+		Bandit: option.Bandit{Arms: []option.Arm{{Mean: 0.9}, {Mean: 0.2}}, TrueMeans: []float64{0.9, 0.2}},
 		Estimator: option.Estimator{
-			GroupSize: 16, GroupsPerStep: 1,
-			Advantage:  option.Advantage{Baseline: option.MeanBaseline, Scale: option.NoScale, Std: option.PopulationStd},
-			Importance: option.Importance{Mode: option.NoImportance, ClipLow: 0.2, ClipHigh: 0.2},
-			KL:         option.KL{Coefficient: 0.5, Gradient: option.ExactKL, At: option.AtSnapshot},
+			GroupSize: 16, GroupsPerStep: 1, Advantage: option.Advantage{Scale: option.NoScale},
+			Importance: option.Importance{ClipLow: 0.2, ClipHigh: 0.2},
+			KL:         option.KL{Coefficient: 0.5, At: option.AtSnapshot},
 		},
-		Lag:       option.Lag{Kind: option.Block, Interval: 1},
-		Optimizer: option.Optimizer{Kind: option.HeavyBall, LearningRate: 0.1, Schedule: option.Schedule{Kind: option.ConstantRate}},
-		Init:      []float64{0.65625, -0.65625}, Reference: []float64{0, 0},
+		Lag: option.Lag{Interval: 1}, Optimizer: option.Optimizer{LearningRate: 0.1},
+		Init: []float64{0.65625, -0.65625}, Reference: []float64{0, 0},
 		Run: Run{Steps: 2000, BurnIn: 500, Replicas: 100},
 	}
 }
@@ -53,26 +47,15 @@ func simulate(t *testing.T, cells []Cell, workers int) []Result {
 
 // Results are the same bits for 1, 2 and 7 workers, and for a cell alone or with others.
 func TestWorkersDoNotMatter(t *testing.T) {
-	cells := make([]Cell, 5)
+	cells := make([]Cell, 3)
 	for i := range cells {
 		cells[i] = referenceCell()
 		cells[i].Run.Steps, cells[i].Run.BurnIn = 500, 100
 	}
 	cells[1].ID, cells[1].Lag.Interval, cells[1].Run.Replicas = "other", 4, 33
 	cells[1].Estimator.Filter, cells[1].Run.Record = option.Redraw, []Quantity{PassAt(8), SamplesDrawn}
-	cells[2].ID, cells[2].Run.Replicas = "probed", 1
-	cells[2].Stiffness = []StiffnessProbe{{
-		Name: "stiffness_total", Displaced: Both, Point: cells[2].Init,
-		Direction: []float64{1, -1}, Covector: []float64{0.5, -0.5}, Displacement: 0.1, Pairs: 1000,
-	}}
-	cells[3].ID, cells[3].Run.Replicas, cells[3].Traces = "followed", 70, 9
-	cells[3].Fits = []CurveFit{SaturationFit, EarlySlopeFit}
-	cells[3].Relaxation = &RelaxationProbe{Point: cells[3].Init, Direction: []float64{1, -1}, Offset: 0.05}
-	cells[4].ID, cells[4].Run.Replicas, cells[4].Stiffness = "located", 3, cells[2].Stiffness
-	cells[4].Location = &LocationProbe{
-		Event: Instability, Param: LearningRate, From: 1, To: 4, Tolerance: 0.1,
-		Point: cells[4].Init, Direction: []float64{1, -1}, Offset: 0.05,
-	}
+	cells[2].ID, cells[2].Run.Replicas, cells[2].Traces = "followed", 70, 9
+	cells[2].Fits = []CurveFit{SaturationFit, EarlySlopeFit}
 	want := simulate(t, cells, 1)
 	for _, workers := range []int{2, 7} {
 		if diff := difference(want, simulate(t, cells, workers)); diff != "" {
@@ -226,52 +209,6 @@ func TestDivergence(t *testing.T) {
 	}
 }
 
-// An interruption stops runs and every kind of probe soon, with long runs and with many groups a
-// step. No goroutine is left (TestMain).
-func TestInterruptionOfProbes(t *testing.T) {
-	relaxation := referenceCell()
-	relaxation.Run = Run{Steps: math.MaxInt32, Replicas: 64}
-	relaxation.Relaxation = &RelaxationProbe{Point: relaxation.Init, Direction: []float64{1, -1}, Offset: 0.05}
-	wide := relaxation
-	wide.Estimator.GroupsPerStep = 20_000
-	location := locationCell(option.NoImportance, option.AtSnapshot, LocationProbe{Event: Instability, Param: LearningRate, From: 1e-9, To: 1, Tolerance: 1e-12})
-	location.Run.Steps = math.MaxInt32
-	ringing := location
-	ringing.Optimizer.LearningRate = 1e-9 // so that intervals are long
-	ringing.Location = &LocationProbe{Event: Ringing, Param: RefreshInterval, From: 0.1, To: 1e6, Tolerance: 1e-12, Point: location.Init, Direction: []float64{1, -1}, Offset: 1e-5}
-	sampled := locationCell(option.NoImportance, option.AtSnapshot, *location.Location)
-	sampled.Estimator.GroupSize, sampled.Estimator.GroupsPerStep = 16, 20_000
-	sampled.Run = Run{Steps: math.MaxInt32, Replicas: 100}
-	sampled.Stiffness[0].Pairs = stiffnessBins * pairsPerDouble
-	for i, c := range []Cell{relaxation, wide, location, ringing, sampled} {
-		work := newCellWork(&c, 0)
-		for _, bins := range work.probes {
-			for i := range bins {
-				bins[i] = slopes{near: 0.16, far: 0.16, informative: 100} // in place of a measurement
-			}
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		begun := time.Now()
-		var memory workerMemory
-		for unit := max(0, work.units-1); unit < work.units; unit++ { // the last unit is of the probe
-			work.left = 1
-			if work.run(ctx, unit, &memory) {
-				t.Errorf("probe %d was finished, want it interrupted", i)
-			}
-		}
-		cancel()
-		stop := errors.New("enough")
-		ctx, interrupt := context.WithCancelCause(t.Context())
-		interrupt(stop)
-		if err := Simulate(ctx, []Cell{c, c}, 3, func(int, Result) error { t.Error("a cell was finished"); return nil }); !errors.Is(err, stop) {
-			t.Errorf("error %v, want %v", err, stop)
-		}
-		if took := time.Since(begun); took > 30*time.Second { // usually far less
-			t.Errorf("probe %d stopped %v after its context", i, took-50*time.Millisecond)
-		}
-	}
-}
-
 // An error of done stops the simulation and is returned.
 func TestDoneFails(t *testing.T) {
 	full := errors.New("disk full")
@@ -364,4 +301,13 @@ func TestVarianceOfRounding(t *testing.T) {
 			t.Errorf("%s: E J %+v, Var J %+v", c.name, mean, variance)
 		}
 	}
+}
+
+// estimate returns the estimate of the given name.
+func estimate(r Result, name string) (measure.Estimate, bool) {
+	i := slices.IndexFunc(r.Estimates, func(e measure.Named) bool { return e.Name == name })
+	if i < 0 {
+		return measure.Estimate{}, false
+	}
+	return r.Estimates[i].Estimate, true
 }

@@ -13,9 +13,9 @@ import (
 // ratio. That of other lags is of its step.
 func TestRecordIsOfTheStepsSince(t *testing.T) {
 	random := rand.New(rand.NewPCG(31, 7))
-	deep := baseOfNetworks()
+	deep := BaseOfNetworks()
 	deep.Estimator.GroupSize, deep.Estimator.Importance, deep.Run.Replicas = 8, everyWeight(option.Clip), chunkSize
-	deep, _ = deepCell(deep, []float64{1, 0.5, 2})
+	deep, _ = DeepCell(deep, []float64{1, 0.5, 2})
 	cells := []Cell{*deep.checked()}
 	for i := range 150 / thin {
 		cells = append(cells, anyTwoArmCell(random, i), anyAgedCell(random, i), anyPromptCell(random, i))

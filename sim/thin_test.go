@@ -2,6 +2,5 @@
 
 package sim
 
-// thin is the factor by which fast tests thin out random cases and draws. The long tests
-// try all.
+// thin is the factor by which fast tests thin out random cases and draws; long ones try all.
 const thin = 8

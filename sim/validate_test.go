@@ -15,23 +15,7 @@ func validCell() Cell {
 	c.Bandit.Arms[1] = option.Arm{Law: option.Normal, Mean: 0.2, Std: 0.1}
 	c.Run = Run{Steps: 20, BurnIn: 5, Replicas: 2}
 	c.Estimator.Importance.Mode = option.Clip
-	point, direction := []float64{0.5, -0.5}, []float64{1, -1}
-	c.Stiffness = []StiffnessProbe{{
-		Name: StiffnessTotal, Displaced: Both, Point: point, Direction: direction,
-		Covector: []float64{0.5, -0.5}, Displacement: 0.1, Pairs: 9,
-	}}
-	c.Relaxation = &RelaxationProbe{Point: point, Direction: direction, Offset: 0.05}
 	c.Fits = []CurveFit{SaturationFit}
-	return c
-}
-
-// locatedCell is validCell with a location probe.
-func locatedCell() Cell {
-	c := validCell()
-	c.Location = &LocationProbe{
-		Event: Instability, Param: LearningRate, From: 1, To: 4, Tolerance: 0.1,
-		Point: c.Relaxation.Point, Direction: c.Relaxation.Direction, Offset: 0.05,
-	}
 	return c
 }
 
@@ -47,20 +31,14 @@ func TestInvalidCells(t *testing.T) {
 		"sim: Run.Record: got entropy":                                                              func(c *Cell) { c.Run.Record = []Quantity{Entropy} },
 		"want rewards of 0 or 1":                                                                    func(c *Cell) { c.Run.Record = []Quantity{PassAt(2)} },
 		"want prompts with a policy each":                                                           func(c *Cell) { c.Run.Record = []Quantity{Strata} },
-		"sim: Stiffness[0].Point: got []":                                                           func(c *Cell) { c.Stiffness[0].Point = nil },
-		"sim: Stiffness[0].Pairs: got 0":                                                            func(c *Cell) { c.Stiffness[0].Pairs = 0 },
-		"sim: Relaxation.Direction: got [0 0]":                                                      func(c *Cell) { c.Relaxation.Direction = []float64{0, 0} },
-		"sim: Stiffness: got 1 probes":                                                              func(c *Cell) { c.Stiffness[0].Name = "other" },
-		"sim: Location.To: got 0.5":                                                                 func(c *Cell) { c.Location.To = 0.5 },
-		"sim: Location.Offset: got +Inf":                                                            func(c *Cell) { c.Location.Offset = math.Inf(1) },
 		"sim: Prompts.Means[0]":                                                                     func(c *Cell) { *c = promptCell(nothing); c.Prompts.Means[0][1] = 1.5 },
 		"sim: Prompts.Starts":                                                                       func(c *Cell) { *c = promptCell(nothing); c.Prompts.Parameters = option.Shared },
 		"sim: Prompts.Order: got shuf":                                                              func(c *Cell) { *c = promptCell(nothing); c.Estimator.Filter = option.Redraw },
 		"sim: Lag.Kind":                                                                             func(c *Cell) { *c = promptCell(nothing); c.Lag.Kind = option.Delay },
-		"sim: Network.Means[1]: got [0.9 1.5 0.4]":                                                  func(c *Cell) { *c, _ = deepCell(baseOfNetworks(), []float64{1, 2}); c.Network.Means[1][1] = 1.5 },
-		"sim: Optimizer.MaxNorm: got 2":                                                             func(c *Cell) { *c, _ = deepCell(baseOfNetworks(), []float64{1, 2}); c.Optimizer.MaxNorm = 2 },
+		"sim: Network.Means[1]: got [0.9 1.5 0.4]":                                                  func(c *Cell) { *c, _ = DeepCell(BaseOfNetworks(), []float64{1, 2}); c.Network.Means[1][1] = 1.5 },
+		"sim: Optimizer.MaxNorm: got 2":                                                             func(c *Cell) { *c, _ = DeepCell(BaseOfNetworks(), []float64{1, 2}); c.Optimizer.MaxNorm = 2 },
 	} {
-		c := locatedCell()
+		c := validCell()
 		change(&c)
 		func() {
 			defer func() {
@@ -75,18 +53,6 @@ func TestInvalidCells(t *testing.T) {
 }
 
 func nothing(*Cell) {}
-
-// Valid cells pass, also with values that are not used: of what a location probe varies, or the
-// replicas at G = ∞.
-func TestValidCells(t *testing.T) {
-	rate, interval, infinite := locatedCell(), locatedCell(), validCell()
-	rate.Optimizer.LearningRate = 0
-	interval.Location.Param, interval.Lag.Interval = RefreshInterval, 0
-	infinite.Estimator.GroupSize, infinite.Run.Replicas, infinite.Stiffness[0].Pairs = option.Infinite, 0, 0
-	for _, c := range []Cell{validCell(), locatedCell(), rate, interval, infinite} {
-		c.checked()
-	}
-}
 
 // Lists that are nil stand for the arms' means and for zero logits.
 func TestNilLists(t *testing.T) {

@@ -4,27 +4,12 @@ package sim
 
 import "context"
 
-// In this build there are no vector instructions, which vectorBatch and vectorPairs need.
-type (
-	vectorBatch struct{}
-	vectorPairs struct{}
-)
-
-const vectorBins = 1
-
-func hasVectors(*Cell) bool { return false }
+// In this build there are no vector instructions, which vectorBatch needs.
+type vectorBatch struct{}
 
 func newVectorBatches([]*replica) []*vectorBatch { return nil }
 
 func runVectors(context.Context, []*vectorBatch, []*replica, []int) {}
-
-func newVectorPairs(*Cell, *sampler) *vectorPairs { return nil }
-
-func (*vectorPairs) relax(context.Context, *pairRuns, []pairFit, int, int) bool {
-	return false
-}
-
-func (*vectorPairs) slopes(context.Context, *StiffnessProbe, int, int, []slopes) {}
 
 const hasVectorRecords = false
 

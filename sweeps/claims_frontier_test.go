@@ -8,8 +8,8 @@ import (
 
 	"grposim/rom"
 	"grposim/rom/paper"
-	"grposim/sim"
 	"grposim/sim/measure"
+	"grposim/sim/probe"
 	"grposim/sweeps/claim"
 	"grposim/sweeps/judge"
 	"grposim/sweeps/plan"
@@ -50,12 +50,12 @@ func judgeFrontiers(t *testing.T, claim, check string, multiples [3]float64) []j
 		add := func(name string, x float64) {
 			o.Estimates = append(o.Estimates, store.NamedEstimate{Name: name, Mean: x, DF: measure.Exactly})
 		}
-		add(sim.LocatedEnd, 10*line)
+		add(probe.LocatedEnd, 10*line)
 		if m := multiples[i]; math.IsInf(m, 1) {
-			add(sim.LocatedLow, 10*line)
+			add(probe.LocatedLow, 10*line)
 		} else {
-			add(sim.LocatedLow, m*line)
-			add(sim.LocatedHigh, m*line)
+			add(probe.LocatedLow, m*line)
+			add(probe.LocatedHigh, m*line)
 		}
 		add(plan.StiffnessFresh, 0)
 		add(plan.StiffnessTotal, p.Stiffness.Total)
@@ -136,7 +136,7 @@ func judgeOverRate(t *testing.T, claim, check string, intervals [3]float64) (v j
 		o := &store.Outcome{ID: cell.ID, Status: store.CellOK}
 		for name, x := range map[string]float64{
 			plan.StiffnessFresh: 0, plan.StiffnessTotal: p.Stiffness.Total, plan.StiffnessStale: p.Stiffness.Total,
-			sim.LocatedLow: min(intervals[i], 1e4), sim.LocatedHigh: intervals[i], sim.LocatedEnd: 1e4,
+			probe.LocatedLow: min(intervals[i], 1e4), probe.LocatedHigh: intervals[i], probe.LocatedEnd: 1e4,
 		} {
 			if !math.IsInf(x, 1) {
 				o.Estimates = append(o.Estimates, store.NamedEstimate{Name: name, Mean: x, DF: measure.Exactly})

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"grposim/sim"
 	"grposim/sim/measure"
+	"grposim/sim/probe"
 	"grposim/sweeps/judge"
 	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
@@ -45,9 +45,9 @@ func judgeLocated(t *testing.T, check string, lo, hi, end float64, stiffness sto
 			o.Estimates = append(o.Estimates, store.NamedEstimate{Name: name, Mean: x, DF: measure.Exactly})
 		}
 	}
-	add(sim.LocatedLow, lo)
-	add(sim.LocatedHigh, hi)
-	add(sim.LocatedEnd, end)
+	add(probe.LocatedLow, lo)
+	add(probe.LocatedHigh, hi)
+	add(probe.LocatedEnd, end)
 	add(plan.StiffnessFresh, 0)
 	for _, name := range []string{plan.StiffnessTotal, plan.StiffnessStale} {
 		stiffness.Name = name
@@ -129,7 +129,7 @@ func TestJudgeBeyondSearchOfTheory(t *testing.T) {
 	text = strings.Replace(text, "learning_rate: 0.1,", "learning_rate: 0.0000001,", 1)
 	p := planText(t, text+"  - {"+check+", displacement: 0.00001, draws: 1}\n")
 	o := store.Outcome{ID: p.Cells[0].ID, Status: store.CellOK, Estimates: []store.NamedEstimate{
-		{Name: sim.LocatedLow, Mean: 400, DF: measure.Exactly}, {Name: sim.LocatedEnd, Mean: 400, DF: measure.Exactly},
+		{Name: probe.LocatedLow, Mean: 400, DF: measure.Exactly}, {Name: probe.LocatedEnd, Mean: 400, DF: measure.Exactly},
 		{Name: plan.StiffnessFresh, DF: measure.Exactly},
 	}}
 	for _, name := range []string{plan.StiffnessTotal, plan.StiffnessStale} {

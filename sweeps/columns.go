@@ -8,6 +8,7 @@ import (
 
 	"grposim/sim"
 	"grposim/sim/measure"
+	"grposim/sim/probe"
 	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 	"grposim/training/diagnose"
@@ -117,11 +118,11 @@ func estimateColumns() []store.Column {
 		{Name: plan.StiffnessFresh, Doc: "Its part λ_f from the current policy.", Unit: perLogit, Range: anyReal},
 		{Name: plan.StiffnessStale, Doc: "Its part λ_s from the snapshot.", Unit: perLogit, Range: anyReal},
 		{Name: plan.StiffnessSlowest, Doc: "Stiffness of the slowest mode; more than two arms.", Unit: perLogit, Range: anyReal},
-		{Name: sim.RelaxationRate, Doc: "Rate at which a small displacement from the fixed point decays; negative: growth.", Unit: perStep, Range: anyReal},
-		{Name: sim.DampingRatio, Doc: "Damping ratio ζ of the two dominant multipliers.", Unit: pureRatio, Range: anyReal},
-		{Name: sim.LocatedLow, Doc: "Search for an event in η or K: the last value certainly without it.", Unit: "of the parameter", Range: atLeast0},
-		{Name: sim.LocatedHigh, Doc: "The first value certainly with the event; empty if there is none up to located_to.", Unit: "of the parameter", Range: atLeast0},
-		{Name: sim.LocatedEnd, Doc: "The last value to be tried.", Unit: "of the parameter", Range: atLeast0},
+		{Name: probe.RelaxationRate, Doc: "Rate at which a small displacement from the fixed point decays; negative: growth.", Unit: perStep, Range: anyReal},
+		{Name: probe.DampingRatio, Doc: "Damping ratio ζ of the two dominant multipliers.", Unit: pureRatio, Range: anyReal},
+		{Name: probe.LocatedLow, Doc: "Search for an event in η or K: the last value certainly without it.", Unit: "of the parameter", Range: atLeast0},
+		{Name: probe.LocatedHigh, Doc: "The first value certainly with the event; empty if there is none up to located_to.", Unit: "of the parameter", Range: atLeast0},
+		{Name: probe.LocatedEnd, Doc: "The last value to be tried.", Unit: "of the parameter", Range: atLeast0},
 		{Name: sim.SaturationRate, Doc: "Rate of the exponential a − b e^{−rate·t} fitted to the mean of J.", Unit: perStep, Range: "> 0"},
 		{Name: sim.SaturationR2, Doc: "R² of that fit.", Unit: pureRatio, Range: zeroToOne},
 		{Name: sim.EarlySlope, Doc: "The paper's stiffness K, from the slope of −log(J_end − J) over the first 100 steps.", Unit: perLogit, Range: anyReal},

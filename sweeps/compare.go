@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"grposim/sim"
 	"grposim/sim/measure"
+	"grposim/sim/probe"
 	"grposim/sweeps/claim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/judge"
@@ -242,14 +242,14 @@ func measuredQuantities(c *plan.Cell, o *store.Outcome) ([]measure.Named, error)
 	var all []measure.Named
 	for _, e := range o.Estimates {
 		switch e.Name {
-		case sim.LocatedLow:
+		case probe.LocatedLow:
 			event := measure.Estimate{Mean: math.NaN()} // beyond the end of the search
-			if high, found := o.Estimate(sim.LocatedHigh); found {
+			if high, found := o.Estimate(probe.LocatedHigh); found {
 				event = measure.Certain((e.Mean + high.Mean) / 2)
 				event.Systematic = (high.Mean - e.Mean) / 2
 			}
 			all = append(all, measure.Named{Name: locatedEvent, Estimate: event})
-		case sim.LocatedHigh, sim.LocatedEnd:
+		case probe.LocatedHigh, probe.LocatedEnd:
 		default:
 			if estimate, _ := o.Estimate(e.Name); !plan.IsMatrixEntry(e.Name) {
 				all = append(all, measure.Named{Name: e.Name, Estimate: estimate})

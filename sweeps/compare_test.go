@@ -12,6 +12,7 @@ import (
 
 	"grposim/sim"
 	"grposim/sim/measure"
+	"grposim/sim/probe"
 	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 	"grposim/training/diagnose"
@@ -56,7 +57,7 @@ func TestDifference(t *testing.T) {
 func TestDifferenceOfLocatedEvents(t *testing.T) {
 	located := func(lo, hi float64) sample {
 		o := &store.Outcome{Estimates: []store.NamedEstimate{
-			store.Store(sim.LocatedLow, measure.Certain(lo)), store.Store(sim.LocatedHigh, measure.Certain(hi)), store.Store(sim.LocatedEnd, measure.Certain(9))}}
+			store.Store(probe.LocatedLow, measure.Certain(lo)), store.Store(probe.LocatedHigh, measure.Certain(hi)), store.Store(probe.LocatedEnd, measure.Certain(9))}}
 		if hi > 9 {
 			o.Estimates = slices.Delete(o.Estimates, 1, 2)
 		}

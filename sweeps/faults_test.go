@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"grposim/rom"
-	"grposim/sim"
+	"grposim/sim/probe"
 	"grposim/sweeps/config"
 	"grposim/sweeps/judge"
 	"grposim/sweeps/plan"
@@ -122,7 +122,7 @@ func TestLocatedAtAnUnknownStiffness(t *testing.T) {
 		stale.Name = plan.StiffnessStale
 		return judgeOne(t, "{claim: stability-threshold, displacement: 0.001, draws: 10, margin: 0.01, locate: {param: optimizer.learning_rate, from: 0.5, to: 4, tolerance: 0.001}}",
 			outcomeOf(stiffness, fresh, stale,
-				store.NamedEstimate{Name: sim.LocatedLow, Mean: 2 / lambda, DF: -1}, store.NamedEstimate{Name: sim.LocatedHigh, Mean: 2 / lambda, DF: -1}))
+				store.NamedEstimate{Name: probe.LocatedLow, Mean: 2 / lambda, DF: -1}, store.NamedEstimate{Name: probe.LocatedHigh, Mean: 2 / lambda, DF: -1}))
 	}
 	if v := located(store.NamedEstimate{Name: plan.StiffnessTotal, Mean: lambda, StdErr: 1e-4 * lambda, DF: 63}); v.Verdict != judge.Agree {
 		t.Errorf("relative error 1e-4: %v because %s", v.Verdict, v.Because)

@@ -12,6 +12,7 @@ import (
 	"grposim/rom/rest"
 	"grposim/sim"
 	"grposim/sim/measure"
+	"grposim/sim/probe"
 	"grposim/sweeps/config"
 	"grposim/sweeps/judge"
 	"grposim/sweeps/plan"
@@ -217,7 +218,7 @@ func TestHypothesisOfAnEarlyFit(t *testing.T) {
 	// the rate is 0.0059, at first 0.0106
 	for burnIn, want := range map[string]judge.Ruling{"1": judge.OutOfScope, "600": judge.Disagree} {
 		plan := planText(t, strings.Replace(text, "burn_in: 100", "burn_in: "+burnIn, 1)+"  - {claim: relaxation, offset: 0.001, at_least: 0.01}\n")
-		o := outcomeOf(store.NamedEstimate{Name: sim.RelaxationRate, Mean: map[string]float64{"1": 0.0106, "600": 0.0059}[burnIn], DF: -1})
+		o := outcomeOf(store.NamedEstimate{Name: probe.RelaxationRate, Mean: map[string]float64{"1": 0.0106, "600": 0.0059}[burnIn], DF: -1})
 		o.ID = plan.Cells[0].ID
 		if v := judged(t, plan, map[string]*store.Outcome{o.ID: &o})[0]; v.Verdict != want {
 			t.Errorf("burn-in %s: %v, %s; want %v", burnIn, v.Verdict, v.Because, want)

@@ -13,6 +13,7 @@ import (
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sim/measure"
+	"grposim/sim/probe"
 	"grposim/sweeps/claim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/judge"
@@ -181,7 +182,7 @@ func scalingOf(t *testing.T, text, sizes, check string, exponent float64) []judg
 		v := math.Pow(float64(c.Settings.Estimator.GroupSize), exponent)
 		e := store.NamedEstimate{Name: sim.ExpectedRewardVariance, Mean: v, StdErr: 1e-4 * v, DF: 500}
 		rate := e
-		rate.Name = sim.RelaxationRate
+		rate.Name = probe.RelaxationRate
 		o := outcomeOf(e, rate)
 		o.ID = c.ID
 		outcomes[c.ID] = &o

@@ -29,3 +29,7 @@ func Jackknife(batches int, statistic func(without int) float64) Estimate {
 	}
 	return e
 }
+
+// BinStart returns the first item of a bin, where n items are divided into contiguous bins whose
+// sizes differ by at most 1.
+func BinStart(bin, bins, n int) int { return bin * n / bins }

@@ -6,7 +6,10 @@
 // the last bits; they are never stored, but computed from estimates.
 package measure
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Estimate is a measured value with its errors.
 type Estimate struct {
@@ -25,6 +28,21 @@ const Exactly = -1
 type Named struct {
 	Name string // of the quantity, unique among the estimates of one result
 	Estimate
+}
+
+// Determined removes estimates that are not finite: the data do not determine them.
+func Determined(estimates ...Named) []Named {
+	return slices.DeleteFunc(estimates, func(e Named) bool { return !Finite(e.Mean, e.StdErr, e.Systematic) })
+}
+
+// Finite reports whether no value is infinite or NaN.
+func Finite(values ...float64) bool {
+	for _, x := range values {
+		if math.IsInf(x, 0) || math.IsNaN(x) {
+			return false
+		}
+	}
+	return true
 }
 
 // Certain returns the estimate of a value that is not random.

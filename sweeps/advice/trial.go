@@ -184,7 +184,7 @@ func (t *Trials) simulate(ctx context.Context, s config.Settings, runs int) (*Tr
 	if c.Status != store.CellOK {
 		return nil, nil
 	}
-	in := c.Sim()
+	in := c.Sim().Cell
 	in.Run.Replicas, in.Ends = runs, runs
 	in.Run.BurnIn = s.Run.Steps - max(s.Run.Steps/4, 1)
 	trial := &Trial{settings: s, Steps: s.Run.Steps, target: theory.NewTarget(&s, in.Init, t.cache.Predict(&s, rom.Unit))}

@@ -14,6 +14,7 @@ import (
 
 	"grposim/rom/scope"
 	"grposim/sim"
+	"grposim/sim/probe"
 	"grposim/sweeps/config"
 	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
@@ -64,11 +65,11 @@ var claims = map[*config.Claim]claim{
 	config.DegenerateGroups:      scalar{quantity: "share of zero-variance groups", estimate: sim.ZeroVarianceShare, predict: (*Model).zeroVariance, rest: scope.OfZeroShare},
 	config.EarlySlope:            scalar{quantity: "stiffness by the early slope", estimate: sim.EarlySlope, predict: (*Model).earlySlope},
 	config.Relaxation: scalar{
-		quantity: "relaxation rate per step", estimate: sim.RelaxationRate, predict: (*Model).fittedRate,
+		quantity: "relaxation rate per step", estimate: probe.RelaxationRate, predict: (*Model).fittedRate,
 		unresolved: unfitted("no decay above round-off"),
 	},
 	config.DampingRatio: scalar{
-		quantity: "damping ratio", estimate: sim.DampingRatio, predict: (*Model).dampingRatio,
+		quantity: "damping ratio", estimate: probe.DampingRatio, predict: (*Model).dampingRatio,
 		unresolved: unfitted("no two multipliers of a damped oscillator: the second is below round-off and the nonlinearity of the force, or one is negative"),
 	},
 	config.Stiffness:     scalars{of: stiffnessNumbers},
@@ -89,7 +90,7 @@ var claims = map[*config.Claim]claim{
 	},
 	config.RelaxationScaling: Slope{
 		quantity: "slope of log relaxation rate",
-		Estimate: sim.RelaxationRate, predict: (*Model).relaxationRate, InRun: (*Model).fittedRate,
+		Estimate: probe.RelaxationRate, predict: (*Model).relaxationRate, InRun: (*Model).fittedRate,
 	},
 
 	config.MedianFrontier: ofFrontiers{summary{

@@ -18,6 +18,7 @@ import (
 	"grposim/rom/rest"
 	"grposim/rom/scope"
 	"grposim/sim"
+	"grposim/sim/probe"
 	"grposim/sweeps/config"
 	"grposim/sweeps/plan"
 	"grposim/sweeps/theory"
@@ -126,8 +127,8 @@ func stiffnessNumbers(m *Model, cells []*plan.Cell) (all []scalar) {
 		names = append(names, plan.StiffnessSlowest)
 	}
 	uninformed := func(_ *plan.Cell, f *Finding) string {
-		if math.IsInf(f.Hi, 1) && m.Check.Draws >= sim.FewestInformative {
-			return fmt.Sprintf("fewer than %d informative draws among %d: in the others all rewards are equal, or the displacement changes no group", sim.FewestInformative, m.Check.Draws)
+		if math.IsInf(f.Hi, 1) && m.Check.Draws >= probe.FewestInformative {
+			return fmt.Sprintf("fewer than %d informative draws among %d: in the others all rewards are equal, or the displacement changes no group", probe.FewestInformative, m.Check.Draws)
 		}
 		return ""
 	}
@@ -216,7 +217,7 @@ func probed(c *plan.Cell, name string, params rom.Params, logits []float64) (slo
 }
 
 // centralSlope returns −c·(E[g](θ + dv) − E[g](θ − dv))/2d of the policies that a probe displaces.
-func centralSlope(p *sim.StiffnessProbe, params rom.Params, logits []float64, d float64) (slope float64) {
+func centralSlope(p *probe.Stiffness, params rom.Params, logits []float64, d float64) (slope float64) {
 	pushed := make([]float64, len(logits))
 	for _, d := range [2]float64{d, -d} {
 		moved := slices.Clone(logits)

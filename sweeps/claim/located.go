@@ -15,7 +15,7 @@ import (
 	"grposim/rom/paper"
 	"grposim/rom/rest"
 	"grposim/rom/scope"
-	"grposim/sim"
+	"grposim/sim/probe"
 	"grposim/sweeps/config"
 	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
@@ -89,7 +89,7 @@ type locator func(m *Model, c *plan.Cell, stiffness *rom.Measured) located
 // to the end of the search, the bracket ends at +Inf.
 func (j *Question) locatedAgainst(c *plan.Cell, predict locator) Finding {
 	f, o := newFinding(j.Kind), j.Outcome(c)
-	low, found := o.Estimate(sim.LocatedLow)
+	low, found := o.Estimate(probe.LocatedLow)
 	stiffness, known := measuredStiffness(o, c)
 	if !found || !known {
 		f.Predicted.Kind = cmp.Or(f.Predicted.Kind, rom.Exact)
@@ -97,9 +97,9 @@ func (j *Question) locatedAgainst(c *plan.Cell, predict locator) Finding {
 		return f
 	}
 	f.Lo, f.Hi, f.Measured = low.Mean, math.Inf(1), low.Mean
-	if high, found := o.Estimate(sim.LocatedHigh); found {
+	if high, found := o.Estimate(probe.LocatedHigh); found {
 		f.Hi, f.Measured = high.Mean, (low.Mean+high.Mean)/2
-	} else if end, found := o.Estimate(sim.LocatedEnd); found && low.Mean >= end.Mean {
+	} else if end, found := o.Estimate(probe.LocatedEnd); found && low.Mean >= end.Mean {
 		f.Side = Unfound // the whole search found no event, instead of ending undecided
 	}
 	at := func(stiffness *rom.Measured) located { return predict(&j.Model, c, stiffness) }
@@ -162,7 +162,7 @@ func (m *Model) over(c *plan.Cell, stiffness *rom.Measured, value float64) bool 
 	multipliers := p.Dynamics(m.dynamics(&s, p).Kind).Multipliers
 	return multipliers != nil && !slices.ContainsFunc(multipliers, func(z [2]float64) bool {
 		size := math.Hypot(z[0], z[1])
-		if m.Check.Claim.Event == sim.Instability {
+		if m.Check.Claim.Event == probe.Instability {
 			return size >= 1
 		}
 		return math.Abs(z[1]) > 1e-6*size || z[0] < -1e-6
@@ -176,8 +176,8 @@ func (m *Model) bentProbes(c *plan.Cell) (relative float64) {
 	if p.FixedPoint == nil { // of a planted fault
 		return 0
 	}
-	for _, probe := range c.Sim().Stiffness {
-		_, across := probed(c, probe.Name, theory.Params(&c.Settings, rom.Unit), p.FixedPoint.Logits)
+	for _, of := range c.Sim().Stiffness {
+		_, across := probed(c, of.Name, theory.Params(&c.Settings, rom.Unit), p.FixedPoint.Logits)
 		relative += across / math.Abs(p.Stiffness.Total)
 	}
 	return relative

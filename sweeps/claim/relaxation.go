@@ -14,7 +14,7 @@ import (
 	"grposim/rom"
 	"grposim/rom/cell"
 	"grposim/rom/scope"
-	"grposim/sim"
+	"grposim/sim/probe"
 	"grposim/sweeps/config"
 	"grposim/sweeps/plan"
 	"grposim/sweeps/theory"
@@ -34,12 +34,12 @@ func (m *Model) fittedRate(c *plan.Cell) scope.Number {
 
 // addGrowth adds to what a prediction neglects its share x², x the largest fitted deviation that
 // grows at the theory's rate. The force is odd in x to first order.
-func addGrowth(to *scope.Number, own scope.Number, in sim.Cell) {
+func addGrowth(to *scope.Number, own scope.Number, in probe.Cell) {
 	if own.Out() || own.Value >= 0 || in.Relaxation == nil {
 		return
 	}
 	grown := func(steps int) float64 { return in.Relaxation.Offset * fp.MathExp(-own.Value*float64(steps)) }
-	x := min(sim.FittedGrowth*grown(in.Run.BurnIn), grown(in.Run.Steps))
+	x := min(probe.FittedGrowth*grown(in.Run.BurnIn), grown(in.Run.Steps))
 	to.Leave(scope.HigherOrder, to.Value*x*x, fmt.Sprintf("the deviation grows to %.2g", x))
 }
 
@@ -59,7 +59,7 @@ func (m *Model) fitted(c *plan.Cell) (rate, dampingRatio float64, because scope.
 	}
 	force, params := 0.0, m.Params(c)
 	before, g := make([]float64, len(start)), make([]float64, len(start))
-	rate, dampingRatio = sim.FitRelaxation(&in, func(yield func(x, v []float64) bool) {
+	rate, dampingRatio = probe.FitRelaxation(&in, func(yield func(x, v []float64) bool) {
 		for x, v := range rom.Deviations(params, p.FixedPoint.Logits, start) {
 			force = max(force, floats.Norm(floats.AddScaledTo(g, v, -params.Optimizer.Momentum, before), 2))
 			copy(before, v)
@@ -79,7 +79,7 @@ func (m *Model) fitted(c *plan.Cell) (rate, dampingRatio float64, because scope.
 //
 // samples are expected to differ. With less than one in the time 1/|rate| the mean is that of few
 // jumps, and far pairs weigh most in a fit. Without stale stiffness jumps have no mean effect.
-func rarelyDiffer(c *sim.Cell, p *rom.Prediction, rate float64) scope.Reason {
+func rarelyDiffer(c *probe.Cell, p *rom.Prediction, rate float64) scope.Reason {
 	if c.Deterministic() || p.Stiffness.Stale == 0 {
 		return scope.Reason{}
 	}
@@ -138,7 +138,7 @@ func unfitted(because string) func(*plan.Cell, *Finding) string {
 		case math.IsNaN(f.Measured):
 			return "not resolved: the fit finds " + because
 		case math.IsInf(f.Hi, 1) && c.Settings.Run.Replicas > 1:
-			return fmt.Sprintf("fewer than %d steps in which the two sides of a pair draw different groups, so that the error is not known", sim.FewestInformative)
+			return fmt.Sprintf("fewer than %d steps in which the two sides of a pair draw different groups, so that the error is not known", probe.FewestInformative)
 		}
 		return ""
 	}

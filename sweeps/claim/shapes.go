@@ -7,6 +7,7 @@ import (
 	"grposim/rom"
 	"grposim/rom/scope"
 	"grposim/sim"
+	"grposim/sim/probe"
 	"grposim/sweeps/config"
 	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
@@ -131,7 +132,7 @@ func (e event) noiseless(m *Model, c *plan.Cell, o *store.Outcome) {
 	}
 	at := e.predict(m.By(e.kind), c, stiffness)
 	if !at.Out() && !math.IsInf(at.Value, 0) {
-		o.Estimates = append(o.Estimates, certain(sim.LocatedLow, at.Value), certain(sim.LocatedHigh, at.Value))
+		o.Estimates = append(o.Estimates, certain(probe.LocatedLow, at.Value), certain(probe.LocatedHigh, at.Value))
 	}
 }
 

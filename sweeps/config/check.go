@@ -11,6 +11,7 @@ import (
 	"grposim/rom"
 	"grposim/sim"
 	"grposim/sim/measure"
+	"grposim/sim/probe"
 	"grposim/training/diagnose"
 )
 
@@ -198,7 +199,7 @@ func (c *checkReader) plain(key checkKey) {
 	case key.Path == "variant" && key.Words == nil:
 		c.want(f, path, "no variant, because the file has none")
 	case c.store(part{Key: key.Key, to: key.of(c.Check)}, f, path):
-		if search := c.Locate; key.Path == "locate" && search.Visibility > 0 && c.Claim.Event != sim.Visible {
+		if search := c.Locate; key.Path == "locate" && search.Visibility > 0 && c.Claim.Event != probe.Visible {
 			c.problem(f.at, path+"."+visibilityField, "got a visibility, want none for %s", c.Claim.Name)
 		}
 		if key.Path == "over" && !slices.Contains(c.Claim.Over, c.Over) {

@@ -5,6 +5,7 @@ import (
 
 	"grposim/rom"
 	"grposim/sim"
+	"grposim/sim/probe"
 )
 
 // Claim is a statement about cells that a check can make: its requirements, what is
@@ -19,7 +20,7 @@ type Claim struct {
 	Doc         string     // the statement, in one sentence
 	How         string     // how it is measured and judged; "": nothing beyond Quantity and Doc
 
-	Event     sim.Event    // the event that is located along a parameter; "": none
+	Event     probe.Event  // the event that is located along a parameter; "": none
 	Fit       sim.CurveFit // the curve fitted to the mean reward or to the logs; "": none
 	Diagnosed bool         // whether the diagnostics name a failure mode for every replica
 	Ends      bool         // whether the end of every replica is kept

@@ -74,7 +74,7 @@ func NewForecast(ctx context.Context, spec *config.Spec, workers int) (*Forecast
 	began, work, bytes, tried := time.Now(), 0.0, 0.0, 0.0
 	for i := 0; i < len(sample) && (tried == 0 || time.Since(began) < forecastTime); i++ {
 		c := shortened(&sample[i])
-		err := sim.Simulate(ctx, []sim.Cell{c.Sim()}, 1, func(_ int, r sim.Result) error {
+		err := sim.Simulate(ctx, []sim.Cell{c.Sim().Cell}, 1, func(_ int, r sim.Result) error {
 			size, err := store.LineSize(newOutcome(&c, r))
 			bytes += float64(size)
 			return err

@@ -12,6 +12,7 @@ import (
 	"grposim/rom/rest"
 	"grposim/sim"
 	"grposim/sim/measure"
+	"grposim/sim/probe"
 	"grposim/sweeps/config"
 	"grposim/sweeps/theory"
 )
@@ -86,13 +87,13 @@ func (m *measures) addTo(content map[string]any) {
 }
 
 // place adds the probes about a fixed point, given by its logits, to the simulator's input.
-func (m *measures) place(c *sim.Cell, params rom.Params, point []float64) {
+func (m *measures) place(c *probe.Cell, params rom.Params, point []float64) {
 	e := config.RoundAll(theory.Direction(len(point), c.Seed))
 	if m.stiffness != nil {
 		c.Stiffness = stiffnessProbes(params, point, m.stiffness)
 	}
 	if m.offset > 0 {
-		c.Relaxation = &sim.RelaxationProbe{Point: point, Direction: e, Offset: m.offset}
+		c.Relaxation = &probe.Relaxation{Point: point, Direction: e, Offset: m.offset}
 	}
 	if m.location == nil {
 		return
@@ -101,8 +102,8 @@ func (m *measures) place(c *sim.Cell, params rom.Params, point []float64) {
 		c.Stiffness = append(c.Stiffness, matrixProbes(point, m.location)...)
 	}
 	l := m.location.Locate
-	c.Location = &sim.LocationProbe{
-		Event: m.location.Claim.Event, Param: sim.LocationParam(l.Param),
+	c.Location = &probe.Location{
+		Event: m.location.Claim.Event, Param: probe.Param(l.Param),
 		From: l.From, To: l.To, Tolerance: l.Tolerance,
 		Point: point, Direction: e, Offset: m.location.Displacement,
 		Visibility: cmp.Or(l.Visibility, measure.VisibleShare),
@@ -110,43 +111,44 @@ func (m *measures) place(c *sim.Cell, params rom.Params, point []float64) {
 }
 
 // placeNetwork adds the probes about the weights at which the simulator's input starts.
-func (m *measures) placeNetwork(c *sim.Cell) {
-	probe := func(name string, displaced sim.Displaced, check *config.Check) {
-		c.Stiffness = append(c.Stiffness, sim.StiffnessProbe{Name: name, Displaced: displaced, Displacement: check.Displacement})
+func (m *measures) placeNetwork(c *probe.Cell) {
+	add := func(name string, displaced sim.Displaced) {
+		p := probe.Stiffness{Name: name, Displaced: displaced, Displacement: m.stiffness.Displacement}
+		c.Stiffness = append(c.Stiffness, p)
 	}
 	if m.stiffness != nil {
-		probe(StiffnessTotal, sim.Both, m.stiffness)
-		probe(StiffnessFresh, sim.Current, m.stiffness)
+		add(StiffnessTotal, sim.Both)
+		add(StiffnessFresh, sim.Current)
 	}
 	if m.location == nil {
 		return
 	}
 	l := m.location.Locate
-	c.Location = &sim.LocationProbe{
-		Event: m.location.Claim.Event, Param: sim.LocationParam(l.Param),
+	c.Location = &probe.Location{
+		Event: m.location.Claim.Event, Param: probe.Param(l.Param),
 		From: l.From, To: l.To, Tolerance: l.Tolerance, Offset: m.location.Displacement,
 	}
 }
 
 // stiffnessProbes returns the probes of the stiffness of the stiffest mode, in total and
 // of its fresh and stale parts, and with more than two arms of the slowest mode.
-func stiffnessProbes(params rom.Params, point []float64, check *config.Check) []sim.StiffnessProbe {
+func stiffnessProbes(params rom.Params, point []float64, check *config.Check) []probe.Stiffness {
 	modes := rest.Modes(force.Stiffness(params, point))
-	probe := func(name string, displaced sim.Displaced, mode rest.Mode) sim.StiffnessProbe {
-		return sim.StiffnessProbe{
+	along := func(name string, displaced sim.Displaced, mode rest.Mode) probe.Stiffness {
+		return probe.Stiffness{
 			Name: name, Displaced: displaced, Point: point,
 			Direction: config.RoundAll(mode.Direction), Covector: config.RoundAll(mode.Covector),
 			Displacement: check.Displacement, Pairs: check.Draws,
 		}
 	}
 	stiffest := modes[0]
-	probes := []sim.StiffnessProbe{
-		probe(StiffnessTotal, sim.Both, stiffest),
-		probe(StiffnessFresh, sim.Current, stiffest),
-		probe(StiffnessStale, sim.Behind, stiffest),
+	probes := []probe.Stiffness{
+		along(StiffnessTotal, sim.Both, stiffest),
+		along(StiffnessFresh, sim.Current, stiffest),
+		along(StiffnessStale, sim.Behind, stiffest),
 	}
 	if len(modes) > 1 {
-		probes = append(probes, probe(StiffnessSlowest, sim.Both, modes[len(modes)-1]))
+		probes = append(probes, along(StiffnessSlowest, sim.Both, modes[len(modes)-1]))
 	}
 	return probes
 }
@@ -157,20 +159,20 @@ func MeasuresMatrix(arms, groupSize int) bool { return arms > 2 && groupSize == 
 
 // matrixProbes returns the probes of every entry −∂g_a/∂θ_b of the fresh and of the
 // stale stiffness matrix.
-func matrixProbes(point []float64, check *config.Check) []sim.StiffnessProbe {
+func matrixProbes(point []float64, check *config.Check) []probe.Stiffness {
 	unit := func(a int) []float64 {
 		e := make([]float64, len(point))
 		e[a] = 1
 		return e
 	}
-	var probes []sim.StiffnessProbe
+	var probes []probe.Stiffness
 	for _, part := range []struct {
 		name      string
 		displaced sim.Displaced
 	}{{StiffnessFresh, sim.Current}, {StiffnessStale, sim.Behind}} {
 		for a := range point {
 			for b := range point {
-				probes = append(probes, sim.StiffnessProbe{
+				probes = append(probes, probe.Stiffness{
 					Name: MatrixEntry(part.name, a, b), Displaced: part.displaced, Point: point,
 					Direction: unit(b), Covector: unit(a),
 					Displacement: check.Displacement, Pairs: check.Draws,
@@ -183,10 +185,10 @@ func matrixProbes(point []float64, check *config.Check) []sim.StiffnessProbe {
 
 // Names of the estimates of the stiffness λ (docs/theory.md §3).
 const (
-	StiffnessTotal   = sim.StiffnessTotal  // of the stiffest mode
-	StiffnessFresh   = "stiffness_fresh"   // its part from the current policy
-	StiffnessStale   = "stiffness_stale"   // its part from the snapshot
-	StiffnessSlowest = "stiffness_slowest" // of the slowest mode, with more than two arms
+	StiffnessTotal   = probe.StiffnessTotal // of the stiffest mode
+	StiffnessFresh   = "stiffness_fresh"    // its part from the current policy
+	StiffnessStale   = "stiffness_stale"    // its part from the snapshot
+	StiffnessSlowest = "stiffness_slowest"  // of the slowest mode, with more than two arms
 )
 
 // MatrixEntry returns the name of the estimate of the entry −∂g_a/∂θ_b of a stiffness

@@ -19,6 +19,7 @@ import (
 	"grposim/option"
 	"grposim/rom"
 	"grposim/sim"
+	"grposim/sim/probe"
 	"grposim/sweeps/config"
 	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
@@ -61,21 +62,21 @@ type Cell struct {
 	Start   []float64    // logits at step 0
 	network *sim.Network // in their place, of a cell with a network
 	// the simulator's input of a cell that measures more than its run; nil: Sim makes it
-	probed *sim.Cell
+	probed *probe.Cell
 }
 
 // Sim returns the simulator's input; zero if Status is NoFixedPoint. A cell keeps no copy of
 // what its settings say already.
-func (c *Cell) Sim() sim.Cell {
+func (c *Cell) Sim() probe.Cell {
 	switch s := &c.Settings; {
 	case c.Status == store.NoFixedPoint:
-		return sim.Cell{}
+		return probe.Cell{}
 	case c.probed != nil:
 		return *c.probed
 	default:
 		in := theory.Simulation(s, c.ID, c.Start)
 		in.Network = c.network
-		return in
+		return probe.Cell{Cell: in}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"grposim/sim"
+	"grposim/sim/probe"
 	"grposim/sweeps/store"
 )
 
@@ -58,12 +59,12 @@ func SimulateCells(ctx context.Context, cells []*Cell, workers int, worked func(
 	const together = 4096 // inputs of the simulator in memory
 	first := 0
 	for batch := range slices.Chunk(cells, together) {
-		in := make([]sim.Cell, len(batch))
+		in := make([]probe.Cell, len(batch))
 		for i, c := range batch {
 			in[i] = c.Sim()
 			in[i].Progress = func(share float64) { worked(share * c.Work()) }
 		}
-		err := sim.Simulate(ctx, in, workers, func(index int, result sim.Result) error {
+		err := probe.Simulate(ctx, in, workers, func(index int, result sim.Result) error {
 			return done(first+index, newOutcome(batch[index], result))
 		})
 		if err != nil {

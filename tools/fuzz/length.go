@@ -6,7 +6,7 @@ import (
 	"grposim/grpo"
 	"grposim/option"
 	"grposim/rom"
-	"grposim/sim"
+	"grposim/sim/probe"
 	"grposim/sweeps/config"
 	"grposim/sweeps/plan"
 )
@@ -65,7 +65,7 @@ var tooSlow = length{shortest, shortest / 2, 2, true}
 // work.
 func lengthOf(c class, budget float64, cell *plan.Cell, p *rom.Prediction) length {
 	s := &cell.Settings
-	period := float64(sim.RefreshPeriod(s.Lag))
+	period := float64(s.Lag.StepsPerSnapshot())
 	switch c {
 	case path:
 		return pathLength(s, budget, relaxationTime(s, p), period)
@@ -84,7 +84,7 @@ func locatedLength(cell *plan.Cell, budget float64, p *rom.Prediction) length {
 	in := cell.Sim()
 	switch {
 	case s.Estimator.GroupSize != option.Infinite:
-	case in.Location != nil && in.Location.Param == sim.LearningRate:
+	case in.Location != nil && in.Location.Param == probe.LearningRate:
 		return length{steps: longSearchSteps, replicas: 1}
 	default:
 		return length{steps: 100, replicas: 1}

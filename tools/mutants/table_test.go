@@ -57,8 +57,6 @@ var table = []fault{
 		"draw.Normal(w)/math.Sqrt(float64(n))", "draw.Normal(w)/math.Sqrt(float64(s.estimator.GroupSize))"},
 	{"sim", "the scatter of n normal rewards has n degrees of freedom",
 		"draw.ChiSquare(w, n-1)", "draw.ChiSquare(w, n)"},
-	{"sim", "Richardson's extrapolation assumes an error of first order",
-		"(float64(4*s.near) - s.far) / 3", "float64(2*s.near) - s.far"},
 	{"sim", "the readers of the two sides of a pair are not aligned",
 		"draw.Align(plus.words, minus.words)", "_ = draw.Align"},
 	{"sim", "the snapshot is refreshed one step late",
@@ -73,6 +71,8 @@ var table = []fault{
 	{"sim/draw", "chi-square is a gamma draw without the factor 2",
 		"return 2 * Gamma(w, float64(k)/2)", "return Gamma(w, float64(k)/2)"},
 
+	{"sim/measure", "Richardson's extrapolation assumes an error of first order",
+		"(float64(4*near) - far) / 3", "float64(2*near) - far"},
 	{"sim/measure", "the standard error takes the population deviation",
 		"math.Sqrt(squares / (n - 1) / n)", "math.Sqrt(squares / n / n)"},
 	{"sim/measure", "a two-sided interval with a one-sided quantile",

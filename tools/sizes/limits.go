@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 72_611
+	mostProduct = 72_543
 	mostTools   = 5_321
 	mostTests   = 45_583
 	mostDocs    = 328
@@ -16,7 +16,7 @@ var rooms = map[string]int{
 	"fp":                     804,
 	"grpo":                   1239,
 	"network":                1450,
-	"option":                 890,
+	"option":                 898,
 	"rom":                    109,
 	"rom/arrive":             944,
 	"rom/cell":               1043,
@@ -29,28 +29,29 @@ var rooms = map[string]int{
 	"rom/rest":               3864,
 	"rom/scope":              481,
 	"rom/weight":             201,
-	"sim":                    8370,
+	"sim":                    6249,
 	"sim/draw":               2651,
-	"sim/measure":            1148,
-	"sweeps":                 4442,
+	"sim/measure":            1200,
+	"sim/probe":              1983,
+	"sweeps":                 4443,
 	"sweeps/advice":          1774,
-	"sweeps/claim":           3057,
-	"sweeps/config":          5499,
+	"sweeps/claim":           3060,
+	"sweeps/config":          5501,
 	"sweeps/judge":           1841,
-	"sweeps/plan":            1212,
+	"sweeps/plan":            1216,
 	"sweeps/report":          1795,
 	"sweeps/store":           1924,
 	"sweeps/theory":          2503,
 	"tools/bench":            167,
 	"tools/calibrate":        1047,
 	"tools/explorer":         118,
-	"tools/explorer/explore": 1499,
+	"tools/explorer/explore": 1498,
 	"tools/explorer/wasm":    21,
 	"tools/fuzz":             1349,
 	"tools/guard":            282,
 	"tools/internal/tool":    130,
 	"tools/site":             469,
-	"tools/sizes":            239,
+	"tools/sizes":            240,
 	"training/change":        374,
 	"training/diagnose":      1257,
 	"training/equivalence":   816,

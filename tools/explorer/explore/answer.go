@@ -6,7 +6,6 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
-	"grposim/sim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/theory"
 )
@@ -81,7 +80,7 @@ func (e *Explorer) predict(c *cell) *theory.Prediction {
 }
 
 // span returns the number of steps that one multiplier spans.
-func span(s *config.Settings) float64 { return float64(sim.RefreshPeriod(s.Lag)) }
+func span(s *config.Settings) float64 { return float64(s.Lag.StepsPerSnapshot()) }
 
 // multipliers returns those of the linear dynamics, none where it is not known.
 func multipliers(s *config.Settings, p *theory.Prediction) Multipliers {

@@ -282,7 +282,7 @@ func TestEnsembleIsTheSweep(t *testing.T) {
 	for _, preset := range Presets() {
 		s := State{preset, map[string]string{"run.steps": "120", "run.burn_in": "60", "run.replicas": "37"}}
 		e := New()
-		in := planOf(t, must(t, e, (*Explorer).Answer, s).YAML).Cells[0].Sim()
+		in := planOf(t, must(t, e, (*Explorer).Answer, s).YAML).Cells[0].Sim().Cell
 		in.Ends = in.Run.Replicas
 		var want sim.Result
 		if err := sim.Simulate(t.Context(), []sim.Cell{in}, 1, func(_ int, r sim.Result) error { want = r; return nil }); err != nil {

@@ -1,4 +1,4 @@
-package sim
+package probe
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"grposim/fp"
 	"grposim/grpo"
+	"grposim/sim"
 	"grposim/sim/measure"
 )
 
@@ -19,16 +20,16 @@ const (
 	Visible     Event = "visible"     // the run from Init visibly oscillates; G = ∞ only
 )
 
-// LocationParam is the parameter that a location probe varies.
-type LocationParam string
+// Param is the parameter that a location probe varies.
+type Param string
 
 // The parameters that a location probe can vary.
 const (
-	LearningRate    LocationParam = "optimizer.learning_rate" // η
-	RefreshInterval LocationParam = "lag.interval"            // K of a block, τ of a delay; an integer
+	LearningRate    Param = "optimizer.learning_rate" // η
+	RefreshInterval Param = "lag.interval"            // K of a block, τ of a delay; an integer
 )
 
-// LocationProbe searches for the smallest value of a parameter at which an event happens to pairs
+// Location searches for the smallest value of a parameter at which an event happens to pairs
 // of replicas that start at Point ± Offset·Direction. From and To bound the search. They are
 // multiples of the paper's rule at the stiffness λ that the cell's probe StiffnessTotal measures.
 //
@@ -63,9 +64,9 @@ const (
 // block or a step, Instability of sampled groups fits the linear map of all modes. Its pairs are
 // displaced along each logit in turn, by Offset times the largest component of Direction. There
 // 0.05 to 0.1 serves with 256 groups of 32 and 16 replicas.
-type LocationProbe struct {
+type Location struct {
 	Event     Event
-	Param     LocationParam
+	Param     Param
 	From, To  float64   // multiples of the rule, 0 < From ≤ To
 	Tolerance float64   // width of the bracket relative to its lower end, ≥ 0
 	Point     []float64 // logits, usually of a fixed point, one an arm; unused with Network
@@ -118,7 +119,7 @@ const longestRuns = 16
 
 // searchFactor returns the factor from one tried value to the next, and the interval
 // below which every one is tried.
-func (p *LocationProbe) searchFactor(c *Cell) (factor, every float64) {
+func (p *Location) searchFactor(c *Cell) (factor, every float64) {
 	switch {
 	case p.Event == Visible:
 		return visibleSearchStep, everyVisible
@@ -131,7 +132,9 @@ func (p *LocationProbe) searchFactor(c *Cell) (factor, every float64) {
 }
 
 // locate does the search at the measured stiffness.
-func (p *LocationProbe) locate(ctx context.Context, c *Cell, stiffness measure.Estimate) []measure.Named {
+func (p *Location) locate(
+	ctx context.Context, c *Cell, stiffness measure.Estimate,
+) []measure.Named {
 	if stiffness.Sign() <= 0 || math.IsInf(stiffness.Mean, 1) {
 		return nil
 	}
@@ -144,8 +147,10 @@ func (p *LocationProbe) locate(ctx context.Context, c *Cell, stiffness measure.E
 		return nil
 	}
 	b := bracket{high: math.Inf(1), whole: values.whole}
-	for value, more := values.first, true; more && math.IsInf(b.high, 1); value, more = values.next(value) {
+	value, more := values.first, true
+	for more && math.IsInf(b.high, 1) {
 		b.add(value, p.try(ctx, c, value))
+		value, more = values.next(value)
 	}
 	for {
 		value, wide := b.middle(p.Tolerance)
@@ -154,7 +159,7 @@ func (p *LocationProbe) locate(ctx context.Context, c *Cell, stiffness measure.E
 		}
 		b.add(value, p.try(ctx, c, value))
 	}
-	return determined(
+	return measure.Determined(
 		measure.Named{Name: LocatedLow, Estimate: measure.Certain(b.lowest())},
 		measure.Named{Name: LocatedHigh, Estimate: measure.Certain(b.high)},
 		measure.Named{Name: LocatedEnd, Estimate: measure.Certain(values.last)},
@@ -162,15 +167,15 @@ func (p *LocationProbe) locate(ctx context.Context, c *Cell, stiffness measure.E
 }
 
 // try returns the outcome of a trial of one value of the parameter.
-func (p *LocationProbe) try(ctx context.Context, c *Cell, value float64) outcome {
+func (p *Location) try(ctx context.Context, c *Cell, value float64) outcome {
 	if ctx.Err() != nil {
 		return undecided // the results of an interrupted cell are discarded
 	}
 	at := p.at(c, value)
 	if p.Event == Visible {
-		return visible(ctx, &at, p.Visibility)
+		return visible(ctx, &at.Cell, p.Visibility)
 	}
-	if minSteps(&at) > longestRuns*minPeriods*c.Run.Steps {
+	if minSteps(&at.Cell) > longestRuns*minPeriods*c.Run.Steps {
 		return undecided
 	}
 	if c.Network != nil && !c.followsMode() {
@@ -180,14 +185,20 @@ func (p *LocationProbe) try(ctx context.Context, c *Cell, value float64) outcome
 }
 
 // at returns the cell with the given value of the parameter.
-func (p *LocationProbe) at(c *Cell, value float64) Cell {
+func (p *Location) at(c *Cell, value float64) Cell {
 	at := *c
-	if p.Param == RefreshInterval {
-		at.Lag.Interval = int(value)
-	} else {
-		at.Optimizer.LearningRate = value
-	}
+	p.set(&at.Cell, value)
 	return at
+}
+
+// set sets the parameter of a cell.
+func (p *Location) set(c *sim.Cell, value float64) {
+	switch p.Param {
+	case RefreshInterval:
+		c.Lag.Interval = int(value)
+	case LearningRate:
+		c.Optimizer.LearningRate = value
+	}
 }
 
 // ladder is the sequence of values that the search tries upwards. It is empty if first >
@@ -201,7 +212,7 @@ type ladder struct {
 
 // ladder returns the ladder from From to To times the rule. Intervals are at least 1,
 // also those of a delay, because the rule does not apply to a delay of 0.
-func (p *LocationProbe) ladder(c *Cell, stiffness float64) ladder {
+func (p *Location) ladder(c *Cell, stiffness float64) ladder {
 	l := ladder{whole: p.Param == RefreshInterval}
 	l.step, l.every = p.searchFactor(c)
 	rule := (1 - momentum(c.Optimizer)) / stiffness
@@ -231,7 +242,7 @@ func (l *ladder) next(value float64) (next float64, more bool) {
 
 // bracket encloses the first value with the event, by the outcomes of the trials so far.
 type bracket struct {
-	low, high   float64 // the last value without the event, 0 if none; the first with it, +Inf if none
+	low, high   float64 // the last value without the event or 0; the first with it or +Inf
 	first, last float64 // the least and the largest undecided value between low and high; 0 if none
 	whole       bool    // the values are integers, refresh intervals
 }
@@ -300,7 +311,7 @@ func (b *bracket) lowest() float64 {
 }
 
 // First returns the first value that the search tries if the cell measures the given stiffness.
-func (p *LocationProbe) First(c *Cell, stiffness float64) float64 {
+func (p *Location) First(c *Cell, stiffness float64) float64 {
 	return p.ladder(c, stiffness).first
 }
 
@@ -315,9 +326,10 @@ func (c *Cell) SearchSteps(stiffness float64) float64 {
 	}
 	steps, longest := 0.0, 0.0
 	values := p.ladder(c, stiffness)
-	for value, more := values.first, values.first <= values.last; more; value, more = values.next(value) {
+	value, more := values.first, values.first <= values.last
+	for ; more; value, more = values.next(value) {
 		at := p.at(c, value)
-		longest = float64(shortestRun(&at))
+		longest = float64(shortestRun(&at.Cell))
 		if p.Event == Visible {
 			longest = float64(c.Run.Steps)
 		}

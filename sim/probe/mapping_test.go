@@ -1,4 +1,4 @@
-package sim
+package probe
 
 import (
 	"fmt"
@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"grposim/option"
+	"grposim/sim"
 )
 
 // frozenArms returns random Bernoulli arms under a frozen force without scale, with a search for
 // the instability and its threshold. The fixed point is θ* = (1 − 1/G)m/β. There each mode has β
 // times an eigenvalue of F as stiffness, all of it stale; the largest is found by powers.
 func frozenArms(random *rand.Rand, arms, size, groups int, lag option.Lag, mu float64) (c Cell, threshold float64) {
-	c = locationCell(option.NoImportance, option.AtSnapshot, LocationProbe{
+	c = locationCell(option.NoImportance, option.AtSnapshot, Location{
 		Event: Instability, Param: LearningRate, From: 0.5, To: 60, Tolerance: 0.01})
 	beta := 0.3 + 0.5*random.Float64()
 	c.Bandit, c.Reference, c.Init = option.Bandit{}, make([]float64, arms), make([]float64, arms)
@@ -42,7 +43,7 @@ func frozenArms(random *rand.Rand, arms, size, groups int, lag option.Lag, mu fl
 	}
 	c.ID = fmt.Sprint(arms, size, lag, mu)
 	c.Estimator.GroupSize, c.Estimator.GroupsPerStep, c.Estimator.KL.Coefficient = size, groups, beta
-	c.Lag, c.Optimizer.Momentum, c.Run = lag, mu, Run{Steps: 10, Replicas: 16}
+	c.Lag, c.Optimizer.Momentum, c.Run = lag, mu, sim.Run{Steps: 10, Replicas: 16}
 	c.Location.Point, c.Location.Offset, c.Location.Direction = c.Init, 0.08, make([]float64, arms)
 	c.Location.Direction[0], c.Location.Direction[1] = 1, -1
 	s := &c.Stiffness[0]

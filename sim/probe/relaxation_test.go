@@ -1,12 +1,14 @@
-package sim
+package probe
 
 import (
 	"fmt"
 	"math"
 	"math/cmplx"
+	"slices"
 	"testing"
 
 	"grposim/option"
+	"grposim/sim"
 	"grposim/sim/measure"
 )
 
@@ -39,7 +41,7 @@ func modeCell(importance option.ImportanceMode, at option.KLPoint) Cell {
 	c.Estimator.GroupSize, c.Estimator.Importance.Mode = option.Infinite, importance
 	c.Estimator.KL.At = at
 	c.Init = []float64{0.7, -0.7}
-	c.Run = Run{Steps: 1, Replicas: 1}
+	c.Run = sim.Run{Steps: 1, Replicas: 1}
 	return c
 }
 
@@ -114,13 +116,12 @@ func dampingRatio(m1, m2 complex128) float64 {
 }
 
 // estimate returns the estimate of the given name.
-func estimate(r Result, name string) (measure.Estimate, bool) {
-	for _, e := range r.Estimates {
-		if e.Name == name {
-			return e.Estimate, true
-		}
+func estimate(r sim.Result, name string) (measure.Estimate, bool) {
+	i := slices.IndexFunc(r.Estimates, func(e measure.Named) bool { return e.Name == name })
+	if i < 0 {
+		return measure.Estimate{}, false
 	}
-	return measure.Estimate{}, false
+	return r.Estimates[i].Estimate, true
 }
 
 // At G = ∞ the rate and the damping ratio agree with those of the linear map to 1e-6. They do for
@@ -151,12 +152,12 @@ func TestRelaxationOfTheLinearMap(t *testing.T) {
 			m := setting.mode(p, p*(1-p))
 			c.Lag, c.Optimizer.Momentum = x.lag, x.mu
 			c.Optimizer.LearningRate = x.kappa / (m.fresh + m.stale)
-			c.Run = Run{Steps: 4000, BurnIn: x.burnIn, Replicas: 1}
-			c.Relaxation = &RelaxationProbe{Point: c.Init, Direction: []float64{1, -1}, Offset: 1e-6}
+			c.Run = sim.Run{Steps: 4000, BurnIn: x.burnIn, Replicas: 1}
+			c.Relaxation = &Relaxation{Point: c.Init, Direction: []float64{1, -1}, Offset: 1e-6}
 			r := simulate(t, []Cell{c}, 1)[0]
 
 			z := m.multipliers(c.Optimizer, c.Lag)
-			want := -math.Log(cmplx.Abs(z[0])) / float64(RefreshPeriod(c.Lag))
+			want := -math.Log(cmplx.Abs(z[0])) / float64(sim.RefreshPeriod(c.Lag))
 			got, found := estimate(r, RelaxationRate)
 			if !found || got.DF != measure.Exactly || math.Abs(got.Mean/want-1) > 1e-6 {
 				t.Errorf("%s, %v: rate %.12g, want %.12g", setting.name, x, got.Mean, want)
@@ -175,14 +176,14 @@ func TestRelaxationOfTheLinearMap(t *testing.T) {
 
 // relaxing returns the reference bandit at finite G with a relaxation probe of pairs that
 // start at z* ± 0.1, and its mode.
-func relaxing(size int, lag option.Lag, mu, eta float64, run Run) (Cell, mode) {
+func relaxing(size int, lag option.Lag, mu, eta float64, run sim.Run) (Cell, mode) {
 	c := referenceCell()
 	z := 1.4 * (1 - 1/float64(size))
 	c.ID = fmt.Sprintf("%v %g %g", lag, mu, eta)
 	c.Estimator.GroupSize = size
 	c.Init = []float64{z / 2, -z / 2}
 	c.Lag, c.Optimizer.Momentum, c.Optimizer.LearningRate, c.Run = lag, mu, eta, run
-	c.Relaxation = &RelaxationProbe{Point: c.Init, Direction: []float64{1, -1}, Offset: 0.05}
+	c.Relaxation = &Relaxation{Point: c.Init, Direction: []float64{1, -1}, Offset: 0.05}
 	p := 1 / (1 + math.Exp(-z))
 	return c, mode{0, p * (1 - p)}
 }
@@ -199,7 +200,7 @@ func TestRelaxationUnderNoise(t *testing.T) {
 	}{
 		{block(1), 0, 0.1}, {block(1), 0.9, 0.1}, {block(4), 0, 0.3}, {block(4), 0.9, 0.01}, {block(4), 0.9, 0.1}, {delay(1), 0.9, 0.1},
 	} {
-		c, m := relaxing(64, x.lag, x.mu, x.eta, Run{Steps: 600, Replicas: 640})
+		c, m := relaxing(64, x.lag, x.mu, x.eta, sim.Run{Steps: 600, Replicas: 640})
 		cells, modes = append(cells, c), append(modes, m)
 	}
 	for i, r := range simulate(t, cells, 2) {
@@ -212,7 +213,7 @@ func TestRelaxationUnderNoise(t *testing.T) {
 				t.Errorf("%s: %s in [%g, %g], want %g", c.ID, name, lo, hi, want)
 			}
 		}
-		check(RelaxationRate, -math.Log(cmplx.Abs(z[0]))/float64(RefreshPeriod(c.Lag)))
+		check(RelaxationRate, -math.Log(cmplx.Abs(z[0]))/float64(sim.RefreshPeriod(c.Lag)))
 		if c.Optimizer.Momentum > 0 {
 			check(DampingRatio, dampingRatio(z[0], z[1]))
 		}
@@ -226,7 +227,7 @@ func TestRelaxationOfAdam(t *testing.T) {
 	want := map[int]float64{8: 4.737e-4, 32: 8.335e-4}
 	var cells []Cell
 	for _, size := range []int{8, 32} {
-		c, _ := relaxing(size, block(1), 0, 2e-4, Run{Steps: 6000, BurnIn: 1500, Replicas: 128})
+		c, _ := relaxing(size, block(1), 0, 2e-4, sim.Run{Steps: 6000, BurnIn: 1500, Replicas: 128})
 		c.Relaxation.Offset = 0.05
 		c.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: 2e-4, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Schedule: c.Optimizer.Schedule}
 		cells = append(cells, c)
@@ -246,10 +247,10 @@ func TestRelaxationOfAdam(t *testing.T) {
 func TestRelaxationOfNothing(t *testing.T) {
 	none := modeCell(option.NoImportance, option.AtSnapshot)
 	none.Run.Steps = 10
-	none.Relaxation = &RelaxationProbe{Point: none.Init, Direction: []float64{1, -1}, Offset: 1e-13}
+	none.Relaxation = &Relaxation{Point: none.Init, Direction: []float64{1, -1}, Offset: 1e-13}
 	short := none
 	short.Lag.Interval = 20 // no refresh in 10 steps
-	short.Relaxation = &RelaxationProbe{Point: none.Init, Direction: []float64{1, -1}, Offset: 1e-3}
+	short.Relaxation = &Relaxation{Point: none.Init, Direction: []float64{1, -1}, Offset: 1e-3}
 	for _, r := range simulate(t, []Cell{none, short}, 1) {
 		if len(r.Estimates) > 0 {
 			t.Errorf("got %+v, want no estimates", r.Estimates)
@@ -279,8 +280,8 @@ func TestSystematicErrorOfRelaxation(t *testing.T) {
 						c.Init = []float64{z / 2, -z / 2}
 						c.Lag, c.Optimizer.Momentum = x.lag, x.mu
 						c.Optimizer.LearningRate = x.eta / (2 * c.Estimator.KL.Coefficient * p * (1 - p))
-						c.Run = Run{Steps: 400, BurnIn: burnIn, Replicas: 1}
-						c.Relaxation = &RelaxationProbe{Point: c.Init, Direction: []float64{0.5, -0.5}, Offset: offset}
+						c.Run = sim.Run{Steps: 400, BurnIn: burnIn, Replicas: 1}
+						c.Relaxation = &Relaxation{Point: c.Init, Direction: []float64{0.5, -0.5}, Offset: offset}
 						cells = append(cells, c)
 					}
 					results := simulate(t, cells, 1)
@@ -310,8 +311,8 @@ func TestSystematicErrorOfRelaxation(t *testing.T) {
 func TestFitRelaxation(t *testing.T) {
 	c := modeCell(option.NoImportance, option.AtSnapshot)
 	c.Lag = option.Lag{Kind: option.Block, Interval: 2}
-	c.Run = Run{Steps: 40, BurnIn: 10, Replicas: 1}
-	c.Relaxation = &RelaxationProbe{Point: c.Init, Direction: []float64{0.5, -0.5}, Offset: 1e-6}
+	c.Run = sim.Run{Steps: 40, BurnIn: 10, Replicas: 1}
+	c.Relaxation = &Relaxation{Point: c.Init, Direction: []float64{0.5, -0.5}, Offset: 1e-6}
 	// series yields x_t = 1e-6 (fast^t + share·slow^t) along the direction.
 	series := func(fast, slow, share float64) func(yield func(x, v []float64) bool) {
 		return func(yield func(x, v []float64) bool) {
@@ -336,9 +337,9 @@ func TestFitRelaxation(t *testing.T) {
 func TestRelaxationOfEqualGroups(t *testing.T) {
 	c := referenceCell()
 	c.Estimator.GroupSize = 4
-	c.Run = Run{Steps: 20, Replicas: 64}
+	c.Run = sim.Run{Steps: 20, Replicas: 64}
 	for offset, known := range map[float64]bool{1e-8: false, 0.05: true} {
-		c.Relaxation = &RelaxationProbe{Point: c.Init, Direction: []float64{0.5, -0.5}, Offset: offset}
+		c.Relaxation = &Relaxation{Point: c.Init, Direction: []float64{0.5, -0.5}, Offset: offset}
 		for _, e := range simulate(t, []Cell{c}, 1)[0].Estimates {
 			if e.Name == RelaxationRate && (e.DF > 0) != known {
 				t.Errorf("offset %g: %+v, want a known error: %t", offset, e, known)

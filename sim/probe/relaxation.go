@@ -1,15 +1,15 @@
-package sim
+package probe
 
 import (
 	"context"
 	"iter"
 	"math"
-	"slices"
 
+	"grposim/sim"
 	"grposim/sim/measure"
 )
 
-// RelaxationProbe measures how a small deviation from Point decays or grows. Pairs of replicas
+// Relaxation measures how a small deviation from Point decays or grows. Pairs of replicas
 // start at Point ± Offset·Direction with the same random numbers. Half their difference along the
 // direction obeys linear dynamics about Point, because even orders of the deviation cancel.
 //
@@ -28,7 +28,7 @@ import (
 // At finite G the offset must be well above the noise of a replica. The snapshots act on the
 // deviation only in steps in which the groups of the two sides differ. With less than
 // FewestInformative of these the error is not known.
-type RelaxationProbe struct {
+type Relaxation struct {
 	Point     []float64 // logits, usually of a fixed point, one an arm
 	Direction []float64 // a direction in logits other than 0, one component an arm
 	Offset    float64   // > 0, in multiples of Direction
@@ -44,15 +44,17 @@ const (
 // gives the error of a fit.
 const relaxationBins = 64
 
-// runs returns the runs of the probe's pairs.
-func (p *RelaxationProbe) runs(c *Cell) *pairRuns {
-	return &pairRuns{newPair(c, p.Point, p.Direction, p.Offset), ForReplica}
+// relax measures one of the bins.
+func (p *Relaxation) relax(ctx context.Context, c *Cell, bins []measure.Recurrence, bin int) {
+	runs := pairRuns{newPair(&c.Cell, p.Point, p.Direction, p.Offset), sim.ForReplica}
+	fits := recurrenceFits(&c.Cell, p.Direction, p.Offset, bins[bin:bin+1], p.span(c))
+	runs.relax(ctx, fits[0], bin, len(bins))
 }
 
 // pairRuns are the runs of a cell's pairs.
 type pairRuns struct {
 	*pair
-	purpose Purpose // of the streams
+	purpose sim.Purpose // of the streams
 }
 
 // follower takes the deviations of a pair at its refresh instants, numbered by period from 0 on.
@@ -67,43 +69,33 @@ type pairFit interface {
 	innovate(n int)   // takes the number of informative steps of all pairs, up to FewestInformative
 }
 
-// relax fits the runs of consecutive bins from first on, of the given number of bins. The pairs of
-// all bins are Run.Replicas (one at G = ∞). It reports whether all logits stayed finite.
-func (r *pairRuns) relax(ctx context.Context, fits []pairFit, first, bins int) (ok bool) {
-	if hasVectorPairs(r.cell) && len(fits) >= fewestVector {
-		return newVectorPairs(r.cell, r.sides[0].sampler).relax(ctx, r, fits, first, bins)
-	}
-	return r.oneByOne(ctx, fits, first, bins)
-}
-
-// hasVectorPairs reports whether vectors run a cell's pairs.
-func hasVectorPairs(c *Cell) bool { return hasVectors(c) && allBernoulli(&c.Bandit) }
-
-// oneByOne is relax without vectors.
-func (r *pairRuns) oneByOne(ctx context.Context, fits []pairFit, first, bins int) (ok bool) {
+// relax fits the runs of a bin, of the given number of bins. The pairs of all bins are Run.Replicas
+// (one at G = ∞). It reports whether all logits stayed finite.
+func (r *pairRuns) relax(ctx context.Context, fit pairFit, bin, bins int) (ok bool) {
 	ok = true
-	replicas := r.cell.Replicas()
-	for i := range fits {
-		r.informed = 0
-		for n := binStart(first+i, bins, replicas); n < binStart(first+i+1, bins, replicas) && ctx.Err() == nil; n++ {
-			r.begin(r.purpose, n)
-			ok = r.follow(ctx, fits[i].follow().at, between) && ok
-		}
-		fits[i].innovate(r.informed)
+	r.informed = 0
+	pairs := r.cell.Replicas()
+	n, end := measure.BinStart(bin, bins, pairs), measure.BinStart(bin+1, bins, pairs)
+	for ; n < end && ctx.Err() == nil; n++ {
+		r.begin(r.purpose, n)
+		ok = r.follow(ctx, fit.follow().at, between) && ok
 	}
+	fit.innovate(r.informed)
 	return ok
 }
 
 // recurrenceFit fits a recurrence to the deviations of a bin's pairs along a direction.
 type recurrenceFit struct {
-	cell      *Cell
+	cell      *sim.Cell
 	direction []float64
 	fit       *measure.Recurrence
 	over      span
 }
 
 // recurrenceFits returns the fits without data of bins of the cell's pairs.
-func recurrenceFits(c *Cell, direction []float64, offset float64, bins []measure.Recurrence, over span) []pairFit {
+func recurrenceFits(
+	c *sim.Cell, direction []float64, offset float64, bins []measure.Recurrence, over span,
+) []pairFit {
 	fits := make([]pairFit, len(bins))
 	for i := range bins {
 		bins[i] = newFit(c, offset)
@@ -118,16 +110,12 @@ func (f *recurrenceFit) innovate(n int) { f.fit.Innovations = n }
 
 // newFit returns a fit without data to the deviations of a cell's pairs with the given
 // offset.
-func newFit(c *Cell, offset float64) measure.Recurrence {
+func newFit(c *sim.Cell, offset float64) measure.Recurrence {
 	return measure.Recurrence{Order: RecurrenceOrder(c), Floor: roundOff, Start: offset}
 }
 
 // span returns the part of a run that the probe uses.
-func (p *RelaxationProbe) span(c *Cell) span { return span{from: c.Run.BurnIn, growth: FittedGrowth} }
-
-// binStart returns the first item of a bin, where n items are divided into contiguous
-// bins whose sizes differ by at most 1.
-func binStart(bin, bins, n int) int { return bin * n / bins }
+func (p *Relaxation) span(c *Cell) span { return span{from: c.Run.BurnIn, growth: FittedGrowth} }
 
 // FittedGrowth is the growth up to which a relaxation probe follows a deviation, relative to the
 // largest norm up to BurnIn. It is enough for a fit, and leaves a small start in the linear range.
@@ -152,7 +140,7 @@ type fitting struct {
 func (f *fitting) at(period int, d deviation) (more bool) {
 	nextX, nextV := d.along(f.direction)
 	norm := d.norm()
-	if period > 0 && (period-1)*RefreshPeriod(f.cell.Lag) >= f.over.from {
+	if period > 0 && (period-1)*sim.RefreshPeriod(f.cell.Lag) >= f.over.from {
 		f.fit.Add(f.x, f.v, nextX, nextV)
 	} else {
 		f.start = max(f.start, norm)
@@ -167,12 +155,16 @@ func (f *fitting) at(period int, d deviation) (more bool) {
 // FitRelaxation returns what the cell's relaxation probe estimates from one series of deviations
 // (x, v). They are of logits and velocity from the fixed point, the first at step 0, then one after
 // each step. Estimates that the series does not determine are NaN.
-func FitRelaxation(c *Cell, deviations iter.Seq2[[]float64, []float64]) (rate, dampingRatio float64) {
-	fit := newFit(c, c.Relaxation.Offset)
-	f := fitting{recurrenceFit: recurrenceFit{c, c.Relaxation.Direction, &fit, c.Relaxation.span(c)}}
-	period, step := RefreshPeriod(c.Lag), 0
+func FitRelaxation(
+	c *Cell, deviations iter.Seq2[[]float64, []float64],
+) (rate, dampingRatio float64) {
+	p := c.Relaxation
+	fit := newFit(&c.Cell, p.Offset)
+	f := fitting{recurrenceFit: recurrenceFit{&c.Cell, p.Direction, &fit, p.span(c)}}
+	period, step := sim.RefreshPeriod(c.Lag), 0
 	for logits, velocity := range deviations {
-		if step%period == 0 && !f.at(step/period, deviation{logits, velocity}) || step == c.Run.Steps {
+		d := deviation{logits, velocity}
+		if step%period == 0 && !f.at(step/period, d) || step == c.Run.Steps {
 			break
 		}
 		step++
@@ -183,20 +175,20 @@ func FitRelaxation(c *Cell, deviations iter.Seq2[[]float64, []float64]) (rate, d
 
 // relaxationRate returns −ln|dominant multiplier| per step.
 func (c *Cell) relaxationRate(m measure.Multipliers) float64 {
-	return -m.LogModulus() / float64(RefreshPeriod(c.Lag))
+	return -m.LogModulus() / float64(sim.RefreshPeriod(c.Lag))
 }
 
 // relaxationEstimates returns the estimates of a relaxation probe from the fits of all
 // its bins. Estimates that the data do not determine are left out.
 func relaxationEstimates(c *Cell, fits []measure.Recurrence) []measure.Named {
-	return determined(
+	return measure.Determined(
 		c.fitted(RelaxationRate, fits, c.relaxationRate),
 		c.fitted(DampingRatio, fits, measure.Multipliers.DampingRatio),
 	)
 }
 
 // pooled returns the fits of all bins except one, merged.
-func pooled(c *Cell, fits []measure.Recurrence, without int) *measure.Recurrence {
+func pooled(c *sim.Cell, fits []measure.Recurrence, without int) *measure.Recurrence {
 	all := measure.Recurrence{Order: RecurrenceOrder(c), Floor: roundOff}
 	for i := range fits {
 		if i != without {
@@ -208,28 +200,16 @@ func pooled(c *Cell, fits []measure.Recurrence, without int) *measure.Recurrence
 
 // fitted returns the estimate of a function of the multipliers that are fitted to all
 // bins, with its systematic error.
-func (c *Cell) fitted(name string, fits []measure.Recurrence, of func(measure.Multipliers) float64) measure.Named {
-	all := pooled(c, fits, measure.All)
-	e := c.jackknife(name, len(fits), func(without int) float64 { return of(pooled(c, fits, without).Multipliers()) })
+func (c *Cell) fitted(
+	name string, fits []measure.Recurrence, of func(measure.Multipliers) float64,
+) measure.Named {
+	all := pooled(&c.Cell, fits, measure.All)
+	e := c.Jackknife(len(fits), func(without int) float64 {
+		return of(pooled(&c.Cell, fits, without).Multipliers())
+	})
 	e.Systematic = all.Multipliers().Bias(of)
 	if c.uninformed(all.Innovations) {
 		e.StdErr, e.DF = 0, 0
 	}
-	return e
-}
-
-// jackknife returns the estimate of a statistic of bins; at G = ∞, where nothing is
-// random, as exact.
-func (c *Cell) jackknife(name string, bins int, statistic func(without int) float64) measure.Named {
-	if c.Deterministic() {
-		return measure.Named{Name: name, Estimate: measure.Certain(statistic(measure.All))}
-	}
-	return measure.Named{Name: name, Estimate: measure.Jackknife(bins, statistic)}
-}
-
-// determined removes estimates that are not finite: the data do not determine them.
-func determined(estimates ...measure.Named) []measure.Named {
-	return slices.DeleteFunc(estimates, func(e measure.Named) bool {
-		return !finite([]float64{e.Mean, e.StdErr, e.Systematic})
-	})
+	return measure.Named{Name: name, Estimate: e}
 }

@@ -1,4 +1,4 @@
-package sim
+package probe
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"grposim/fp"
 	"grposim/grpo"
 	"grposim/option"
+	"grposim/sim"
 	"grposim/sim/measure"
 )
 
@@ -32,20 +33,21 @@ type trial struct {
 	tolerance float64 // absolute error of measured multipliers
 }
 
-func newTrial(p *LocationProbe, cell Cell) *trial {
+func newTrial(p *Location, cell Cell) *trial {
 	t := &trial{
 		cell:      cell,
 		given:     cell.Run.Steps,
-		period:    RefreshPeriod(cell.Lag),
+		period:    sim.RefreshPeriod(cell.Lag),
 		tolerance: max(minTolerance, float64(p.Offset*p.Offset)),
 	}
-	t.periods = (shortestRun(&cell) + t.period - 1) / t.period
+	t.periods = (shortestRun(&cell.Cell) + t.period - 1) / t.period
 	t.cell.Run.Steps = t.periods * t.period
 	older := cell.Lag.Kind == option.Random && grpo.StoredPolicies(&cell.Lag, t.cell.Run.Steps) > 2
-	if past := int(math.Ceil(grpo.LagAge(&cell.Lag))) / t.period; past > 1 || older || cell.Lag.Kind == option.Delay {
+	past := int(math.Ceil(grpo.LagAge(&cell.Lag))) / t.period
+	if past > 1 || older || cell.Lag.Kind == option.Delay {
 		t.transient = min(transientDelays*past, t.periods/2)
 	}
-	t.pair = newPair(&t.cell, p.Point, p.Direction, p.Offset)
+	t.pair = newPair(&t.cell.Cell, p.Point, p.Direction, p.Offset)
 	return t
 }
 
@@ -57,14 +59,15 @@ const (
 )
 
 // shortestRun returns the number of steps of a trial that is not prolonged.
-func shortestRun(c *Cell) int { return max(c.Run.Steps, minSteps(c)) }
+func shortestRun(c *sim.Cell) int { return max(c.Run.Steps, minSteps(c)) }
 
 // minSteps returns the smallest number of steps of a trial, whatever Run.Steps is.
-func minSteps(c *Cell) int {
+func minSteps(c *sim.Cell) int {
 	if !c.Deterministic() {
 		return minSampledPeriods * max(1, int(math.Ceil(grpo.LagAge(&c.Lag))))
 	}
-	return minPeriods * max(1, int(math.Ceil(grpo.LagAge(&c.Lag))), int(math.Ceil(1/(1-momentum(c.Optimizer)))))
+	decay := int(math.Ceil(1 / (1 - momentum(c.Optimizer))))
+	return minPeriods * max(1, int(math.Ceil(grpo.LagAge(&c.Lag))), decay)
 }
 
 // momentum returns μ, 0 for Adam.
@@ -90,7 +93,7 @@ const minStart = 100 * roundOff
 
 // outcome runs the trial and says whether the event is absent, present or undecided.
 func (t *trial) outcome(ctx context.Context, event Event) outcome {
-	t.pair.begin(ForLocation, 0)
+	t.pair.begin(sim.ForLocation, 0)
 	d := newDeviation(len(t.pair.point))
 	d.add(t.pair)
 	deterministic := t.cell.Deterministic()
@@ -106,8 +109,10 @@ func (t *trial) outcome(ctx context.Context, event Event) outcome {
 }
 
 // follow runs the pair from step 0, as pair.follow.
-func (t *trial) follow(ctx context.Context, at func(period int, d deviation) bool, inside func(d deviation)) (ok bool) {
-	t.pair.begin(ForLocation, 0)
+func (t *trial) follow(
+	ctx context.Context, at func(period int, d deviation) bool, inside func(d deviation),
+) (ok bool) {
+	t.pair.begin(sim.ForLocation, 0)
 	return t.pair.follow(ctx, at, inside)
 }
 
@@ -167,8 +172,9 @@ type growth struct {
 }
 
 func newGrowth(c *Cell, given int, start float64) *growth {
-	g := &growth{start: start, grown: c.Location.reach(c, start), given: given, period: RefreshPeriod(c.Lag)}
-	g.length = (minSteps(c) + g.period - 1) / g.period
+	g := &growth{start: start, grown: c.Location.reach(c, start), given: given}
+	g.period = sim.RefreshPeriod(c.Lag)
+	g.length = (minSteps(&c.Cell) + g.period - 1) / g.period
 	for g.longest = g.length; g.longest*g.period < prolonged*given; {
 		g.longest *= 2
 	}
@@ -273,7 +279,7 @@ func (w *window) mean() float64 { return w.sum / w.weight }
 // next. A power of a rotation can be positive, so those of one step inside a block count too.
 // States beyond the reach of the search, which are not those of the linear dynamics, do not count.
 func (t *trial) ringing(ctx context.Context) outcome {
-	fit := newFit(&t.cell, t.cell.Location.Offset)
+	fit := newFit(&t.cell.Cell, t.cell.Location.Offset)
 	step := fit
 	var x, v, reach float64
 	var block blockStates
@@ -317,7 +323,7 @@ const followedGrowth = 100
 
 // Reach returns the norm of a deviation of the logits up to which a search of the cell at G = ∞
 // follows it. It is +Inf for Visible, which starts anywhere.
-func (p *LocationProbe) Reach(c *Cell) float64 {
+func (p *Location) Reach(c *Cell) float64 {
 	if p.Event == Visible {
 		return math.Inf(1)
 	}
@@ -325,7 +331,7 @@ func (p *LocationProbe) Reach(c *Cell) float64 {
 }
 
 // reach is Reach, given the initial norm of the deviation.
-func (p *LocationProbe) reach(c *Cell, start float64) float64 {
+func (p *Location) reach(c *Cell, start float64) float64 {
 	if p.Event == Ringing {
 		return linearRange(start, followedGrowth)
 	}
@@ -373,9 +379,9 @@ func (t *trial) sampled(ctx context.Context, event Event) outcome {
 	if event == Instability && !t.cell.twoMultipliers() {
 		return t.mapped(ctx)
 	}
+	p, over := t.cell.Location, span{from: t.transient, growth: sampledGrowth, decay: sampledDecay}
 	fits := make([]measure.Recurrence, min(t.cell.Run.Replicas, relaxationBins))
-	over := span{from: t.transient, growth: sampledGrowth, decay: sampledDecay}
-	if !t.run(ctx, recurrenceFits(&t.cell, t.cell.Location.Direction, t.cell.Location.Offset, fits, over)) {
+	if !t.run(ctx, recurrenceFits(&t.cell.Cell, p.Direction, p.Offset, fits, over)) {
 		if event == Instability {
 			return present
 		}
@@ -384,18 +390,18 @@ func (t *trial) sampled(ctx context.Context, event Event) outcome {
 	if ctx.Err() != nil {
 		return undecided // the results of an interrupted cell are discarded
 	}
-	if t.cell.uninformed(pooled(&t.cell, fits, measure.All).Innovations) {
+	if t.cell.uninformed(pooled(&t.cell.Cell, fits, measure.All).Innovations) {
 		return undecided
 	}
 	sign := func(of func(measure.Multipliers) float64) int {
 		return measure.Jackknife(len(fits), func(without int) float64 {
-			return of(pooled(&t.cell, fits, without).Multipliers())
+			return of(pooled(&t.cell.Cell, fits, without).Multipliers())
 		}).Sign()
 	}
 	if event == Instability {
 		return outcomeOf(sign(measure.Multipliers.LogModulus))
 	}
-	if pooled(&t.cell, fits, measure.All).Multipliers().Order == measure.Second {
+	if pooled(&t.cell.Cell, fits, measure.All).Multipliers().Order == measure.Second {
 		switch sign(measure.Multipliers.Discriminant) {
 		case -1:
 			return present
@@ -408,9 +414,9 @@ func (t *trial) sampled(ctx context.Context, event Event) outcome {
 
 // run runs all pairs, and reports whether their logits stayed finite.
 func (t *trial) run(ctx context.Context, fits []pairFit) (ok bool) {
-	r := pairRuns{t.pair, ForLocation}
-	for first := 0; first < len(fits); first += vectorBins {
-		if !r.relax(ctx, fits[first:min(first+vectorBins, len(fits))], first, len(fits)) {
+	r := pairRuns{t.pair, sim.ForLocation}
+	for bin, fit := range fits {
+		if !r.relax(ctx, fit, bin, len(fits)) {
 			return false
 		}
 	}
@@ -420,7 +426,9 @@ func (t *trial) run(ctx context.Context, fits []pairFit) (ok bool) {
 // twoMultipliers reports whether a deviation in the cell has at most two multipliers. To these a
 // recurrence can be fitted under noise.
 func (c *Cell) twoMultipliers() bool {
-	return (len(c.Init) == 2 || c.Network != nil) && (c.Lag.Kind == option.Block && c.Lag.Behind == 0 || c.Lag.Kind == option.Delay && c.Lag.Interval <= 1)
+	block := c.Lag.Kind == option.Block && c.Lag.Behind == 0
+	short := c.Lag.Kind == option.Delay && c.Lag.Interval <= 1
+	return (len(c.Init) == 2 || c.Network != nil) && (block || short)
 }
 
 // outcomeOf returns the outcome for the certain sign of a quantity that is positive if
@@ -437,24 +445,19 @@ func outcomeOf(sign int) outcome {
 
 // visible reports whether the run of a cell at G = ∞ oscillates by more than a share of the range
 // of J. That is undecided if the run leaves the range of floating point.
-func visible(ctx context.Context, c *Cell, share float64) outcome {
-	r := newReplica(c, nil, coupledLaws(&c.Bandit, &c.Estimator))
-	r.words.Reset(Stream(c.Seed, c.ID, ForLocation, 0))
-	r.policy.Set(r.start)
-	r.optimizerState.Reset()
-	reward := make([]float64, c.Run.Steps+1)
+func visible(ctx context.Context, c *sim.Cell, share float64) outcome {
+	walk, reward := sim.NewWalk(c), make([]float64, c.Run.Steps+1)
+	walk.Begin(sim.ForLocation, 0, c.Init, nil)
 	for t := range c.Run.Steps {
 		if t%stepsBetweenChecks == 0 && ctx.Err() != nil {
 			return undecided
 		}
-		reward[t] = r.policy.Mean(r.means)
-		r.push(t)
-		r.move(t)
-		if !finite(r.policy.Logits) {
+		reward[t] = walk.Reward()
+		if !walk.Step(t) {
 			return undecided
 		}
 	}
-	reward[c.Run.Steps] = r.policy.Mean(r.means)
+	reward[c.Run.Steps] = walk.Reward()
 	if measure.Passages(reward, share*measure.Spread(reward)) >= 2 {
 		return present
 	}

@@ -1,4 +1,4 @@
-package sim
+package probe
 
 import (
 	"fmt"
@@ -7,18 +7,19 @@ import (
 	"testing"
 
 	"grposim/option"
+	"grposim/sim"
 	"grposim/sim/measure"
 )
 
 // locationCell returns a modeCell with a location probe and the stiffness probe that it
 // needs.
-func locationCell(importance option.ImportanceMode, at option.KLPoint, probe LocationProbe) Cell {
+func locationCell(importance option.ImportanceMode, at option.KLPoint, probe Location) Cell {
 	c := modeCell(importance, at)
 	c.Run.Steps = 2000
 	probe.Point, probe.Direction, probe.Offset = c.Init, []float64{1, -1}, 1e-5
 	c.Location = &probe
-	c.Stiffness = []StiffnessProbe{{
-		Name: StiffnessTotal, Displaced: Both, Point: c.Init,
+	c.Stiffness = []Stiffness{{
+		Name: StiffnessTotal, Displaced: sim.Both, Point: c.Init,
 		Direction: []float64{1, -1}, Covector: []float64{0.5, -0.5}, Displacement: 0.01, Pairs: 1,
 	}}
 	return c
@@ -29,7 +30,7 @@ func locationCell(importance option.ImportanceMode, at option.KLPoint, probe Loc
 func located(t *testing.T, cells []Cell) (stiffness, low, high []float64) {
 	t.Helper()
 	for i, r := range simulate(t, cells, 2) {
-		if r.Status != OK || r.Steps != nil || r.Trajectory != nil {
+		if r.Status != sim.OK || r.Steps != nil || r.Trajectory != nil {
 			t.Errorf("a located cell has status %s and a trajectory of %d steps, want ok and none", r.Status, len(r.Steps))
 		}
 		value := func(name string) float64 {
@@ -85,7 +86,7 @@ func TestLocatedThresholds(t *testing.T) {
 	var cells []Cell
 	for _, x := range thresholds {
 		setting := twoArmModes[x.setting]
-		c := locationCell(setting.importance, setting.at, LocationProbe{
+		c := locationCell(setting.importance, setting.at, Location{
 			Event: Instability, Param: LearningRate, From: 0.5, To: 1000, Tolerance: tolerance})
 		c.Lag, c.Optimizer.Momentum = x.lag, x.mu
 		cells = append(cells, c)
@@ -124,7 +125,7 @@ func TestLocatedOnsets(t *testing.T) {
 			cells, want = append(cells, c), append(want, onset)
 		}
 	}
-	search := LocationProbe{Event: Ringing, Param: LearningRate, From: 0.001, To: 100, Tolerance: 1e-3}
+	search := Location{Event: Ringing, Param: LearningRate, From: 0.001, To: 100, Tolerance: 1e-3}
 	for _, mu := range []float64{0, 0.5, 0.9, 0.99} {
 		frozen := locationCell(option.NoImportance, option.AtSnapshot, search)
 		frozen.Run.Steps = 4000
@@ -171,7 +172,7 @@ func TestLocatedOnsets(t *testing.T) {
 func TestLocatedOnsetBeyondItsWindow(t *testing.T) {
 	rest := []float64{-0.8534357460385023, 0.8534357460385024}
 	cell := func(from float64) Cell {
-		c := locationCell(option.NoImportance, option.AtCurrent, LocationProbe{Event: Ringing, Param: LearningRate, From: from, To: 12, Tolerance: 1e-3})
+		c := locationCell(option.NoImportance, option.AtCurrent, Location{Event: Ringing, Param: LearningRate, From: from, To: 12, Tolerance: 1e-3})
 		c.Bandit.Arms = []option.Arm{{Law: option.Normal, Mean: 0.5, Std: 0.6}, {Mean: 0.6}}
 		c.Estimator.Advantage.Scale, c.Estimator.Advantage.Epsilon = option.StdScale, 6
 		c.Estimator.KL.Gradient, c.Estimator.KL.Coefficient, c.Estimator.Entropy = option.K1, 1, 0.009
@@ -215,7 +216,7 @@ func TestLocatedInterval(t *testing.T) {
 	}
 	var cells []Cell
 	for i, x := range rows {
-		c := locationCell(x.importance, option.AtSnapshot, LocationProbe{
+		c := locationCell(x.importance, option.AtSnapshot, Location{
 			Event: Instability, Param: RefreshInterval, From: x.from, To: x.to, Tolerance: x.tolerance})
 		c.Optimizer.Momentum, c.Optimizer.LearningRate, c.Run.Steps = x.mu, x.kappa/0.1586848975, x.steps
 		c.Lag.Interval = 777 // unused
@@ -246,7 +247,7 @@ func TestLocatedInterval(t *testing.T) {
 // The skew law's flip (docs/theory-neglected.md §6) is at K* = 265.404, at the lower fixed point
 // L = −3.0014. It has L_ref = −6, β = 1.57, η = 0.05.
 func TestLocatedSkewFlip(t *testing.T) {
-	c := locationCell(option.Ratio, option.AtCurrent, LocationProbe{
+	c := locationCell(option.Ratio, option.AtCurrent, Location{
 		Event: Instability, Param: RefreshInterval, From: 2, To: 10, Tolerance: 1e-9})
 	c.Bandit.Arms = []option.Arm{{Law: option.Constant, Mean: 1}, {Law: option.Constant}}
 	c.Estimator.Advantage.Scale, c.Estimator.KL.Coefficient = option.StdScale, 1.57
@@ -272,7 +273,7 @@ func TestLocatedSkewFlip(t *testing.T) {
 // at the first value, LocatedLow is 0. Without a positive stiffness there is no search.
 func TestLocatedNowhere(t *testing.T) {
 	search := func(from, to float64) Cell {
-		return locationCell(option.NoImportance, option.AtSnapshot, LocationProbe{
+		return locationCell(option.NoImportance, option.AtSnapshot, Location{
 			Event: Instability, Param: LearningRate, From: from, To: to, Tolerance: 1e-3})
 	}
 	cells := []Cell{search(0.5, 1.5), search(3, 4), search(0.5, 3), search(0.5, 3)}
@@ -313,14 +314,14 @@ func TestLocatedThresholdOfSampledGroups(t *testing.T) {
 // sampledLocation searches for the instability of a frozen force under groups of the given size.
 // Its fixed point is z* = Δ(1 − 1/G)/β, where λ = 2β p(1−p).
 func sampledLocation(size, groups, replicas int, offset float64) (c Cell, stiffness float64) {
-	c = locationCell(option.NoImportance, option.AtSnapshot, LocationProbe{
+	c = locationCell(option.NoImportance, option.AtSnapshot, Location{
 		Event: Instability, Param: LearningRate, From: 0.5, To: 10, Tolerance: 0.01})
 	c.Estimator.GroupSize, c.Estimator.GroupsPerStep = size, groups
 	half := 0.7 * (1 - 1/float64(size))
 	c.Init = []float64{half, -half}
 	c.Location.Point, c.Location.Offset = c.Init, offset
 	c.Stiffness[0].Point, c.Stiffness[0].Pairs, c.Stiffness[0].Displacement = c.Init, 1_000_000/groups, 0.1
-	c.Run = Run{Steps: 200, Replicas: replicas}
+	c.Run = sim.Run{Steps: 200, Replicas: replicas}
 	p := 1 / (1 + math.Exp(-2*half))
 	return c, p * (1 - p)
 }
@@ -357,7 +358,7 @@ func TestLittleDataGivesAWideBracket(t *testing.T) {
 // momentum a stable one, which grows at first to (1+μ)/(1−μ) times its start, is not unstable.
 func TestUndecided(t *testing.T) {
 	tried := func(event Event, rate, offset float64) outcome {
-		c := locationCell(option.NoImportance, option.AtSnapshot, LocationProbe{Event: event})
+		c := locationCell(option.NoImportance, option.AtSnapshot, Location{Event: event})
 		c.Location.Offset, c.Optimizer.LearningRate, c.Run.Steps = offset, rate, 100
 		return newTrial(c.Location, c).outcome(t.Context(), event)
 	}
@@ -381,7 +382,7 @@ func TestUndecided(t *testing.T) {
 	}
 	for _, mu := range []float64{0.5, 0.9, 0.99} {
 		for _, off := range []float64{-1e-2, -1e-3, -1e-5, 1e-2} {
-			c := locationCell(option.NoImportance, option.AtSnapshot, LocationProbe{Event: Instability})
+			c := locationCell(option.NoImportance, option.AtSnapshot, Location{Event: Instability})
 			c.Optimizer.Momentum, c.Optimizer.LearningRate = mu, 2*(1+mu)*(1+off)/0.1586848975
 			if got := newTrial(c.Location, c).outcome(t.Context(), Instability); off < 0 && got == present || off > 0 && got != present {
 				t.Errorf("μ = %g, %g relative to the threshold: outcome %d", mu, off, got)
@@ -431,7 +432,7 @@ func TestBracket(t *testing.T) {
 // The ladder begins at From times the rule, which for Adam has no momentum. It ends at the longest
 // affordable interval. There is no search if it would begin beyond that.
 func TestWhereASearchBeginsAndEnds(t *testing.T) {
-	c := locationCell(option.NoImportance, option.AtSnapshot, LocationProbe{Event: Instability, Param: LearningRate, From: 0.5, To: 2, Tolerance: 0.01})
+	c := locationCell(option.NoImportance, option.AtSnapshot, Location{Event: Instability, Param: LearningRate, From: 0.5, To: 2, Tolerance: 0.01})
 	c.Optimizer.Momentum, c.Lag = 0.9, block(4)
 	if l := c.Location.ladder(&c, 0.25); math.Abs(l.first-0.05) > 1e-15 || math.Abs(l.last-0.2) > 1e-15 {
 		t.Errorf("heavy ball: got %+v, want 0.05 to 0.2", l)
@@ -456,10 +457,10 @@ func TestWhereASearchBeginsAndEnds(t *testing.T) {
 // SearchSteps agrees with counts by hand. η has 3 values and one halving for 1.05/0.6, each with a
 // pair of 64 periods of 4 steps. K has the intervals 1, 2 and 3, with 32 periods for 8 pairs.
 func TestSearchSteps(t *testing.T) {
-	rate := locationCell(option.NoImportance, option.AtSnapshot, LocationProbe{Event: Instability, Param: LearningRate, From: 1, To: 1.1, Tolerance: 0.6})
+	rate := locationCell(option.NoImportance, option.AtSnapshot, Location{Event: Instability, Param: LearningRate, From: 1, To: 1.1, Tolerance: 0.6})
 	rate.Lag, rate.Run.Steps = block(4), 10
-	interval := locationCell(option.NoImportance, option.AtSnapshot, LocationProbe{Event: Instability, Param: RefreshInterval, From: 0.1, To: 3, Tolerance: 1.2})
-	interval.Run, interval.Optimizer.LearningRate, interval.Estimator.GroupSize = Run{Steps: 10, Replicas: 8}, 1, 16
+	interval := locationCell(option.NoImportance, option.AtSnapshot, Location{Event: Instability, Param: RefreshInterval, From: 0.1, To: 3, Tolerance: 1.2})
+	interval.Run, interval.Optimizer.LearningRate, interval.Estimator.GroupSize = sim.Run{Steps: 10, Replicas: 8}, 1, 16
 	if a, b := rate.SearchSteps(1), interval.SearchSteps(1); a != 2*(3+1)*256 || b != 2*8*32*(1+2+3) {
 		t.Errorf("got %g and %g steps, want 2048 and 3072", a, b)
 	}
@@ -469,17 +470,17 @@ func TestSearchSteps(t *testing.T) {
 // sampled groups and at G = ∞.
 func TestDivergenceIsGrowth(t *testing.T) {
 	for _, size := range []int{16, option.Infinite} {
-		c := locationCell(option.NoImportance, option.AtCurrent, LocationProbe{Event: Instability})
+		c := locationCell(option.NoImportance, option.AtCurrent, Location{Event: Instability})
 		c.Estimator.GroupSize = size
 		c.Estimator.KL = option.KL{Coefficient: 50, Gradient: option.K3, At: option.AtCurrent}
 		c.Optimizer.LearningRate = 1.7e308 // a force of 1.1 makes the logits overflow
-		c.Run = Run{Steps: 100, Replicas: 4}
+		c.Run = sim.Run{Steps: 100, Replicas: 4}
 		trial := newTrial(c.Location, c)
 		if trial.outcome(t.Context(), Instability) != present {
 			t.Errorf("G = %d: the event is not present", size)
 		}
-		if trial.pair.begin(ForLocation, 0); trial.pair.step(0) {
-			t.Errorf("G = %d: step reports finite logits, which are %v", size, trial.pair.sides[0].policy.Logits)
+		if trial.pair.begin(sim.ForLocation, 0); trial.pair.step(0) {
+			t.Errorf("G = %d: step reports finite logits, which are %v", size, func() []float64 { x, _ := trial.pair.Sides[0].Moved(); return x }())
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package sim
+package probe
 
 import (
 	"math"
@@ -6,13 +6,13 @@ import (
 
 	"grposim/grpo"
 	"grposim/option"
-	"grposim/sim/draw"
+	"grposim/sim"
 )
 
 // twoArmProbe returns a probe that displaces z of two arms by ±2d from the fixed point of
 // the reference cell.
-func twoArmProbe(displaced Displaced, d float64, pairs int) StiffnessProbe {
-	return StiffnessProbe{
+func twoArmProbe(displaced sim.Displaced, d float64, pairs int) Stiffness {
+	return Stiffness{
 		Name: string(displaced), Displaced: displaced, Point: []float64{0.65625, -0.65625},
 		Direction: []float64{1, -1}, Covector: []float64{0.5, -0.5}, Displacement: d, Pairs: pairs,
 	}
@@ -38,8 +38,8 @@ func TestStiffnessOfTheReferenceBandit(t *testing.T) {
 	} {
 		c := referenceCell()
 		c.Estimator.KL.At, c.Estimator.KL.Coefficient, c.Estimator.Advantage.Scale = option.AtCurrent, x.strength, x.scale
-		c.Optimizer.MaxNorm, c.Run = x.maxNorm, Run{Steps: 1, Replicas: 1}
-		for _, displaced := range []Displaced{Both, Current, Behind} {
+		c.Optimizer.MaxNorm, c.Run = x.maxNorm, sim.Run{Steps: 1, Replicas: 1}
+		for _, displaced := range []sim.Displaced{sim.Both, sim.Current, sim.Behind} {
 			probe := twoArmProbe(displaced, x.displacement, x.pairs)
 			probe.Point = []float64{x.z / 2, -x.z / 2}
 			c.Stiffness = append(c.Stiffness, probe)
@@ -63,8 +63,8 @@ func TestSidesOfAProbeAreCoupled(t *testing.T) {
 	for size, limit := range map[int]float64{16: 0.5, 200: 0.5, 1000: 0.33} {
 		c := referenceCell()
 		c.Estimator.GroupSize = size
-		c.Run = Run{Steps: 1, Replicas: 1}
-		probe := twoArmProbe(Both, d, pairs)
+		c.Run = sim.Run{Steps: 1, Replicas: 1}
+		probe := twoArmProbe(sim.Both, d, pairs)
 		squares := 0. // of standard errors, each known from 64 bins to 9 %
 		for range probes {
 			c.Stiffness = append(c.Stiffness, probe)
@@ -74,14 +74,14 @@ func TestSidesOfAProbeAreCoupled(t *testing.T) {
 		}
 		coupled := math.Sqrt(squares / probes)
 
-		s := newGradientSampler(&c, newLaws(&c.Bandit, &c.Estimator), draw.NewWords(Stream(1, "independent", ForReplica, 0)), pairs)
-		policy := grpo.NewPolicy(probe.Point)
-		s.sampler.aim(policy)
+		c.ID = "independent"
+		s, policy := sim.NewCoupled(&c.Cell, sim.ForReplica, 0), grpo.NewPolicy(probe.Point)
+		s.Aim([2]*grpo.Policy{policy, policy}, pairs)
 		mean, square := 0., 0.
 		for range pairs {
-			s.draw()
-			s.gradient(policy, policy)
-			x := (s.g[0] - s.g[1]) / 2
+			s.DrawOnce()
+			g := s.Gradient(0, policy, policy)
+			x := (g[0] - g[1]) / 2
 			mean += x / pairs
 			square += x * x / pairs
 		}
@@ -110,8 +110,8 @@ func TestSystematicErrorOfStiffness(t *testing.T) {
 					c.Estimator.KL.Coefficient /= math.Sqrt(reward * (1 - reward))
 				}
 				c.Estimator.GroupSize, c.Estimator.Advantage.Scale, c.Estimator.KL.At = option.Infinite, scale, option.AtCurrent
-				c.Run = Run{Steps: 1, Replicas: 1}
-				for _, displaced := range []Displaced{Both, Current, Behind} {
+				c.Run = sim.Run{Steps: 1, Replicas: 1}
+				for _, displaced := range []sim.Displaced{sim.Both, sim.Current, sim.Behind} {
 					for _, d := range []float64{0.01, 0.1, 0.2} {
 						probe := twoArmProbe(displaced, d, 1)
 						probe.Point = []float64{z / 2, -z / 2}
@@ -139,8 +139,8 @@ func TestStiffnessOfSilentGroups(t *testing.T) {
 		c := referenceCell()
 		c.Bandit.Arms[0].Mean, c.Bandit.Arms[1].Mean = x.mean, x.mean
 		c.Estimator.GroupSize = 2
-		c.Run = Run{Steps: 1, Replicas: 1}
-		c.Stiffness = []StiffnessProbe{twoArmProbe(Both, 0.1, 10_000)}
+		c.Run = sim.Run{Steps: 1, Replicas: 1}
+		c.Stiffness = []Stiffness{twoArmProbe(sim.Both, 0.1, 10_000)}
 		e := simulate(t, []Cell{c}, 1)[0].Estimates[0]
 		if (e.DF > 0) != x.known {
 			t.Errorf("success %g: %+v, want a known error: %v", x.mean, e, x.known)

@@ -1,10 +1,11 @@
-package sim
+package probe
 
 import (
 	"context"
 	"testing"
 
 	"grposim/option"
+	"grposim/sim"
 )
 
 // The visible frontier of the eight-armed stand-in of docs/theory.md §9, at μ = 0.8. It is the
@@ -36,21 +37,19 @@ func TestVisibleFrontier(t *testing.T) {
 }
 
 // standIn returns the cell of the stand-in bandit, without probes.
-func standIn(rate float64, mode option.ImportanceMode, point option.KLPoint) Cell {
+func standIn(rate float64, mode option.ImportanceMode, point option.KLPoint) sim.Cell {
 	var arms []option.Arm
 	for _, mean := range []float64{0, 0, 0, 0.5, 0.5, 1, 1, 2} {
 		arms = append(arms, option.Arm{Law: option.Constant, Mean: mean})
 	}
-	return Cell{
+	return sim.Cell{
 		ID: "stand-in", Bandit: option.Bandit{Arms: arms}, Reference: make([]float64, 8), Init: make([]float64, 8),
 		Estimator: option.Estimator{
-			GroupSize: option.Infinite, GroupsPerStep: 1,
-			Advantage:  option.Advantage{Baseline: option.MeanBaseline, Scale: option.StdScale, Std: option.PopulationStd},
-			Importance: option.Importance{Mode: mode, ClipLow: 0.2, ClipHigh: 0.2},
-			KL:         option.KL{Coefficient: 1, Gradient: option.ExactKL, At: point},
+			GroupSize: option.Infinite, GroupsPerStep: 1, Importance: option.Importance{Mode: mode},
+			KL: option.KL{Coefficient: 1, At: point},
 		},
 		Lag:       option.Lag{Kind: option.Delay, Interval: 1},
-		Optimizer: option.Optimizer{Kind: option.HeavyBall, LearningRate: rate, Momentum: 0.8, Schedule: option.Schedule{Kind: option.ConstantRate}},
-		Run:       Run{Steps: 2500, Replicas: 1},
+		Optimizer: option.Optimizer{LearningRate: rate, Momentum: 0.8},
+		Run:       sim.Run{Steps: 2500, Replicas: 1},
 	}
 }

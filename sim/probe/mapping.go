@@ -1,4 +1,4 @@
-package sim
+package probe
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"grposim/fp"
 	"grposim/option"
+	"grposim/sim"
 	"grposim/sim/measure"
 )
 
@@ -26,13 +27,13 @@ type mapping struct {
 
 // newMapping returns the mapping of a cell whose lag is a block or a delay. Of a snapshot that
 // is one step old x_{n−1} = x_n − ηv_n, but for Nesterov's method.
-func newMapping(c *Cell) mapping {
+func newMapping(c *sim.Cell) mapping {
 	o, past := &c.Optimizer, c.Lag.Behind
 	if c.Lag.Kind == option.Delay {
 		past = c.Lag.Interval
 	}
 	plain := o.Kind == option.HeavyBall || o.Kind == option.Nesterov && o.Momentum == 0
-	lastStep := past == 1 && RefreshPeriod(c.Lag) == 1 && plain
+	lastStep := past == 1 && sim.RefreshPeriod(c.Lag) == 1 && plain
 	return mapping{
 		gaps:     len(c.Init) - 1,
 		velocity: !plain || o.Momentum > 0 || lastStep,
@@ -128,7 +129,8 @@ func (m *mapping) growth(c [][]float64, ok bool) float64 {
 	for a := range s.gaps {
 		s.now[a] = 1 / float64(a+1)
 	}
-	grown, scale := [2]float64{}, 0.0 // Σ ln of the norm over two quarters; ln of what is divided out
+	grown := [2]float64{} // Σ ln of the norm over two quarters
+	scale := 0.0          // ln of what is divided out
 	for n := range mapPeriods {
 		s.turn(n)
 		square := 0.0
@@ -183,7 +185,7 @@ const (
 // mapped decides whether deviations grow, as sampled, by the linear map of all of their modes. The
 // steps of each replica are those of many short pairs.
 func (t *trial) mapped(ctx context.Context) outcome {
-	m, run, reach := newMapping(&t.cell), &t.cell.Run, 0.0
+	m, run, reach := newMapping(&t.cell.Cell), &t.cell.Run, 0.0
 	bins, short := min(run.Replicas, relaxationBins), min(mappedPeriods*(1+m.past), t.periods)
 	run.Replicas *= t.periods / short
 	run.Steps = short * t.period
@@ -191,7 +193,7 @@ func (t *trial) mapped(ctx context.Context) outcome {
 		reach = max(reach, math.Abs(x))
 	}
 	t.pair.starts = m.starts(&t.cell.Optimizer, reach)
-	limit := float64(mappedGrowth * float64(t.pair.offset*math.Sqrt(centredSquare(t.pair.starts[0].logits))))
+	limit := float64(mappedGrowth * float64(t.pair.offset*t.pair.starts[0].norm()))
 	fits, maps := mapFits(m, bins, limit)
 	if !t.run(ctx, fits) {
 		return present
@@ -208,7 +210,8 @@ func (t *trial) mapped(ctx context.Context) outcome {
 	if ctx.Err() != nil || t.cell.uninformed(all(measure.All).Innovations) {
 		return undecided
 	}
-	return outcomeOf(measure.Jackknife(bins, func(without int) float64 { return m.growth(all(without).Fit()) }).Sign())
+	growth := func(without int) float64 { return m.growth(all(without).Fit()) }
+	return outcomeOf(measure.Jackknife(bins, growth).Sign())
 }
 
 // mapFit fits C to the deviations of a bin's pairs.

@@ -1,4 +1,4 @@
-package sim
+package probe
 
 import (
 	"context"
@@ -6,31 +6,24 @@ import (
 
 	"grposim/grpo"
 	"grposim/option"
+	"grposim/sim"
 	"grposim/sim/measure"
 )
 
-// pair is two replicas that start at point ± offset·start and have the same random stream. The n-th
-// group of one is drawn with the same random words as the n-th of the other. Runs take the starts
-// in turn.
+// pair is two replicas that start at point ± offset·start and draw with the same random words. Runs
+// take the starts in turn.
 type pair struct {
-	cell     *Cell
-	sides    [2]*replica // the replicas that start at + and at −
+	*sim.Pair
+	cell     *sim.Cell
 	point    []float64
 	offset   float64
 	starts   []deviation
 	informed int // steps of all runs in which different groups pushed, up to FewestInformative
 }
 
-func newPair(cell *Cell, point, direction []float64, offset float64) *pair {
-	p := &pair{cell: cell, point: point, offset: offset, starts: []deviation{{direction, make([]float64, len(direction))}}}
-	laws := coupledLaws(&cell.Bandit, &cell.Estimator)
-	for side := range p.sides {
-		p.sides[side] = newReplica(cell, nil, laws)
-		if cell.Network != nil {
-			p.sides[side].contexts = newContexts(cell, coupledLaws)
-		}
-	}
-	return p
+func newPair(c *sim.Cell, point, direction []float64, offset float64) *pair {
+	start := deviation{direction, make([]float64, len(direction))}
+	return &pair{sim.NewPair(c), c, point, offset, []deviation{start}, 0}
 }
 
 // start returns logits and velocity with which a side of the run of the given index starts.
@@ -43,69 +36,38 @@ func (p *pair) start(index, side int) (logits, velocity []float64) {
 	return logits, velocity
 }
 
-// begin sets both sides to step 0, at their start, with the optimizer at rest but for its velocity.
-// Each has its own reader of the stream of the given purpose and index.
-func (p *pair) begin(purpose Purpose, index int) {
-	for side, r := range p.sides {
-		r.words.Reset(Stream(p.cell.Seed, p.cell.ID, purpose, index))
+// begin sets both sides to step 0 of the run of the given index, at their start.
+func (p *pair) begin(purpose sim.Purpose, index int) {
+	for side, walk := range p.Sides {
 		logits, velocity := p.start(index, side)
-		r.divergedAt = running
-		if r.contexts != nil {
-			r.contexts.(*contexts).beginAt(logits, velocity)
-			continue
-		}
-		r.start = grpo.NewPolicy(logits)
-		r.rest()
-		copy(r.optimizerState.Velocity(), velocity)
+		walk.Begin(purpose, index, logits, velocity)
 	}
 }
 
-// step does optimizer step t on both sides and reports whether all logits are still
-// finite. Steps must be done in order from t = 0.
+// step does optimizer step t on both sides, and reports whether all logits are still finite.
 func (p *pair) step(t int) (ok bool) {
-	plus, minus := p.sides[0], p.sides[1]
-	if plus.contexts != nil {
-		return p.stepNetwork(t)
-	}
-	if plus.ages != nil { // at G = ∞ only
-		ok = true
-		for _, r := range p.sides {
-			r.push(t)
-			r.move(t)
-			ok = ok && finite(r.policy.Logits)
-		}
-		return ok
-	}
-	if p.cell.Lag.Refreshes(t) {
-		plus.refresh(t)
-		minus.refresh(t)
-	}
-	if p.cell.Draws(t) {
-		drawCoupled(&plus.gradientSampler, &minus.gradientSampler)
-		if p.informed < FewestInformative && (pushes(&plus.statistics) || pushes(&minus.statistics)) && differ(&plus.statistics, &minus.statistics) {
-			p.informed++
-		}
-	}
-	ok = true
-	for _, r := range p.sides {
-		r.gradient(r.policy, r.snapshot)
-		r.move(t)
-		ok = ok && finite(r.policy.Logits)
+	ok = p.Step(t)
+	if p.informed < FewestInformative && p.cell.Draws(t) {
+		p.informed = min(p.informed+p.Informative(), FewestInformative)
 	}
 	return ok
 }
 
 // stepsBetweenLooks returns the number of steps of a pair between two checks of its
 // context.
-func stepsBetweenLooks(c *Cell) int { return max(1, stepsBetweenChecks/c.Estimator.GroupsPerStep) }
+func stepsBetweenLooks(c *sim.Cell) int {
+	return max(1, stepsBetweenChecks/c.Estimator.GroupsPerStep)
+}
 
 // follow runs a pair from step 0 over Run.Steps steps. It calls inside with the
 // deviation after each step, and at with the deviation at each refresh instant,
 // numbered by period from 0 on. It stops early when at returns false or ctx is done.
 // It reports whether all logits stayed finite. Deviations are overwritten by the next
 // step.
-func (p *pair) follow(ctx context.Context, at func(period int, d deviation) bool, inside func(d deviation)) (ok bool) {
-	period, look := RefreshPeriod(p.cell.Lag), stepsBetweenLooks(p.cell)
+func (p *pair) follow(
+	ctx context.Context, at func(period int, d deviation) bool, inside func(d deviation),
+) (ok bool) {
+	period, look := sim.RefreshPeriod(p.cell.Lag), stepsBetweenLooks(p.cell)
 	d := newDeviation(len(p.point))
 	d.add(p)
 	if !at(0, d) {
@@ -142,9 +104,8 @@ func newDeviation(arms int) deviation {
 
 // add adds the deviation of a pair to d.
 func (d deviation) add(p *pair) {
-	plus, ofPlus := p.sides[0].moving()
-	minus, ofMinus := p.sides[1].moving()
-	fast, slow := ofPlus.Velocity(), ofMinus.Velocity()
+	plus, fast := p.Sides[0].Moved()
+	minus, slow := p.Sides[1].Moved()
 	for a := range d.logits {
 		d.logits[a] += float64((plus[a] - minus[a]) / 2)
 		d.velocity[a] += float64((fast[a] - slow[a]) / 2)
@@ -161,16 +122,6 @@ func (d deviation) along(direction []float64) (x, v float64) {
 		square += float64(e * e)
 	}
 	return x / square, v / square
-}
-
-// centredSquare returns Σ (x − mean)². The mean is removed because a policy does not
-// depend on the mean of its logits.
-func centredSquare(x []float64) float64 {
-	mean, square := measure.Average(x), 0.0
-	for _, v := range x {
-		square += float64((v - mean) * (v - mean))
-	}
-	return square
 }
 
 // roundOff is the deviation of a logit below which it counts as 0. Logits of the order
@@ -193,7 +144,7 @@ func linearRange(norm, growth float64) float64 {
 
 // RecurrenceOrder returns the number of multipliers of a single mode over one refresh period. It is
 // one without momentum and with snapshots no older than a block, else two (the dominant ones).
-func RecurrenceOrder(c *Cell) measure.Order {
+func RecurrenceOrder(c *sim.Cell) measure.Order {
 	delayed := !grpo.OnPolicy(&c.Lag) && (c.Lag.Kind != option.Block || c.Lag.Behind > 0)
 	if c.Optimizer.Kind != option.Adam && c.Optimizer.Momentum == 0 && !delayed {
 		return measure.First
@@ -201,12 +152,11 @@ func RecurrenceOrder(c *Cell) measure.Order {
 	return measure.Second
 }
 
-// RefreshPeriod returns the number of steps from one refresh instant to the next. It is K for block
-// lag, and 1 for delay lag.
-func RefreshPeriod(lag option.Lag) int { return lag.StepsPerSnapshot() }
-
 // norm returns the norm of d's logits after their mean is removed.
+// A policy does not depend on it.
 func (d deviation) norm() float64 { return math.Sqrt(centredSquare(d.logits)) }
+
+func centredSquare(x []float64) float64 { return measure.CentredSquare(x, len(x)) }
 
 // clear sets d to 0.
 func (d deviation) clear() {
