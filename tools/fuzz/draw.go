@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"grposim/option"
+	"grposim/rom"
 	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
@@ -25,35 +27,23 @@ const (
 )
 
 // classes lists the classes, each as often as it is drawn in 20.
-var classes = slices.Concat(
-	slices.Repeat([]class{rest}, 9), slices.Repeat([]class{path}, 5), slices.Repeat([]class{linear}, 3),
-	slices.Repeat([]class{located}, 2), []class{scaling},
-)
-
-// exempt lists the claims that are not drawn, with the reason.
-var exempt = map[string]string{
-	"rule-is-safe":         "its first verdict judges the paper's rule, which is not always safe; stability-threshold judges the exact theory on the same event",
-	"recurrence":           "holds where blocks are long enough to converge, which its scope leaves to the reader",
-	"failure-mode":         "the theory predicts no mode: the file names it",
-	"arrival":              "not every way in which runs fail to arrive is known",
-	"visible-frontier":     "it judges the paper's line, and theory predicts no visible frontier",
-	"frontier-above-onset": "as visible-frontier",
-	"median-frontier":      "as visible-frontier",
-	"frontier-gap":         "as visible-frontier",
-	"frontier-ratio":       "as visible-frontier",
-	"frontier-constant":    "as visible-frontier",
-	"class-occurs":         "the theory predicts no class: the file names it",
-	"class-throughout":     "as class-occurs",
-	"model-amplitude":      "it judges the paper's oscillator, which need not hold",
-	"edge-of-stability":    "it is of a network, of which none is drawn",
-	"rate-over-threshold":  "it is of a network, of which none is drawn",
-	"law-forecast":         "there is no exact prediction of a forecast",
+var classes = []class{
+	rest, rest, rest, rest, rest, rest, rest, rest, rest, path, path, path, path, path,
+	linear, linear, linear, located, located, scaling,
 }
 
-// classOf returns the class in which a claim is drawn, by what it needs.
+// exempt lists the claims with an exact prediction that are not drawn, with the reason.
+var exempt = map[string]string{
+	"recurrence":   "holds where blocks converge, which its scope leaves to the reader",
+	"failure-mode": "the theory predicts no mode: the file names it",
+	"arrival":      "not every way in which runs fail to arrive is known",
+}
+
+// classOf returns the class in which a claim is drawn, by what it needs; "" if it is not drawn. Not
+// drawn are claims that judge the paper, or of which the theory has no exact prediction.
 func classOf(c *config.Claim) class {
 	switch {
-	case exempt[c.Name] != "":
+	case exempt[c.Name] != "", !slices.Contains(c.Predictions, rom.Exact):
 		return ""
 	case c.Per == config.AcrossCells:
 		return scaling
@@ -80,7 +70,9 @@ const (
 )
 
 // edges are the numbers at which formulas change or lose their digits.
-var edges = []float64{0, 1, -1, 0.5, 1e-6, 0.999999, 1e-9, 1e3, 1e6, 1e15, 1e-200, 1e200, math.Nextafter(1, 0)}
+var edges = []float64{
+	0, 1, -1, 0.5, 1e-6, 0.999999, 1e-9, 1e3, 1e6, 1e15, 1e-200, 1e200, math.Nextafter(1, 0),
+}
 
 // shareOfEdges lists the shares of edges among the numbers of a configuration, each as
 // often as it is drawn in ten.
@@ -125,6 +117,7 @@ func (d *drawing) configuration(class class) (f file, valid bool) {
 		d.file["sweep"] = []any{map[string]any{"param": config.GroupSizeKey, "values": sizes}}
 	}
 	var checks []any
+	events := 0 // of a located cell, beside its stiffness
 	search := d.search()
 	for _, c := range config.Claims {
 		if in := classOf(c); in != class && !(class == located && c.Per == config.PerForce) {
@@ -134,32 +127,32 @@ func (d *drawing) configuration(class class) (f file, valid bool) {
 		d.file["checks"] = append(slices.Clone(checks), check)
 		if _, err := d.file.clone().load(); err == nil {
 			checks = append(checks, check)
+			if check["locate"] != nil {
+				events++
+			}
 		}
 	}
 	d.file["checks"] = checks
 	f = d.file.clone()
 	_, err := f.load()
-	onlyStiffness := class == located && !slices.ContainsFunc(checks, func(c any) bool { return c.(map[string]any)["locate"] != nil })
-	return f, err == nil && len(checks) > 0 && !onlyStiffness
+	return f, err == nil && len(checks) > 0 && (class != located || events > 0)
 }
 
 // search draws the search that the claims of a located cell share.
 func (d *drawing) search() map[string]any {
 	params := []string{config.LearningRateKey, config.LagIntervalKey}
-	return map[string]any{"param": params[d.IntN(2)], "from": rounded(d.log(0.02, 0.5)), "to": rounded(d.log(2, 16)), "tolerance": 0.002}
+	return map[string]any{
+		"param": params[d.IntN(2)], "tolerance": 0.002,
+		"from": rounded(d.log(0.02, 0.5)), "to": rounded(d.log(2, 16)),
+	}
 }
 
 // check draws a check of a claim.
 func (d *drawing) check(c *config.Claim, search map[string]any) map[string]any {
-	check := map[string]any{"claim": c.Name}
-	margin, known := margins[c.Name]
-	switch {
-	case c.Has(config.NeedsAbsolute):
+	check := map[string]any{"claim": c.Name, "margin": cmp.Or(margins[c.Name], defaultMargin)}
+	if c.Has(config.NeedsAbsolute) {
+		delete(check, "margin")
 		check["absolute_margin"] = absoluteMargin
-	case known:
-		check["margin"] = margin
-	default:
-		check["margin"] = defaultMargin
 	}
 	if c == config.Trajectory && d.IntN(2) == 0 {
 		quantities := sim.Quantities(d.arms)
@@ -196,8 +189,9 @@ func (d *drawing) value(k config.Key, c class) any {
 	if ofNetwork(k.Path) {
 		return nil
 	}
-	if k.Sparse() && !strings.HasPrefix(k.Path, "bandit.prompts.") && (d.file.get("bandit.prompts.count") != nil || d.IntN(4) > 0) {
-		return nil // most options of trainers are refused beside many prompts, and some beside each other
+	prompts := d.file.get("bandit.prompts.count") != nil
+	if k.Sparse() && !strings.HasPrefix(k.Path, "bandit.prompts.") && (prompts || d.IntN(4) > 0) {
+		return nil // most options of trainers are refused beside prompts, and some beside each other
 	}
 	if draw := usual[k.Path]; draw != nil {
 		return draw(d, k, c)
@@ -205,15 +199,8 @@ func (d *drawing) value(k config.Key, c class) any {
 	if !k.Required() && d.IntN(2) == 0 {
 		return nil
 	}
-	switch k.Kind {
-	case config.WordValue:
-		return word(d, k, c)
-	case config.IntegerValue:
-		return d.integer(k.Range, 32)
-	case config.NumberValue:
-		return d.number(k.Range)
-	case config.ListValue:
-		return list(d, k, c)
+	if draw := ofKind[k.Kind]; draw != nil {
+		return draw(d, k, c)
 	}
 	return nil // a test reports a key of another kind that is never varied
 }
@@ -225,12 +212,11 @@ func (d *drawing) log(low, high float64) float64 {
 
 // rounded returns a number with four significant digits, as people write them.
 func rounded(x float64) float64 {
-	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 3, 64), 64)
-	if err != nil || math.IsInf(y, 0) {
-		return x
-	}
-	return y
+	x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'e', 3, 64), 64) // far below the largest
+	return x
 }
+
+var anyNumber = config.Range{Low: math.Inf(-1), High: math.Inf(1)}
 
 // number draws a number of a range: mostly of order 1, near the ends of a bounded range,
 // or an edge.
@@ -263,27 +249,30 @@ func (d *drawing) around(r config.Range, low, high float64) float64 {
 // integer draws a log-uniform integer of a range, from its lower end to limit or its
 // upper end.
 func (d *drawing) integer(r config.Range, limit float64) int {
-	low := r.Low
-	n := int(d.log(low+1, min(limit, r.High)+2)-1+1e-9) + 0
-	return max(int(low), min(n, int(min(limit, r.High))))
-}
-
-// list draws a list with one number per arm.
-func (d *drawing) list(r config.Range) []any {
-	var list []any
-	for range d.arms {
-		list = append(list, d.around(r, 0.05, 3))
-	}
-	return list
+	high := min(limit, r.High)
+	n := int(d.log(r.Low+1, high+2) - 1 + 1e-9)
+	return max(int(r.Low), min(n, int(high)))
 }
 
 // drawer draws the value of a key, nil for its default.
 type drawer func(d *drawing, k config.Key, c class) any
 
+// ofKind draws the keys that have no row in usual.
+var ofKind = map[config.ValueKind]drawer{
+	config.WordValue: word, config.IntegerValue: upTo(32), config.ListValue: list,
+	config.NumberValue: func(d *drawing, k config.Key, _ class) any { return d.number(k.Range) },
+}
+
 func word(d *drawing, k config.Key, _ class) any { return k.Words[d.IntN(len(k.Words))] }
 
 // list draws a number for each arm.
-func list(d *drawing, k config.Key, _ class) any { return d.list(k.Range) }
+func list(d *drawing, k config.Key, _ class) any {
+	var list []any
+	for range d.arms {
+		list = append(list, d.around(k.Range, 0.05, 3))
+	}
+	return list
+}
 
 // upTo draws an integer.
 func upTo(limit float64) drawer {
@@ -352,14 +341,15 @@ var usual = map[string]drawer{
 		case d.IntN(2) == 0:
 			return nil
 		}
-		return d.list(config.Range{Low: math.Inf(-1), High: math.Inf(1)})
+		k.Range = anyNumber
+		return list(d, k, c)
 	},
-	"policy.reference": func(d *drawing, k config.Key, _ class) any {
-		if d.IntN(3) > 0 || d.file.get("bandit.prompts.start.alpha") != nil {
+	"policy.reference": oneIn(3, func(d *drawing, k config.Key, c class) any {
+		if d.file.get("bandit.prompts.start.alpha") != nil {
 			return nil
 		}
-		return d.list(k.Range)
-	},
+		return list(d, k, c)
+	}),
 	"grpo.group_size": func(d *drawing, k config.Key, c class) any {
 		infinite := map[class]float64{rest: 0.06, path: 0.4, linear: 0.8, located: 0.9}[c]
 		if d.Float64() < infinite {
@@ -413,7 +403,7 @@ func ofPrompts(d *drawing, k config.Key, _ class) any {
 	law, second := strings.CutSuffix(k.Path, ".beta")
 	switch {
 	case d.file.get("bandit.prompts.count") == nil,
-		strings.HasPrefix(k.Path, "bandit.prompts.start") && d.file.get("bandit.prompts.parameters") != nil:
+		d.file.get("bandit.prompts.parameters") != nil && strings.HasPrefix(law, "bandit.prompts.start"):
 		return nil
 	case k.Kind == config.WordValue:
 		return k.Words[[]int{0, 1, 2, 2, 2}[d.IntN(5)]]
@@ -426,7 +416,9 @@ func ofPrompts(d *drawing, k config.Key, _ class) any {
 // bernoulli reports whether all arms of the drawn bandit are Bernoulli.
 func (d *drawing) bernoulli() bool {
 	arms, _ := d.file.get("bandit.arms").([]any)
-	return !slices.ContainsFunc(arms, func(arm any) bool { return arm.(map[string]any)["reward"] != option.Bernoulli.String() })
+	return !slices.ContainsFunc(arms, func(arm any) bool {
+		return arm.(map[string]any)["reward"] != option.Bernoulli.String()
+	})
 }
 
 // shortest is the number of steps of a configuration whose length is not known yet.
@@ -436,18 +428,18 @@ const shortest = 200
 func (d *drawing) bandit() []any {
 	d.arms = []int{2, 2, 2, 3, 4, 5, 6, 7, 8}[d.IntN(9)]
 	words := append(slices.Clone(option.Laws), option.Bernoulli)
-	const several = option.Law(255)
-	all := append(words, several)[d.IntN(len(words)+1)]
-	var levels []float64 // of constant rewards: as a rule few values
+	first := d.IntN(len(words) + 1) // beyond the last: several laws
+	var levels []float64            // of constant rewards: as a rule few values
 	for range 2 + d.IntN(3)*d.IntN(2) {
 		levels = append(levels, []float64{0, 0.5, 1, 2, -1, rounded(d.log(0.01, 1000))}[d.IntN(6)])
 	}
 	var arms []any
 	for range d.arms {
-		law := all
-		if law == several {
-			law = words[d.IntN(len(words))]
+		i := first
+		if i == len(words) {
+			i = d.IntN(len(words))
 		}
+		law := words[i]
 		arm := map[string]any{"reward": law.String()}
 		switch law {
 		case option.Bernoulli:
@@ -455,7 +447,7 @@ func (d *drawing) bandit() []any {
 		case option.Constant:
 			arm["mean"] = levels[d.IntN(len(levels))]
 		default:
-			arm["mean"] = d.around(config.Range{Low: math.Inf(-1), High: math.Inf(1)}, 0.05, 3)
+			arm["mean"] = d.around(anyNumber, 0.05, 3)
 			arm["std"] = d.around(config.Range{Low: 0, High: math.Inf(1)}, 0.01, 2)
 		}
 		arms = append(arms, arm)

@@ -13,31 +13,16 @@ import (
 type file map[string]any
 
 // clone returns a deep copy with every value in its JSON form.
-func (f file) clone() file { return mustParse(f.json()) }
-
-func (f file) json() []byte {
-	text, err := json.Marshal(f)
-	if err != nil {
-		panic(err) // drawn numbers are finite
-	}
-	return text
-}
-
-// mustParse reads a file that json wrote.
-func mustParse(text []byte) file {
-	f, err := parseFile(text)
-	if err != nil {
-		panic(err)
-	}
-	return f
-}
+func (f file) clone() file { return parseFile(f.text()) }
 
 // parseFile reads a file that was written as JSON.
-func parseFile(text []byte) (file, error) {
-	var f file
+func parseFile(text []byte) (f file) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
-	return f, decoder.Decode(&f)
+	if err := decoder.Decode(&f); err != nil {
+		panic(err) // it was written by encoding/json
+	}
+	return f
 }
 
 // get returns the value at a dotted path, nil where the file leaves it out.

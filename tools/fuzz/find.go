@@ -7,56 +7,67 @@ import (
 	"hash/fnv"
 	"slices"
 	"strconv"
+	"strings"
 
 	"grposim/sweeps/judge"
 )
 
 // result holds the findings of one configuration.
 type result struct {
-	seed, index uint64 // of the draw
-	answer      answer
-	findings    []finding
-	seconds     float64 // wall time
-	done        bool    // examined
+	seed     uint64 // of the draw
+	index    int
+	answer   answer
+	findings []finding
+	seconds  float64 // wall time
+	done     bool    // examined
 }
 
 // finding is a fault: a verdict that disagrees, or a failure of the program.
 type finding struct {
-	verdict   judge.Verdict // of a disagree; zero for a failure
-	failure   failure       // "": a disagree
-	confirmed bool          // a failure, or a disagree that was repeated
-	detail    string
-	file      file
+	kind   string // unconfirmed, a disagree that was repeated, or the failure
+	says   string // in a line
+	detail string
+	file   file
 }
+
+// kinds of findings that are no failures
+const (
+	confirmed   = "confirmed disagree"
+	unconfirmed = "unconfirmed disagree" // it was repeated, and did not disagree
+)
 
 // moreTimes is the factor of data in the repetition of a disagree.
 const moreTimes = 4
 
 // examine judges a file, and repeats what disagrees.
-func (j judging) examine(ctx context.Context, f file) (answer, []finding, error) {
-	a, err := j.ask(ctx, j.request(f, 1))
-	if err != nil {
-		return a, nil, err
+func (j judging) examine(ctx context.Context, f file) (r result, err error) {
+	if r.answer, err = j.ask(ctx, f, 1); err != nil {
+		return r, err
 	}
-	findings := a.failed()
+	a := &r.answer
+	r.findings = a.failed()
 	if !slices.ContainsFunc(a.Verdicts, a.refutes) {
-		return a, findings, nil
+		return r, nil
 	}
-	again, err := j.ask(ctx, j.request(reseeded(f), moreTimes))
+	again, err := j.ask(ctx, reseeded(f), moreTimes)
 	if err != nil {
-		return a, findings, err
+		return r, err
 	}
-	findings = append(findings, again.failed()...)
+	r.findings = append(r.findings, again.failed()...)
 	for i, v := range a.Verdicts {
 		if !a.refutes(v) {
 			continue
 		}
-		x := finding{verdict: v, file: a.File}
+		kind := unconfirmed
 		// the same checks in the same order
-		x.confirmed = i < len(again.Verdicts) && again.refutes(again.Verdicts[i])
-		findings = append(findings, x)
+		if i < len(again.Verdicts) && again.refutes(again.Verdicts[i]) {
+			kind = confirmed
+		}
+		says := fmt.Sprintf("%s, %s: measured %.6g [%.6g, %.6g], predicted %.6g ± %.2g: %s",
+			v.Claim, v.Quantity, v.Measured, v.Lo, v.Hi, v.Predicted, v.Margin, v.Because)
+		r.findings = append(r.findings, finding{kind: kind, says: says, file: a.File})
 	}
-	return a, findings, nil
+	return r, nil
 }
 
 // failed returns the failure of the answer as a finding, none if it has none.
@@ -64,7 +75,8 @@ func (a *answer) failed() []finding {
 	if a.Failure == "" {
 		return nil
 	}
-	return []finding{{failure: a.Failure, detail: a.Detail, confirmed: true, file: a.File}}
+	first, _, _ := strings.Cut(a.Detail, "\n")
+	return []finding{{string(a.Failure), first, a.Detail, a.File}}
 }
 
 // refutes reports whether a verdict of the answer disagrees and counts: not that of a

@@ -52,11 +52,7 @@ func parse(t *testing.T, text string) file {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := parseFile(spec.Document())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return parseFile(spec.Document())
 }
 
 // right is a file that agrees; with its variance scaled by the number of groups it does
@@ -87,28 +83,25 @@ func wrong(f file) file {
 
 // A right theory gives no finding; a planted fault is confirmed, and its file is written.
 func TestExamine(t *testing.T) {
-	j := judging{limit: time.Minute, budget: 1e5}
+	j := judging{time.Minute, 1e5}
 	f := parse(t, right)
-	a, findings, err := j.examine(t.Context(), f)
-	if err != nil || len(findings) != 0 || a.Failure != "" || len(a.Verdicts) != 2 {
-		t.Fatalf("%v %+v %+v", err, findings, a)
+	r, err := j.examine(t.Context(), f)
+	if err != nil || len(r.findings) != 0 || r.answer.Failure != "" || len(r.answer.Verdicts) != 2 {
+		t.Fatalf("%v %+v", err, r)
 	}
-	if n, _ := a.File.get("run.replicas").(json.Number).Int64(); n < leastRepeats {
+	if n, _ := r.answer.File.get("run.replicas").(json.Number).Int64(); n < leastRepeats {
 		t.Errorf("%d replicas", n)
 	}
-	a, findings, err = j.examine(t.Context(), wrong(f))
-	if err != nil || len(findings) == 0 || !findings[0].confirmed || findings[0].failure != "" {
-		t.Fatalf("%v %+v %+v", err, findings, a)
+	r, err = j.examine(t.Context(), wrong(f))
+	if err != nil || len(r.findings) == 0 || r.findings[0].kind != confirmed {
+		t.Fatalf("%v %+v", err, r)
 	}
-	s := summary{{answer: a, findings: findings}}
+	s := summary{r}
 	dir := t.TempDir()
 	if err := s.write(dir, 0); err != nil || s.found() == nil {
 		t.Fatal(err, s.found())
 	}
-	written, err := os.ReadFile(filepath.Join(dir, "0-0-0.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	written, _ := os.ReadFile(filepath.Join(dir, "0-0-0.yaml"))
 	if _, err := config.Load("written", written); err != nil {
 		t.Errorf("%v\n%s", err, written)
 	}
@@ -186,25 +179,25 @@ checks: [{claim: stiffness, margin: 0.02, displacement: 1e-4, draws: 20000}]
 // process that ends.
 func TestFailures(t *testing.T) {
 	f := parse(t, right)
-	long := judging{limit: time.Millisecond, budget: 1e8}
-	if a, err := long.ask(t.Context(), long.request(f, 1)); err != nil || a.Failure != hung || len(a.File) == 0 {
+	long := judging{time.Millisecond, 1e8}
+	if a, err := long.ask(t.Context(), f, 1); err != nil || a.Failure != hung || len(a.File) == 0 {
 		t.Fatalf("%v %+v", err, a)
 	}
-	j := judging{limit: time.Minute, budget: 1e5}
+	j := judging{time.Minute, 1e5}
 	t.Run("crash", func(t *testing.T) {
 		t.Setenv(crash, "yes")
-		if a, err := j.ask(t.Context(), j.request(f, 1)); err != nil || a.Failure != died {
+		if a, err := j.ask(t.Context(), f, 1); err != nil || a.Failure != died {
 			t.Fatalf("%v %+v", err, a)
 		}
 	})
-	given := judging{limit: time.Minute}
+	given := judging{Limit: time.Minute}
 	broken := f.clone()
 	broken.set("grpo.group_size", "many")
-	a := answerTo(t.Context(), given.request(broken, 1), func(file) {})
+	a := answerTo(t.Context(), request{given, broken, 1}, func(file) {})
 	if a.Failure != refused || !strings.Contains(a.Detail, "grpo.group_size") {
 		t.Errorf("%+v", a)
 	}
-	a = answerTo(t.Context(), given.request(f, 1), func(file) { panic("planted") })
+	a = answerTo(t.Context(), request{given, f, 1}, func(file) { panic("planted") })
 	if a.Failure != panicked || !strings.HasPrefix(a.Detail, "planted\n") {
 		t.Errorf("%+v", a)
 	}

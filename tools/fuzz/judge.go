@@ -19,23 +19,28 @@ import (
 	"grposim/sweeps/plan"
 )
 
+// judging says how files are judged.
+type judging struct {
+	Limit time.Duration // CPU time after which a file counts as hung
+	// the largest work of a cell, which decides the length of its run: see stepWork; 0: the file
+	// gives it
+	Budget float64
+}
+
 // request asks for the verdicts of a file.
 type request struct {
-	File  file          `json:"file"`
-	Limit time.Duration `json:"limit"` // CPU time after which the request counts as hung
-	// the largest work of a cell, which decides the length of its run: see stepWork; 0: the file gives
-	// it
-	Budget float64 `json:"budget"`
-	Data   int     `json:"data"` // factor of the numbers of replicas and draws, ≥ 1
+	judging
+	File file
+	Data int // factor of the numbers of replicas and draws, ≥ 1
 }
 
 // answer holds the results of judging a file.
 type answer struct {
-	File     file            `json:"file"` // as judged, its length included
-	Slow     bool            `json:"slow"` // too slow for the budget: only scope is known
-	Verdicts []judge.Verdict `json:"verdicts"`
-	Failure  failure         `json:"failure"` // what went wrong; "": nothing
-	Detail   string          `json:"detail"`  // of the failure: message, stack
+	File     file // as judged, its length included
+	Slow     bool // too slow for the budget: only scope is known
+	Verdicts []judge.Verdict
+	Failure  failure // what went wrong; "": nothing
+	Detail   string  // of the failure: message, stack
 }
 
 // failure is a kind of fault of the program, whatever the theory says.
@@ -59,12 +64,10 @@ func answerTo(ctx context.Context, r request, announce func(file)) (a answer) {
 		}
 	}()
 	if r.Budget > 0 {
-		prepared, slow, err := prepare(r.File, r.Budget)
-		if err != nil {
-			a.Failure, a.Detail = notFinite, err.Error()
-			return a
+		var err error
+		if a.File, a.Slow, err = prepare(r.File, r.Budget); err != nil {
+			return answer{File: r.File, Failure: notFinite, Detail: err.Error()}
 		}
-		a.File, a.Slow = prepared, slow
 	}
 	if !a.Slow {
 		a.File = moreData(a.File, r.Data)
@@ -111,13 +114,14 @@ func prepare(f file, budget float64) (prepared file, slow bool, err error) {
 	var stiffness float64
 	for c, line := range sweeps.Predictions(plan.New(spec)) {
 		text, err := json.Marshal(line)
+		if err == nil && nonFinite.Match(text) {
+			err = errors.New(string(text))
+		}
 		if err != nil {
 			return nil, false, fmt.Errorf("prediction: %w", err)
 		}
-		if nonFinite.Match(text) {
-			return nil, false, fmt.Errorf("prediction: %s", text)
-		}
-		if own := lengthOf(class(spec.Name), budget, c, &line.Prediction); !l.slow && (own.slow || own.steps > l.steps) {
+		own := lengthOf(class(spec.Name), budget, c, &line.Prediction)
+		if !l.slow && (own.slow || own.steps > l.steps) {
 			l = own
 		}
 		s := line.Prediction.Stiffness
@@ -131,14 +135,16 @@ func prepare(f file, budget float64) (prepared file, slow bool, err error) {
 	var checks []any
 	for i, c := range f.checks() {
 		switch claim := spec.Checks[i].Claim; {
-		case l.slow && claim.Has(config.NeedsOffset), claim.Per == config.PerForce && (stiffness == 0 || stiffness > stiffest):
+		case l.slow && claim.Has(config.NeedsOffset):
 			continue
-		case claim.Per == config.PerForce: // its parts can be 0, so the margin is a share of the largest
+		case claim.Per != config.PerForce:
+			slow = slow || l.slow
+		case stiffness == 0 || stiffness > stiffest:
+			continue
+		default: // its parts can be 0, so the margin is a share of the largest
 			check := c.(map[string]any)
 			delete(check, "margin")
 			check["absolute_margin"] = config.Round(margins[claim.Name] * stiffness)
-		default:
-			slow = slow || l.slow
 		}
 		checks = append(checks, c)
 	}
@@ -151,18 +157,15 @@ const stiffest = 1e100
 
 // moreData multiplies the numbers of replicas and draws of a file.
 func moreData(f file, factor int) file {
-	return mustParse(amounts.ReplaceAllFunc(f.json(), func(amount []byte) []byte {
-		name, number, _ := bytes.Cut(amount, []byte(":"))
-		n, err := strconv.Atoi(string(number))
-		if err != nil {
-			panic(err) // it has digits only
-		}
-		return fmt.Appendf(nil, "%s:%d", name, n*factor)
+	return parseFile(amounts.ReplaceAllFunc(f.text(), func(amount []byte) []byte {
+		name, number, _ := bytes.Cut(amount, []byte(": "))
+		n, _ := strconv.Atoi(string(number)) // it has digits only
+		return fmt.Appendf(nil, "%s: %d", name, n*factor)
 	}))
 }
 
 // amounts finds the numbers of replicas and draws in a file.
-var amounts = regexp.MustCompile(`"((run[.])?replicas|draws)":[0-9]+`)
+var amounts = regexp.MustCompile(`"((run[.])?replicas|draws)": [0-9]+`)
 
 // nonFinite finds numbers that are not finite in a prediction.
 var nonFinite = regexp.MustCompile(`.{0,60}(^|[^A-Za-z"])[-+]?(NaN|Inf)([^A-Za-z]|$)`)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"slices"
 
 	"grposim/grpo"
 	"grposim/option"
@@ -36,17 +37,15 @@ const usualBudget = 1.2e6
 // Bernoulli arms (about 0.25 µs).
 func stepWork(s *config.Settings) float64 {
 	work := float64(len(s.Bandit.Arms)) / 2
-	for _, arm := range s.Bandit.Arms {
-		if arm.Law == option.Normal && s.Estimator.GroupSize != option.Infinite {
-			work *= 2.5
-			if grpo.WeightsBySign(&s.Estimator.Importance) { // drawn sample by sample
-				work *= 1 + float64(s.Estimator.GroupSize)/5
-			}
-			break
-		}
-	}
 	if s.Estimator.GroupSize == option.Infinite {
 		return work
+	}
+	normal := func(arm option.Arm) bool { return arm.Law == option.Normal }
+	if slices.ContainsFunc(s.Bandit.Arms, normal) {
+		work *= 2.5
+		if grpo.WeightsBySign(&s.Estimator.Importance) { // drawn sample by sample
+			work *= 1 + float64(s.Estimator.GroupSize)/5
+		}
 	}
 	return work * (1 + float64(s.Estimator.GroupsPerStep)) / 2
 }
@@ -65,16 +64,16 @@ var tooSlow = length{shortest, shortest / 2, 2, true}
 // work.
 func lengthOf(c class, budget float64, cell *plan.Cell, p *rom.Prediction) length {
 	s := &cell.Settings
-	period := float64(s.Lag.StepsPerSnapshot())
+	period, time := float64(s.Lag.StepsPerSnapshot()), relaxationTime(s, p)
 	switch c {
 	case path:
-		return pathLength(s, budget, relaxationTime(s, p), period)
+		return pathLength(s, budget, time, period)
 	case linear:
 		return linearLength(s, budget, p, period)
 	case located:
 		return locatedLength(cell, budget, p)
 	}
-	return restLength(s, budget, relaxationTime(s, p), period)
+	return restLength(s, budget, time, period)
 }
 
 // locatedLength returns the length of a search, whose steps also bound the intervals that are
@@ -128,7 +127,8 @@ func restLength(s *config.Settings, budget, time, period float64) length {
 	// A run from the fixed point that is shorter than the relaxation has a share of the
 	// stationary variance, which theory knows.
 	steps := whole(math.Floor(budget / (unsettledReplicas * stepWork(s))))
-	if steps -= period; math.IsInf(time, 1) || s.Optimizer.Schedule.Warmup > 0 || !(steps >= max(shortest, 4*period)) {
+	steps -= period
+	if math.IsInf(time, 1) || s.Optimizer.Schedule.Warmup > 0 || !(steps >= max(shortest, 4*period)) {
 		return tooSlow
 	}
 	return length{steps: int(steps), burnIn: int(whole(steps / 10)), replicas: unsettledReplicas}
@@ -138,7 +138,8 @@ func restLength(s *config.Settings, budget, time, period float64) length {
 // at least.
 func pathLength(s *config.Settings, budget, time, period float64) length {
 	steps := max(120, 4*period, min(4*time, 1000))
-	return length{steps: int(steps), replicas: int(max(leastRepeats, min(mostReplicas, budget/(steps*stepWork(s)))))}
+	replicas := max(leastRepeats, min(mostReplicas, budget/(steps*stepWork(s))))
+	return length{steps: int(steps), replicas: int(replicas)}
 }
 
 // linearLength returns the length of a run whose deviation from the fixed point is

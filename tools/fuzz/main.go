@@ -30,7 +30,9 @@ const cpuLimit = time.Minute
 
 func main() {
 	if len(os.Args) == 2 && os.Args[1] == judgeFlag {
-		tool.Main("fuzz", func(ctx context.Context, c *tool.Command) error { return serve(ctx, os.Stdin, c.Stdout) })
+		tool.Main("fuzz", func(ctx context.Context, c *tool.Command) error {
+			return serve(ctx, os.Stdin, c.Stdout)
+		})
 	}
 	tool.Main("fuzz", run)
 }
@@ -67,13 +69,15 @@ func run(ctx context.Context, c *tool.Command) error {
 
 // fuzz examines n configurations of a seed and says what it finds. If ctx is
 // done it returns what is finished, and an error.
-func fuzz(ctx context.Context, seed uint64, n, workers int, say func(format string, args ...any)) (summary, error) {
+func fuzz(
+	ctx context.Context, seed uint64, n, workers int, say func(string, ...any),
+) (summary, error) {
 	j := judging{cpuLimit, usualBudget}
-	results, err := tool.Each(ctx, n, workers, func(ctx context.Context, i int) (r result, err error) {
-		r.seed, r.index = seed, uint64(i)
+	results, err := tool.Each(ctx, n, workers, func(ctx context.Context, i int) (result, error) {
 		began := time.Now()
-		r.answer, r.findings, err = j.examine(ctx, draw(r.seed, r.index))
-		r.seconds, r.done = time.Since(began).Seconds(), err == nil
+		r, err := j.examine(ctx, draw(seed, uint64(i)))
+		r.seed, r.index, r.done = seed, i, err == nil
+		r.seconds = time.Since(began).Seconds()
 		r.say(say)
 		return r, err
 	})
@@ -81,18 +85,13 @@ func fuzz(ctx context.Context, seed uint64, n, workers int, say func(format stri
 }
 
 // fuzzFile examines one file and says what it finds.
-func fuzzFile(ctx context.Context, path string, say func(format string, args ...any)) (summary, error) {
+func fuzzFile(ctx context.Context, path string, say func(string, ...any)) (summary, error) {
 	spec, err := config.ReadFile(path)
 	if err != nil {
 		say("%v", err)
 		return nil, tool.ErrUsage
 	}
-	f, err := parseFile(spec.Document())
-	if err != nil {
-		return nil, err
-	}
-	var r result
-	r.answer, r.findings, err = judging{limit: cpuLimit}.examine(ctx, f)
+	r, err := judging{Limit: cpuLimit}.examine(ctx, parseFile(spec.Document()))
 	r.say(say)
 	return summary{r}, err
 }

@@ -23,7 +23,7 @@ type summary []result
 func (s summary) found() error {
 	for _, r := range s {
 		for _, x := range r.findings {
-			if x.confirmed {
+			if x.kind != unconfirmed {
 				return tool.Unmet{} // said already
 			}
 		}
@@ -31,27 +31,8 @@ func (s summary) found() error {
 	return nil
 }
 
-// kind names the kind of the finding.
-func (x finding) kind() string {
-	switch {
-	case x.failure != "":
-		return string(x.failure)
-	case x.confirmed:
-		return "confirmed disagree"
-	}
-	return "unconfirmed disagree"
-}
-
 // String names the finding in a line.
-func (x finding) String() string {
-	if x.failure != "" {
-		first, _, _ := strings.Cut(x.detail, "\n")
-		return x.kind() + ": " + first
-	}
-	v := x.verdict
-	return fmt.Sprintf("%s: %s, %s: measured %.6g [%.6g, %.6g], predicted %.6g ± %.2g: %s",
-		x.kind(), v.Claim, v.Quantity, v.Measured, v.Lo, v.Hi, v.Predicted, v.Margin, v.Because)
-}
+func (x finding) String() string { return x.kind + ": " + x.says }
 
 // say says a line for each finding.
 func (r *result) say(say func(format string, args ...any)) {
@@ -74,20 +55,19 @@ func (s summary) String() string {
 		name, _ := r.answer.File["name"].(string)
 		seconds[class(name)] += r.seconds
 		for _, v := range r.answer.Verdicts {
-			n := counts[v.Claim]
+			n, column := counts[v.Claim], slices.Index(columns, v.Verdict)
 			if r.answer.Slow && v.Verdict != judge.OutOfScope {
-				n[4]++
-			} else {
-				n[slices.Index(columns, v.Verdict)]++
+				column = len(columns)
 			}
+			n[column]++
 			counts[v.Claim] = n
 		}
 		of := map[string]bool{}
 		for _, x := range r.findings {
-			if kind := x.kind(); !of[kind] {
-				of[kind] = true
-				kinds[kind]++
-			}
+			of[x.kind] = true
+		}
+		for kind := range of {
+			kinds[kind]++
 		}
 	}
 	for _, c := range config.Claims {
@@ -114,10 +94,9 @@ func (s summary) String() string {
 // writeScope writes the share of the rest draws that are in scope, and why the others are out. A
 // draw is in scope if the mean and the variance of its reward are.
 func (s summary) writeScope(b *strings.Builder) {
-	reasons := map[string]int{}
-	all := 0
-	for i := range s {
-		if r := &s[i]; r.answer.File["name"] == string(rest) && len(r.answer.Verdicts) > 0 {
+	reasons, all := map[string]int{}, 0
+	for _, r := range s {
+		if r.answer.File["name"] == string(rest) && len(r.answer.Verdicts) > 0 {
 			all++
 			reasons[r.answer.scope()]++
 		}
@@ -161,15 +140,15 @@ func (s summary) write(dir string, seed uint64) error {
 		for i, x := range r.findings {
 			name := fmt.Sprintf("%d-%d-%d.yaml", r.seed, r.index, i)
 			fmt.Fprintf(&table, "| %s | %s |\n", name, strings.ReplaceAll(x.String(), "|", "\\|"))
-			var comment strings.Builder
-			for line := range strings.Lines(x.String() + "\n" + x.detail) {
-				comment.WriteString("# " + strings.TrimRight(line, "\n") + "\n")
-			}
-			if err := os.WriteFile(filepath.Join(dir, name), append([]byte(comment.String()), x.file.text()...), 0o644); err != nil {
+			comment := strings.TrimRight(x.String()+"\n"+x.detail, "\n")
+			comment = "# " + strings.ReplaceAll(comment, "\n", "\n# ") + "\n"
+			text := append([]byte(comment), x.file.text()...)
+			if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
 				return err
 			}
 		}
 	}
 	table.WriteString("\n```text\n" + s.String() + "```\n")
-	return os.WriteFile(filepath.Join(dir, fmt.Sprintf("found-%d.md", seed)), []byte(table.String()), 0o644)
+	name := filepath.Join(dir, fmt.Sprintf("found-%d.md", seed))
+	return os.WriteFile(name, []byte(table.String()), 0o644)
 }

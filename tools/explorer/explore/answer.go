@@ -60,12 +60,12 @@ func (e *Explorer) Answer(state State) (*Answer, error) {
 		Sweep:       command("sweep", c.spec.Name+".yaml", nil),
 		MapAxes:     mapAxes(c.settings),
 	}
-	for _, control := range controls {
+	for _, control := range given.Controls {
 		if because := control.idle(c.settings); because != "" {
 			a.Idle[control.Key] = because
 		}
 	}
-	r := reader{e, c, p}
+	r := newReader(c, p)
 	a.Words = r.words()
 	a.Summary = r.summary(a.Words)
 	return a, nil
@@ -121,11 +121,10 @@ func swing(s *config.Settings, d *rom.Dynamics) (period, left float64, found boo
 			period, left, found = cycle*span(s), math.Pow(modulus, cycle), true
 		}
 	}
-	if all < 1 {
-		onset := d.OscillationLearningRate
-		found = found && math.Pow(largest, -1/math.Log(all)) >= visible && (onset == nil || s.Optimizer.LearningRate >= *onset)
-	} else {
-		found = found && largest >= all*(1-1e-9) // equal but for rounding
+	if all >= 1 {
+		return period, left, found && largest >= all*(1-1e-9) // equal but for rounding
 	}
-	return period, left, found
+	onset := d.OscillationLearningRate
+	return period, left, found && math.Pow(largest, -1/math.Log(all)) >= visible &&
+		(onset == nil || s.Optimizer.LearningRate >= *onset)
 }

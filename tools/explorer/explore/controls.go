@@ -2,6 +2,8 @@ package explore
 
 import (
 	"cmp"
+	_ "embed"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -55,43 +57,32 @@ const (
 	strengthKey  = "grpo.kl.coefficient"
 )
 
-// controls are those of the page, in its order. The first group is the one that the page opens: the
-// controls that most readers move. Labels and words that are left out come from config.Keys.
-var controls = []Control{
-	{Key: config.GroupSizeKey, Group: "Main controls", Doc: "Samples of a prompt: num_generations of TRL, rollout.n of verl. ∞ (inf) has no noise.", Min: 2, Max: 1024, Scale: logarithmic, Also: []string{"inf"}},
-	{Key: strengthKey, Group: "Main controls", Doc: "Pull to the reference policy: beta of TRL, kl_loss_coef of verl. At 0: no fixed point.", Min: 0.001, Max: 4, Scale: logarithmic, Zero: true},
-	{Key: config.LagIntervalKey, Group: "Main controls", Doc: "Steps from one refresh to the next, or the delay; 1 in a block is on-policy.", Min: 1, Max: 128, Scale: logarithmic},
-	{Key: config.LearningRateKey, Group: "Main controls", Doc: "Acts on logits, not on the weights of a network: its value does not carry over.", Min: 1e-4, Max: 10, Scale: logarithmic},
-
-	{Key: firstMean, Label: "reward of the first answer", Group: "Task", Doc: "Chance that the first answer is rewarded; 1 for a right answer and a verifier without errors.", Max: 1, Step: 0.01, Scale: linear},
-	{Key: secondMean, Label: "reward of the second answer", Group: "Task", Doc: "Chance that the second answer is rewarded; 0 for a wrong answer.", Max: 1, Step: 0.01, Scale: linear},
-	{Key: passRate, Label: "first answer at the start", Group: "Task", Doc: "Probability of the first answer at the start, and in the reference policy: the pass rate if it is the right one.", Min: 0.001, Max: 0.999, Scale: logit},
-
-	{Key: "grpo.groups_per_step", Group: "Sampling", Doc: "Groups, or prompts, that are averaged in a step.", Min: 1, Max: 1024, Scale: logarithmic},
-	{Key: "grpo.filter", Label: "groups of equal rewards", Group: "Sampling", Doc: "They teach nothing: keep them, draw others in their place (dynamic sampling), or drop them."},
-
-	{Key: "grpo.advantage.baseline", Label: "baseline", Group: "Advantage", Doc: "What is subtracted from a reward: the mean of its group, or of the other samples (RLOO)."},
-	{Key: "grpo.advantage.scale", Label: "scale", Group: "Advantage", Doc: "What the advantage is divided by: the standard deviation of the group (GRPO), or nothing (Dr. GRPO)."},
-	{Key: "grpo.importance.mode", Label: "importance weight", Group: "Advantage", Doc: "Weight of a sample of an older policy: none, its probability ratio, or the ratio while it is within the clip."},
-	{Key: "grpo.importance.clip_low", Label: "clip below", Group: "Advantage", Doc: "A sample of negative advantage counts while its ratio is at least 1 − this: epsilon of TRL.", Min: 0.01, Max: 0.9, Step: 0.01, Scale: linear},
-	{Key: "grpo.importance.clip_high", Label: "clip above", Group: "Advantage", Doc: "A sample of positive advantage counts while its ratio is at most 1 + this: epsilon_high of TRL.", Min: 0.01, Max: 2, Step: 0.01, Scale: linear},
-	{Key: "grpo.importance.cap", Label: "cap of the ratio", Group: "Advantage", Doc: "Largest ratio of a dual clip, a truncated or a masked weight.", Min: 1, Max: 10, Step: 0.1, Scale: linear},
-
-	{Key: "grpo.kl.gradient", Label: "KL estimator", Group: "Penalty", Doc: "The exact gradient, or that of a sampled estimator: TRL and verl use k3."},
-	{Key: "grpo.kl.at", Label: "KL is that of", Group: "Penalty", Doc: "The policy in the penalty: the current one, or the snapshot that draws the samples."},
-
-	{Key: lagKindKey, Label: "kind of lag", Group: "Lag", Doc: "Samples come from a snapshot refreshed every K steps (block), from the policy K steps ago (delay), or of random ages (asynchronous)."},
-	{Key: "lag.samples", Label: "samples of a block", Group: "Lag", Doc: "Each step of a block draws its own samples, or all use the same: num_iterations of TRL, ppo_epochs of verl."},
-	{Key: agesToKey, Label: "largest age", Group: "Lag", Doc: "Random ages are spread evenly from 0 to this: max_off_policy_steps of prime-rl.", Min: 1, Max: 64, Scale: logarithmic},
-
-	{Key: "optimizer.kind", Label: "optimizer", Group: "Optimizer", Doc: "SGD with momentum (heavy-ball), Nesterov's, or Adam, which the theory knows to leading order."},
-	{Key: config.MomentumKey, Group: "Optimizer", Doc: "Share of the last step that is kept: the inertia of the paper.", Max: 0.99, Step: 0.01, Scale: linear},
-	{Key: "optimizer.beta1", Label: "β1 of Adam", Group: "Optimizer", Doc: "Decay of the mean of gradients.", Max: 0.99, Step: 0.01, Scale: linear},
-	{Key: "optimizer.beta2", Label: "β2 of Adam", Group: "Optimizer", Doc: "Decay of the mean of squared gradients.", Min: 0.9, Max: 0.999, Step: 0.001, Scale: linear},
-	{Key: "optimizer.schedule.kind", Label: "schedule", Group: "Optimizer", Doc: "Course of the learning rate; the theory of the noise at rest needs a constant one."},
-
-	{Key: config.StepsKey, Label: "steps", Group: "Run", Doc: "Length of a run in optimizer steps.", Min: 50, Max: 20000, Scale: logarithmic},
+// Preset is a configuration to begin with.
+type Preset struct {
+	Name   string            `json:"name"`
+	Title  string            `json:"title"` // short enough for a row of buttons
+	Doc    string            `json:"doc"`
+	Values map[string]string `json:"values"` // by key of a control
 }
+
+// Description tells the page its controls and presets before anything is asked.
+type Description struct {
+	Controls []Control `json:"controls"`
+	Presets  []Preset  `json:"presets"`
+}
+
+//go:embed description.json
+var descriptionJSON []byte
+
+// given is the description without what config.Keys and the presets say: labels, words and values.
+// Controls and presets are in the order of the page: the simplest preset first, and the group that
+// the page opens, of the controls that most readers move.
+var given = func() (d Description) {
+	if err := json.Unmarshal(descriptionJSON, &d); err != nil {
+		panic(err)
+	}
+	return d
+}()
 
 // described returns a control with what config.Keys says of its key.
 func (c Control) described() Control {
@@ -144,44 +135,33 @@ func (c Control) idle(s *config.Settings) string {
 // values returns the text at every control.
 func values(s *config.Settings) map[string]string {
 	all := make(map[string]string)
-	for _, c := range controls {
+	for _, c := range given.Controls {
 		all[c.Key] = c.text(s)
 	}
 	return all
 }
 
-// Preset is a configuration to begin with.
-type Preset struct {
-	Name   string            `json:"name"`
-	Title  string            `json:"title"`
-	Doc    string            `json:"doc"`
-	Values map[string]string `json:"values"` // by key of a control
-}
-
-// Description tells the page its controls and presets before anything is asked.
-type Description struct {
-	Controls []Control `json:"controls"`
-	Presets  []Preset  `json:"presets"`
-}
-
-// titles of the presets, short enough for a row of buttons.
-var titles = map[string]string{
-	"two-arms": "Two answers", "six-arms": "Six answers", "trl-penalty": "TRL, with penalty", "as-trl": "TRL as it comes",
-	"asynchronous": "Random ages", "no-penalty": "β = 0", "unstable": "Unstable",
+// Presets returns the names of the presets in the order of the page.
+func Presets() (names []string) {
+	for _, p := range given.Presets {
+		names = append(names, p.Name)
+	}
+	return names
 }
 
 // Describe returns the controls and the presets.
 func Describe() (*Description, error) {
 	d := &Description{}
-	for _, c := range controls {
+	for _, c := range given.Controls {
 		d.Controls = append(d.Controls, c.described())
 	}
-	for _, name := range Presets() {
-		spec, err := load(name)
+	for _, p := range given.Presets {
+		spec, err := load(p.Name)
 		if err != nil {
 			return nil, err
 		}
-		d.Presets = append(d.Presets, Preset{Name: name, Title: titles[name], Doc: spec.Claim, Values: values(&spec.Base)})
+		p.Doc, p.Values = spec.Claim, values(&spec.Base)
+		d.Presets = append(d.Presets, p)
 	}
 	return d, nil
 }
@@ -197,41 +177,47 @@ func (s State) overrides() (set []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	base, problems, given := spec.Base, config.Problems(nil), maps.Clone(s.Set)
-	number := func(control string, within func(x float64) bool, want string) (x float64, known bool) {
-		text, known := given[control]
-		delete(given, control)
-		if x, err = strconv.ParseFloat(text, 64); known && (err != nil || !within(x)) {
-			problems = append(problems, config.Problem{Source: "the page", Key: control, Text: fmt.Sprintf("got %q, want %s", text, want)})
+	base, problems, texts := spec.Base, config.Problems(nil), maps.Clone(s.Set)
+	number := func(control string, within func(x float64) bool, want string) (float64, bool) {
+		text, known := texts[control]
+		delete(texts, control)
+		x, err := strconv.ParseFloat(text, 64)
+		if known && (err != nil || !within(x)) {
+			problems = append(problems, problemOf(control, fmt.Sprintf("got %q, want %s", text, want))...)
 			return 0, false
 		}
 		return x, known
 	}
-	base.Bandit.Arms = slices.Clone(base.Bandit.Arms)
+	arms := slices.Clone(base.Bandit.Arms)
+	base.Bandit.Arms = arms
+	isMean := func(x float64) bool { return 0 <= x && x <= 1 && len(arms) == 2 }
 	for i, control := range []string{firstMean, secondMean} {
-		if mean, known := number(control, func(x float64) bool { return 0 <= x && x <= 1 && len(base.Bandit.Arms) == 2 }, "0 to 1, in a preset of two answers"); known {
-			base.Bandit.Arms[i].Mean = mean
-			given[config.ArmsKey] = text(&base, config.ArmsKey)
+		if mean, known := number(control, isMean, "0 to 1, in a preset of two answers"); known {
+			arms[i].Mean = mean
+			texts[config.ArmsKey] = text(&base, config.ArmsKey)
 		}
 	}
-	if p, known := number(passRate, func(x float64) bool { return 0 < x && x < 1 }, "a probability above 0 and below 1"); known {
-		logits := make([]float64, len(base.Bandit.Arms)) // the other arms are equally probable
+	isChance := func(x float64) bool { return 0 < x && x < 1 }
+	if p, known := number(passRate, isChance, "a probability above 0 and below 1"); known {
+		logits := make([]float64, len(arms)) // the other arms are equally probable
 		logits[0] = config.Round(math.Log(p/(1-p)) + math.Log(float64(len(logits)-1)))
-		given[config.InitKey], given[referenceKey] = config.Format(logits), config.Format(logits)
+		texts[config.InitKey] = config.Format(logits)
+		texts[referenceKey] = texts[config.InitKey]
 	}
-	if base.Lag.Kind != option.Random && given[lagKindKey] == option.Random.String() && given[agesToKey] == "" {
-		given[agesToKey] = firstAges
+	companion := func(key, value string) { texts[key] = cmp.Or(texts[key], value) }
+	if base.Lag.Kind != option.Random && texts[lagKindKey] == option.Random.String() {
+		companion(agesToKey, firstAges)
 	}
-	if steps, err := strconv.Atoi(given[config.StepsKey]); err == nil && steps <= base.Run.BurnIn && given[config.BurnInKey] == "" {
-		given[config.BurnInKey] = config.Format(steps / 2)
+	if steps, err := strconv.Atoi(texts[config.StepsKey]); err == nil && steps <= base.Run.BurnIn {
+		companion(config.BurnInKey, config.Format(steps/2))
 	}
 	place := func(key string) int {
 		return slices.IndexFunc(config.Keys, func(k config.Key) bool { return k.Path == key })
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(given), func(a, b string) int {
+	for _, key := range slices.SortedFunc(maps.Keys(texts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(place(a), place(b)), strings.Compare(a, b))
 	}) {
-		set = append(set, key+"="+given[key])
+		set = append(set, key+"="+texts[key])
 	}
 	if problems != nil {
 		return nil, problems

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"strings"
 	"time"
 
 	"grposim/sim"
@@ -47,13 +46,15 @@ func (e *Explorer) Ensemble(r EnsembleRequest) (*Ensemble, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Ensemble{From: r.From, Steps: c.steps(), Runs: []theory.Series{}, Counted: Counts{}, Words: []Word{}}
+	out := &Ensemble{From: r.From, Steps: c.steps(), Runs: []theory.Series{}, Counted: Counts{}}
+	out.Words = []Word{}
 	if c.start == nil {
 		return out, nil
 	}
 	maps.Copy(out.Counted, r.Counted)
 	prediction := e.predict(c)
-	target, samples := theory.NewTarget(c.settings, c.start, &prediction.Prediction), theory.Samples(c.settings)
+	target := theory.NewTarget(c.settings, c.start, &prediction.Prediction)
+	samples := theory.Samples(c.settings)
 	simulated := theory.Simulation(c.settings, c.id, c.start)
 	quarter := max(simulated.Run.Steps/4, 1) // how a run ends is told from its last one
 	simulated.Run.BurnIn = simulated.Run.Steps - quarter
@@ -65,7 +66,8 @@ func (e *Explorer) Ensemble(r EnsembleRequest) (*Ensemble, error) {
 	}
 	out.Total = simulated.Replicas()
 	last := min(r.From+r.Replicas, out.Total)
-	for begin, together := time.Now(), 1; r.From+len(out.Runs) < last; together = min(2*together, mostTogether) {
+	begin, together := time.Now(), 1
+	for r.From+len(out.Runs) < last {
 		next := r.From + len(out.Runs)
 		ends := sim.Ends(simulated, out.Steps, next, min(together, last-next))
 		for i := range ends {
@@ -82,8 +84,9 @@ func (e *Explorer) Ensemble(r EnsembleRequest) (*Ensemble, error) {
 		if time.Since(begin) > pause {
 			break
 		}
+		together = min(2*together, mostTogether)
 	}
-	said := reader{e, c, prediction}
+	said := newReader(c, prediction)
 	word := out.Counted.word(said, &target)
 	out.Words = []Word{word, said.reached(word)}
 	out.Summary = out.Counted.summary(said, word)
@@ -120,42 +123,43 @@ func (n Counts) runs() (runs int) {
 // word says where runs from the start end. Those near an unstable point have not arrived: they
 // swing about it or leave it later.
 func (n Counts) word(r reader, target *theory.Target) Word {
-	w := Word{Question: "Where do runs from this start end?", Tone: Good}
-	switch share := float64(n[theory.AtTarget]) / float64(n.runs()); {
-	case share < few || r.unstable():
+	runs, arrived, steps := n.runs(), n[theory.AtTarget], r.s.Run.Steps
+	where := fmt.Sprintf("J* = %.3g", target.Reward)
+	if !target.AtRest {
+		where = fmt.Sprintf("the best reward, J = %.3g", target.Reward)
+	}
+	var w Word
+	switch {
+	case n[theory.NotYet] == runs:
+		w = say(Good, "None of %d simulated runs is at %s after %d steps", runs, where, steps)
+		n = nil // that is all
+	case r.unstable:
+		w = say(Good, "After %d steps %d of %d simulated runs are within a tenth of the range of "+
+			"rewards of %s", steps, arrived, runs, where)
+	case arrived == 0:
+		w = say(Good, "None of %d simulated runs arrived within %d steps at %s", runs, steps, where)
+	default:
+		w = say(Good, "%d of %d simulated runs arrived within %d steps at %s",
+			arrived, runs, steps, where)
+	}
+	switch share := float64(arrived) / float64(runs); {
+	case share < few || r.unstable:
 		w.Tone = Bad
 	case share < enough:
 		w.Tone = Warn
 	}
-	steps, where := r.c.settings.Run.Steps, "J* = "
-	if !target.AtRest {
-		where = "the best reward, J = "
-	}
-	arrived := fmt.Sprint(n[theory.AtTarget])
-	if n[theory.AtTarget] == 0 {
-		arrived = "None"
-	}
-	parts := []string{fmt.Sprintf("%s of %d simulated runs arrived within %d steps at %s%s", arrived, n.runs(), steps, where, digits(target.Reward))}
-	if r.unstable() {
-		parts[0] = fmt.Sprintf("After %d steps %d of %d simulated runs are within a tenth of the range of rewards of %s%s", steps, n[theory.AtTarget], n.runs(), where, digits(target.Reward))
-	}
-	if n[theory.NotYet] == n.runs() {
-		parts[0] = fmt.Sprintf("None of %d simulated runs is at %s%s after %d steps", n.runs(), where, digits(target.Reward), steps)
-		n = nil // that is all
-	}
 	for _, ending := range endings {
 		if count := n[ending.how]; count > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", count, ending.words))
+			w.Answer += fmt.Sprintf(", %d %s", count, ending.words)
 		}
 	}
-	w.Answer = strings.Join(parts, ", ")
-	return w
+	return w.to("Where do runs from this start end?")
 }
 
 // reached returns the word about the end. Where too few runs arrive it has the tone of the word
 // about the runs.
 func (r reader) reached(runs Word) Word {
-	w := r.end()
+	w := r.end().to(endQuestion)
 	if w.Tone == Good && runs.Tone != Good {
 		w.Tone = runs.Tone
 		w.Answer += "; but too few of the runs arrive there"
@@ -170,14 +174,14 @@ func (r reader) reached(runs Word) Word {
 func (n Counts) summary(r reader, word Word) Summary {
 	s := r.summary(r.words())
 	switch {
-	case word.Tone == Good && s.Tone != None || r.unstable() || r.c.settings.Units() != "":
+	case word.Tone == Good && s.Tone != None || r.unstable || r.s.Units() != "":
 		s.Text += " " + word.Answer + "."
 	case s.Tone == None || n[theory.AtTarget] == 0:
 		s.Text = word.Answer + ". " + s.Text
 	default:
 		s.Text = "Only " + word.Answer + ". " + s.Text
 	}
-	if s.Tone == None || word.Tone != Good && !r.unstable() {
+	if s.Tone == None || word.Tone != Good && !r.unstable {
 		s.Short = fmt.Sprintf("%d of %d runs arrive; %s", n[theory.AtTarget], n.runs(), s.Short)
 	}
 	if word.Tone == Bad || word.Tone == Warn && s.Tone != Bad {

@@ -51,7 +51,9 @@ var functions = map[string]func(e *Explorer, request []byte) (any, error){
 }
 
 // with reads the request of a function.
-func with[Request, Reply any](f func(e *Explorer, r Request) (Reply, error)) func(*Explorer, []byte) (any, error) {
+func with[Request, Reply any](
+	f func(*Explorer, Request) (Reply, error),
+) func(*Explorer, []byte) (any, error) {
 	return func(e *Explorer, request []byte) (any, error) {
 		var r Request
 		if err := json.Unmarshal(request, &r); err != nil {
@@ -80,26 +82,32 @@ type problem struct {
 func (e *Explorer) Call(name string, request []byte) (reply []byte) {
 	defer func() {
 		if value := recover(); value != nil {
-			reply = mustMarshal(failure{[]problem{{Text: fmt.Sprintf("this is a bug of grposim: %s: %v", name, value)}}})
+			reply = failed(fmt.Errorf("this is a bug of grposim: %s: %v", name, value))
 		}
 	}()
 	result, err := functions[name](e, request)
 	if err != nil {
-		result = newFailure(err)
+		return failed(err)
 	}
 	return mustMarshal(result)
 }
 
-// newFailure returns the problems of an error.
-func newFailure(err error) (f failure) {
+// failed returns the reply with the problems of an error.
+func failed(err error) []byte {
 	problems, are := errors.AsType[config.Problems](err)
 	if !are {
-		return failure{[]problem{{Text: err.Error()}}}
+		problems = problemOf("", err.Error())
 	}
+	var f failure
 	for _, p := range problems {
 		f.Problems = append(f.Problems, problem{p.Key, p.Text})
 	}
-	return f
+	return mustMarshal(f)
+}
+
+// problemOf returns the one problem of a key; "": of none.
+func problemOf(key, text string) config.Problems {
+	return config.Problems{{Source: "the page", Key: key, Text: text}}
 }
 
 // mustMarshal is json.Marshal of a value that has a JSON form.
@@ -113,11 +121,6 @@ func mustMarshal(v any) []byte {
 
 // folder is that of the presets in configs.Files.
 const folder = "explorer"
-
-// Presets returns the names of the presets in the order of the page: the simplest first.
-func Presets() []string {
-	return []string{"two-arms", "six-arms", "trl-penalty", "as-trl", "asynchronous", "no-penalty", "unstable"}
-}
 
 // load returns the configuration of a preset with overrides.
 func load(preset string, set ...string) (*config.Spec, error) {
@@ -138,19 +141,20 @@ type cell struct {
 }
 
 // cell reads the state.
-func (e *Explorer) cell(s State) (*cell, error) {
-	set, err := s.overrides()
+func (e *Explorer) cell(state State) (*cell, error) {
+	set, err := state.overrides()
 	if err != nil {
 		return nil, err
 	}
-	spec, err := load(s.Preset, set...)
+	spec, err := load(state.Preset, set...)
 	if err != nil {
 		return nil, err
 	}
 	if n := spec.Size(); n != 1 {
-		return nil, config.Problems{{Source: "the page", Text: fmt.Sprintf("got lists that make %d cells, want one value for each key", n)}}
+		return nil, fmt.Errorf("got lists that make %d cells, want one value for each key", n)
 	}
-	return &cell{spec: spec, settings: &spec.Base, set: set, start: e.cache.Start(&spec.Base), id: theory.ID(&spec.Base, nil)}, nil
+	s := &spec.Base
+	return &cell{spec, s, set, e.cache.Start(s), theory.ID(s, nil)}, nil
 }
 
 // mostSteps is the number of steps that a curve has at most, and about half of it if the run

@@ -6,6 +6,7 @@ package explore
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"net/url"
@@ -143,9 +144,11 @@ func TestProblems(t *testing.T) {
 // Controls have a meaning in a line and values that the configuration takes, and what they show
 // is what they set.
 func TestControls(t *testing.T) {
+	strict := json.NewDecoder(strings.NewReader(string(descriptionJSON)))
+	strict.DisallowUnknownFields()
 	description, err := Describe()
-	if err != nil {
-		t.Fatal(err)
+	if wrong := strict.Decode(new(Description)); err != nil || wrong != nil {
+		t.Fatal(err, wrong)
 	}
 	for _, c := range description.Controls {
 		ends := c.Words
@@ -253,7 +256,7 @@ func randomStates(n int, r *rand.Rand) (all []State) {
 	for range n {
 		s := State{Presets()[r.IntN(len(Presets()))], map[string]string{}}
 		for range 1 + r.IntN(5) {
-			c := controls[r.IntN(len(controls))].described()
+			c := given.Controls[r.IntN(len(given.Controls))].described()
 			switch {
 			case c.Kind == "word":
 				s.Set[c.Key] = c.Words[r.IntN(len(c.Words))]
@@ -526,17 +529,17 @@ func TestWordsHaveTheNumbers(t *testing.T) {
 		if stable == (words[0].Tone == Bad) || stable == (answer.Summary.Tone == Bad) || stable != strings.HasPrefix(answer.Summary.Text, "Stable") || stable != strings.HasPrefix(words[0].Answer, "Yes") {
 			t.Errorf("%v: spectral radius %g, but %+v and %+v", s, *d.SpectralRadius, words[0], answer.Summary)
 		}
-		if x := d.CriticalLearningRate; x != nil && *x > 0 && !strings.Contains(words[0].Answer, digits(*x)) {
-			t.Errorf("%v: %q has no %s", s, words[0].Answer, digits(*x))
+		if x := d.CriticalLearningRate; x != nil && *x > 0 && !strings.Contains(words[0].Answer, short(*x)) {
+			t.Errorf("%v: %q has no %s", s, words[0].Answer, short(*x))
 		}
-		if p.Scope.In && p.Variance != nil && *p.Variance > 0 && !strings.Contains(words[3].Answer, digits(math.Sqrt(*p.Variance))) {
-			t.Errorf("%v: %q has no %s", s, words[3].Answer, digits(math.Sqrt(*p.Variance)))
+		if p.Scope.In && p.Variance != nil && *p.Variance > 0 && !strings.Contains(words[3].Answer, short(math.Sqrt(*p.Variance))) {
+			t.Errorf("%v: %q has no %s", s, words[3].Answer, short(math.Sqrt(*p.Variance)))
 		}
 		if !p.Scope.In && stable && words[3].Tone == Good {
 			t.Errorf("%v: out of scope because %s, but %+v", s, p.Scope.Because, words[3])
 		}
-		if !strings.Contains(words[4].Answer, digits(p.FixedPoint.Reward)) {
-			t.Errorf("%v: %q has no %s", s, words[4].Answer, digits(p.FixedPoint.Reward))
+		if !strings.Contains(words[4].Answer, short(p.FixedPoint.Reward)) {
+			t.Errorf("%v: %q has no %s", s, words[4].Answer, short(p.FixedPoint.Reward))
 		}
 	}
 	if known < 25 {
@@ -681,6 +684,9 @@ func TestRunsAtRestStay(t *testing.T) {
 		t.Errorf("got %v", counted)
 	}
 }
+
+// short writes a number as the page does.
+func short(x float64) string { return fmt.Sprintf("%.3g", x) }
 
 // theNumber writes a number of runs as the page does.
 func theNumber(runs int) string {

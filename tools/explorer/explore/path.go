@@ -43,11 +43,13 @@ func (e *Explorer) Path(state State) (*Path, error) {
 		p.Scope = new(path.Scope.Because.String())
 		return p, nil
 	}
-	p.Steps, p.Reward, p.Deviation, p.Neglected = path.Steps, path.Reward, path.Deviation, path.Neglected
-	p.Doubt = p.doubt(reach(c.settings))
-	p.Words = append(p.Words, p.rise(target))
-	if c.settings.Estimator.GroupSize != option.Infinite && reach(c.settings) > 0 {
-		p.Words = append(p.Words, p.spread(reach(c.settings)))
+	p.Steps, p.Reward = path.Steps, path.Reward
+	p.Deviation, p.Neglected = path.Deviation, path.Neglected
+	reach := reach(c.settings)
+	p.Doubt = p.doubt(reach)
+	p.Words = append(p.Words, p.rise(target).to("How long is the way from the start of the run?"))
+	if c.settings.Estimator.GroupSize != option.Infinite && reach > 0 {
+		p.Words = append(p.Words, p.spread(reach).to("How far apart are runs at the end?"))
 	}
 	return p, nil
 }
@@ -58,23 +60,21 @@ func (p *Path) doubt(reach float64) *string {
 		return nil
 	}
 	size := slices.Max(p.Neglected)
-	doubt := ""
 	switch {
 	case !known(size):
-		doubt = "what the theory leaves out is of unknown size, because single runs leave the range in which it follows them"
+		return new("what the theory leaves out is of unknown size, " +
+			"because single runs leave the range in which it follows them")
 	case size > doubtful*reach:
-		doubt = fmt.Sprintf("what the theory leaves out can be as large as %s, %s of the range of rewards: single runs lock on an answer, or lag far behind", digits(size), percent(size/reach))
-	default:
-		for i, neglected := range p.Neglected {
-			if neglected > visibleShare*reach && i < len(p.Deviation) && neglected > halfBand*p.Deviation[i] {
-				doubt = fmt.Sprintf("what the theory leaves out, %s at step %d, is more than half of the band", digits(neglected), p.Steps[i])
-			}
+		return new(fmt.Sprintf("what the theory leaves out can be as large as %.3g, %s of the range "+
+			"of rewards: single runs lock on an answer, or lag far behind", size, percent(size/reach)))
+	}
+	for i, x := range slices.Backward(p.Neglected) {
+		if x > visibleShare*reach && i < len(p.Deviation) && x > halfBand*p.Deviation[i] {
+			return new(fmt.Sprintf("what the theory leaves out, %.3g at step %d, "+
+				"is more than half of the band", x, p.Steps[i]))
 		}
 	}
-	if doubt == "" {
-		return nil
-	}
-	return &doubt
+	return nil
 }
 
 // known reports whether the theory has a number; what it neglects is the largest number where that
@@ -83,16 +83,14 @@ func known(x float64) bool { return math.Abs(x) < math.MaxFloat64 }
 
 // rise says when J has gone 95 % of its way to the target, and stays there.
 func (p *Path) rise(target float64) Word {
-	w := Word{Question: "How long is the way from the start of the run?", Tone: None}
 	n := len(p.Reward) - 1
-	if !known(p.Reward[n]) {
-		w.Answer = "Not known: runs leave the range in which the theory follows them"
-		return w
-	}
-	way := target - p.Reward[0]
-	if math.Abs(way) < 1e-9 {
-		w.Tone, w.Answer = Good, "It starts where it ends"
-		return w
+	begin, end := p.Reward[0], p.Reward[n]
+	way := target - begin
+	switch {
+	case !known(end):
+		return say(None, "Not known: runs leave the range in which the theory follows them")
+	case math.Abs(way) < 1e-9:
+		return say(Good, "It starts where it ends")
 	}
 	last := -1 // the last record outside
 	for i, x := range p.Reward {
@@ -100,16 +98,16 @@ func (p *Path) rise(target float64) Word {
 			last = i
 		}
 	}
-	gone := (p.Reward[n] - p.Reward[0]) / way
-	switch {
-	case last < n:
-		w.Tone, w.Answer = Good, fmt.Sprintf("After %d steps J has gone 95 %% of its way from %s to %s, and it stays that close", p.Steps[last+1], digits(p.Reward[0]), digits(target))
-	case 0 <= gone && gone < 0.95:
-		w.Tone, w.Answer = Warn, fmt.Sprintf("Not there at step %d: J has gone %s of its way to %s", p.Steps[n], percent(gone), digits(target))
-	default:
-		w.Tone, w.Answer = Warn, fmt.Sprintf("It does not stay near %s: at step %d J is %s", digits(target), p.Steps[n], digits(p.Reward[n]))
+	if last < n {
+		return p.doubted(say(Good, "After %d steps J has gone 95 %% of its way from %.3g to %.3g, "+
+			"and it stays that close", p.Steps[last+1], begin, target))
 	}
-	return p.doubted(w)
+	if gone := (end - begin) / way; 0 <= gone && gone < 0.95 {
+		return p.doubted(say(Warn, "Not there at step %d: J has gone %s of its way to %.3g",
+			p.Steps[n], percent(gone), target))
+	}
+	return p.doubted(say(Warn, "It does not stay near %.3g: at step %d J is %.3g",
+		target, p.Steps[n], end))
 }
 
 // doubtful is the size of what a path leaves out, as a share of the range of rewards, beyond which
@@ -135,14 +133,12 @@ func (p *Path) doubted(w Word) Word {
 
 // spread says how far apart runs are at the end; reach is the range of rewards.
 func (p *Path) spread(reach float64) Word {
-	w := Word{Question: "How far apart are runs at the end?", Tone: None}
 	n := len(p.Steps) - 1
 	deviation := p.Deviation[n]
 	if !known(deviation) {
-		w.Answer = "Not known: runs leave the range in which the theory follows them"
-		return w
+		return say(None, "Not known: runs leave the range in which the theory follows them")
 	}
-	w.Tone, w.Answer = Good, fmt.Sprintf("J differs by ± %s (s.d. over runs at step %d)", digits(deviation), p.Steps[n])
+	w := say(Good, "J differs by ± %.3g (s.d. over runs at step %d)", deviation, p.Steps[n])
 	if deviation > reach/10 {
 		w.Tone = Warn
 	}

@@ -85,10 +85,10 @@ func (e *Explorer) Map(r MapRequest) (*Map, error) {
 		return &p.Map, nil
 	}
 	lines, unstable := p.grid.Boundaries(kinds[p.kind])
-	p.Regions = []Region{{Name: "stable", Tone: Good, Polygons: polygons(p.grid.Known())}}
+	p.Regions = []Region{{"stable", Good, polygons(p.grid.Known())}}
 	p.Lines = nil
 	for _, b := range lines {
-		line := Line{Name: b.Name, Label: b.Label, Meaning: b.Meaning, Kind: "exact", Points: []*[2]float64{}}
+		line := Line{b.Name, b.Label, b.Meaning, "exact", []*[2]float64{}}
 		if b.Name == "rule" || b.Name == "damping-ratio" {
 			line.Kind = "paper"
 		}
@@ -102,10 +102,10 @@ func (e *Explorer) Map(r MapRequest) (*Map, error) {
 		}
 		p.Lines = append(p.Lines, line)
 		if b.Past != nil {
-			p.Regions = append(p.Regions, Region{Name: "stable, swings", Tone: Warn, Polygons: polygons(b.Past)})
+			p.Regions = append(p.Regions, Region{"stable, swings", Warn, polygons(b.Past)})
 		}
 	}
-	p.Regions = append(p.Regions, Region{Name: theory.Unstable, Tone: Bad, Polygons: polygons(unstable)})
+	p.Regions = append(p.Regions, Region{theory.Unstable, Bad, polygons(unstable)})
 	return &p.Map, nil
 }
 
@@ -117,15 +117,13 @@ func (e *Explorer) newPlane(r MapRequest) error {
 	}
 	x, y := numericControl(r.X), numericControl(r.Y)
 	if x == nil || y == nil || r.X == r.Y {
-		return config.Problems{{Source: "axes", Text: fmt.Sprintf("got the axes %q and %q, want two controls of numbers", r.X, r.Y)}}
+		return fmt.Errorf("got the axes %q and %q, want two controls of numbers", r.X, r.Y)
 	}
 	for _, control := range []*Control{x, y} {
-		because := control.idle(c.settings)
-		if because == "" && control.text(c.settings) == "inf" {
-			because = "got inf, want a number: it has no place on an axis"
-		}
-		if because != "" {
-			return config.Problems{{Source: control.Key, Text: because}}
+		if because := control.idle(c.settings); because != "" {
+			return errors.New(because)
+		} else if control.text(c.settings) == "inf" {
+			return errors.New("got inf, want a number: it has no place on an axis")
 		}
 	}
 	xKey, _ := config.LookupKey(x.Key)
@@ -136,12 +134,11 @@ func (e *Explorer) newPlane(r MapRequest) error {
 	}
 	xAxis, yAxis := x.axis(xKey, c.settings), y.axis(yKey, c.settings)
 	grid := e.cache.NewPlane(*c.settings, xKey, yKey, xAxis.values(), yAxis.values())
+	regime := theory.NewRegime(c.settings, prediction).Name()
+	here := Here{xKey.Number(c.settings), yKey.Number(c.settings), regime}
 	e.plane = plane{
 		grid: grid, kind: theory.StationaryKind(c.settings, prediction),
-		Map: Map{
-			Parts: grid.Columns() + 1, X: xAxis, Y: yAxis, Regions: []Region{}, Lines: []Line{},
-			Here: Here{xKey.Number(c.settings), yKey.Number(c.settings), theory.NewRegime(c.settings, prediction).Name()},
-		},
+		Map: Map{grid.Columns() + 1, xAxis, yAxis, []Region{}, []Line{}, here},
 	}
 	return nil
 }
@@ -149,9 +146,9 @@ func (e *Explorer) newPlane(r MapRequest) error {
 // numericControl returns the control of a numeric key; nil if there is none.
 func numericControl(path string) *Control {
 	key, known := config.LookupKey(path)
-	for i := range controls {
-		if controls[i].Key == path && known && key.Numeric() && !key.OfRun() {
-			return &controls[i]
+	for i := range given.Controls {
+		if c := &given.Controls[i]; c.Key == path && known && key.Numeric() && !key.OfRun() {
+			return c
 		}
 	}
 	return nil

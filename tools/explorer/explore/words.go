@@ -40,19 +40,49 @@ type Summary struct {
 	Tone  Tone   `json:"tone"`
 }
 
+// say returns an answer, to whatever question.
+func say(tone Tone, format string, args ...any) Word {
+	return Word{Answer: fmt.Sprintf(format, args...), Tone: tone}
+}
+
+// to returns the answer with its question.
+func (w Word) to(question string) Word {
+	w.Question = question
+	return w
+}
+
 // reader puts a prediction into words.
 type reader struct {
-	e *Explorer
-	c *cell
-	p *theory.Prediction
+	s     *config.Settings
+	p     *theory.Prediction
+	d     *rom.Dynamics // at the fixed point, if known
+	known bool
+	// of the fixed point; false where the dynamics are not known
+	unstable, neutral bool
+}
+
+// newReader returns the reader of the prediction of a cell.
+func newReader(c *cell, p *theory.Prediction) reader {
+	r := reader{s: c.settings, p: p}
+	if r.d, r.known = linearOf(p); r.known {
+		r.unstable = r.d.IsUnstable()
+		r.neutral = *r.d.SpectralRadius >= 1 && !r.unstable
+	}
+	return r
 }
 
 // words returns the answers to all questions about the state at rest, and what to know of the unit
 // of the learning rate.
 func (r reader) words() []Word {
-	words := []Word{r.stability(), r.oscillation(), r.settling(), r.noise(), r.end()}
-	if units := r.c.settings.Units(); units != "" {
-		words = append(words, Word{"Is that a rate of logits?", "No: " + units, Warn})
+	words := []Word{
+		r.stability().to("Is it stable?"),
+		r.oscillation().to("Does it oscillate?"),
+		r.settling().to("How long does a small displacement last?"),
+		r.noise().to("How noisy at rest?"),
+		r.end().to(endQuestion),
+	}
+	if units := r.s.Units(); units != "" {
+		words = append(words, say(Warn, "No: %s", units).to("Is that a rate of logits?"))
 	}
 	return words
 }
@@ -61,141 +91,134 @@ func (r reader) words() []Word {
 // factor is worth a remark.
 const gainMargin = 2
 
+// endQuestion is about end.
+const endQuestion = "Where does it end?"
+
 // lockedFrom is the smallest probability of one arm that counts as locked on it.
 const lockedFrom = 0.99
 
 // stability says whether the fixed point is stable, and how far the thresholds are.
 func (r reader) stability() Word {
-	w := Word{Question: "Is it stable?", Tone: None}
-	d, known := linearOf(r.p)
-	if !known {
-		w.Answer = r.unknown()
-		return w
-	}
-	radius, rate := *d.SpectralRadius, r.c.settings.Optimizer.LearningRate
-	if r.neutral() {
-		w.Tone, w.Answer = Warn, "Neither stable nor unstable: in some direction nothing moves a displacement"
-		return w
-	}
-	if r.unstable() {
-		w.Tone, w.Answer = Bad, fmt.Sprintf("No: a displacement grows by %s a step", percent(math.Pow(radius, 1/span(r.c.settings))-1))
-		if limits := r.limits(d, " or ", func(limit, now float64) bool { return limit < now }); limits != "" {
+	switch {
+	case !r.known:
+		return say(None, "%s", r.unknown())
+	case r.neutral:
+		return say(Warn, "Neither stable nor unstable: in some direction nothing moves a displacement")
+	case r.unstable:
+		growth := percent(math.Pow(*r.d.SpectralRadius, 1/span(r.s)) - 1)
+		w := say(Bad, "No: a displacement grows by %s a step", growth)
+		if limits := r.limits(" or ", -1); limits != "" {
 			w.Answer += "; stable below " + limits
 		}
 		return w
+	case r.d.Neutral > 0:
+		return say(Warn, "Yes, but for %d directions in which nothing pulls back: "+
+			"their answers are hardly drawn", r.d.Neutral)
 	}
-	w.Tone, w.Answer = Good, "Yes; no larger η or K that was searched is unstable"
-	if limits := r.limits(d, ", or at ", func(limit, now float64) bool { return limit > now }); limits != "" {
+	w := say(Good, "Yes; no larger η or K that was searched is unstable")
+	if limits := r.limits(", or at ", 1); limits != "" {
 		w.Answer = "Yes; it would become unstable at " + limits
 		// whose second moments grow with the force
-		if s := r.c.settings; s.Optimizer.Kind == option.Adam && s.Estimator.GroupSize != option.Infinite {
+		if r.s.Optimizer.Kind == option.Adam && r.s.Estimator.GroupSize != option.Infinite {
 			w.Answer = "Yes, at every η; the runs would scatter more from " + limits + " on"
 		}
 	}
-	if critical := d.CriticalLearningRate; critical != nil && rate*gainMargin > *critical {
+	rate, interval := r.d.CriticalLearningRate, r.d.CriticalRefreshInterval
+	if rate != nil && r.s.Optimizer.LearningRate*gainMargin > *rate ||
+		interval != nil && float64(r.s.Lag.Interval*gainMargin) > *interval {
 		w.Tone = Warn
-	}
-	if interval := d.CriticalRefreshInterval; interval != nil && float64(r.c.settings.Lag.Interval*gainMargin) > *interval {
-		w.Tone = Warn
-	}
-	if d.Neutral > 0 {
-		w.Tone, w.Answer = Warn, fmt.Sprintf("Yes, but for %d directions in which nothing pulls back: their answers are hardly drawn", d.Neutral)
 	}
 	return w
 }
 
-// limits names the thresholds of stability on one side of the present values, and the present
-// values, joined by the word between.
-func (r reader) limits(d *rom.Dynamics, between string, side func(limit, now float64) bool) string {
+// limits names the thresholds of stability on one side of the present values (−1: below, 1: above),
+// and the present values, joined by the word between.
+func (r reader) limits(between string, side int) string {
 	var limits []string
-	if x := d.CriticalLearningRate; x != nil && *x > 0 && side(*x, r.c.settings.Optimizer.LearningRate) {
-		limits = append(limits, fmt.Sprintf("η = %s (now %s)", digits(*x), digits(r.c.settings.Optimizer.LearningRate)))
+	now, interval := r.s.Optimizer.LearningRate, float64(r.s.Lag.Interval)
+	if x := r.d.CriticalLearningRate; x != nil && *x > 0 && cmp.Compare(*x, now) == side {
+		limits = append(limits, fmt.Sprintf("η = %.3g (now %.3g)", *x, now))
 	}
-	if x := d.CriticalRefreshInterval; x != nil && *x > 1 && side(*x, float64(r.c.settings.Lag.Interval)) {
-		limits = append(limits, fmt.Sprintf("K = %.0f (now %d)", *x, r.c.settings.Lag.Interval))
+	if x := r.d.CriticalRefreshInterval; x != nil && *x > 1 && cmp.Compare(*x, interval) == side {
+		limits = append(limits, fmt.Sprintf("K = %.0f (now %.0f)", *x, interval))
 	}
 	return strings.Join(limits, between)
 }
 
 // oscillation says whether the way to the fixed point swings.
 func (r reader) oscillation() Word {
-	w := Word{Question: "Does it oscillate?", Tone: None}
-	d, known := linearOf(r.p)
-	if !known {
-		w.Answer = "Not known; see how J goes over the steps"
-		return w
+	if !r.known {
+		return say(None, "Not known; see how J goes over the steps")
 	}
-	period, left, swings := swing(r.c.settings, d)
+	period, left, swings := swing(r.s, r.d)
 	switch {
+	case !swings && r.unstable:
+		return say(Bad, "No: it runs away without swings")
 	case !swings:
-		w.Tone, w.Answer = Good, "No: it creeps to the fixed point without overshoot"
-		if x := d.OscillationLearningRate; x != nil && *x > r.c.settings.Optimizer.LearningRate {
-			w.Answer += ". It would ring from η = " + digits(*x) + " on"
+		w := say(Good, "No: it creeps to the fixed point without overshoot")
+		if x := r.d.OscillationLearningRate; x != nil && *x > r.s.Optimizer.LearningRate {
+			w.Answer += fmt.Sprintf(". It would ring from η = %.3g on", *x)
 		}
-		if r.unstable() {
-			w.Tone, w.Answer = Bad, "No: it runs away without swings"
-		}
-	case r.unstable():
-		w.Tone, w.Answer = Bad, fmt.Sprintf("Yes, and small swings about it grow: %s larger with every period of %s", percent(left-1), steps(period))
+		return w
+	case r.unstable:
+		return say(Bad, "Yes, and small swings about it grow: %s larger with every period of %s",
+			percent(left-1), steps(period))
 	case left < 0.01:
-		w.Tone, w.Answer = Good, fmt.Sprintf("Barely: it overshoots by about %s, and of a swing less than 1 %% is left after its period of %s", percent(math.Sqrt(left)), steps(period))
-	default:
-		w.Tone, w.Answer = Warn, fmt.Sprintf("Yes, with a period of %s; %s of a swing is left after it", steps(period), percent(left))
-		if left < 0.2 {
-			w.Tone = Good
-		}
+		return say(Good, "Barely: it overshoots by about %s, and of a swing less than 1 %% is left "+
+			"after its period of %s", percent(math.Sqrt(left)), steps(period))
+	}
+	w := say(Warn, "Yes, with a period of %s; %s of a swing is left after it",
+		steps(period), percent(left))
+	if left < 0.2 {
+		w.Tone = Good
 	}
 	return w
 }
 
 // settling says how long a small displacement from the fixed point takes to decay.
 func (r reader) settling() Word {
-	w := Word{Question: "How long does a small displacement last?", Tone: None}
-	d, known := linearOf(r.p)
 	switch {
-	case !known:
-		w.Answer = "Not known; see how J goes over the steps"
-	case r.unstable():
-		w.Tone, w.Answer = Bad, "It grows: the fixed point is unstable"
-	case r.neutral():
-		w.Tone, w.Answer = Warn, "For ever in some direction, in which nothing moves it"
-	case d.RelaxationRate == nil || !(*d.RelaxationRate > 0):
-		w.Answer = "The theory has no relaxation rate here"
-	default:
-		fold := 1 / *d.RelaxationRate
-		w.Tone, w.Answer = Good, fmt.Sprintf("Near the fixed point it is down to 1/e after %s and 95 %% gone after %s", steps(fold), steps(-math.Log(0.05)*fold))
-		if -math.Log(0.05)*fold > float64(r.c.settings.Run.Steps) {
-			w.Tone = Warn
-			w.Answer += ", which is longer than the run"
-		}
+	case !r.known:
+		return say(None, "Not known; see how J goes over the steps")
+	case r.unstable:
+		return say(Bad, "It grows: the fixed point is unstable")
+	case r.neutral:
+		return say(Warn, "For ever in some direction, in which nothing moves it")
+	case r.d.RelaxationRate == nil || !(*r.d.RelaxationRate > 0):
+		return say(None, "The theory has no relaxation rate here")
+	}
+	fold := 1 / *r.d.RelaxationRate
+	gone := -math.Log(0.05) * fold
+	w := say(Good, "Near the fixed point it is down to 1/e after %s and 95 %% gone after %s",
+		steps(fold), steps(gone))
+	if gone > float64(r.s.Run.Steps) {
+		w.Tone = Warn
+		w.Answer += ", which is longer than the run"
 	}
 	return w
 }
 
 // noise says how far J fluctuates at rest.
 func (r reader) noise() Word {
-	w := Word{Question: "How noisy at rest?", Tone: None}
-	variance := r.p.Variance
+	variance, uncertain := r.p.Variance, r.p.AtRest.Variance
 	switch {
-	case reach(r.c.settings) == 0:
-		w.Answer = "All answers have the same reward: J is constant"
-	case r.unstable():
-		w.Tone, w.Answer = Bad, "It does not come to rest"
-	case r.c.settings.Estimator.GroupSize == option.Infinite:
-		w.Answer = "G = inf has no noise; choose a finite group size"
-	case variance == nil || !(r.p.AtRest.Variance.Value > 0):
-		w.Answer = "Not known: " + r.p.Scope.Because.String()
-		if variance != nil && *variance < 0 {
-			w.Answer = "Too noisy for this theory; the simulated runs show it"
-		}
-	default:
-		deviation := math.Sqrt(*variance)
-		w.Tone, w.Answer = Good, fmt.Sprintf("J fluctuates by ± %s (s.d.), %s of the range of rewards", digits(deviation), percent(deviation/reach(r.c.settings)))
-		if doubt := r.p.AtRest.Variance.Judged(*variance); doubt.Out() {
-			w.Tone, w.Answer = Warn, fmt.Sprintf("About ± %s (s.d.), but %s; see the simulated runs", digits(deviation), doubt)
-		}
+	case reach(r.s) == 0:
+		return say(None, "All answers have the same reward: J is constant")
+	case r.unstable:
+		return say(Bad, "It does not come to rest")
+	case r.s.Estimator.GroupSize == option.Infinite:
+		return say(None, "G = inf has no noise; choose a finite group size")
+	case variance != nil && *variance < 0 && !(uncertain.Value > 0):
+		return say(None, "Too noisy for this theory; the simulated runs show it")
+	case variance == nil || !(uncertain.Value > 0):
+		return say(None, "Not known: %s", r.p.Scope.Because)
 	}
-	return w
+	deviation := math.Sqrt(*variance)
+	if doubt := uncertain.Judged(*variance); doubt.Out() {
+		return say(Warn, "About ± %.3g (s.d.), but %s; see the simulated runs", deviation, doubt)
+	}
+	return say(Good, "J fluctuates by ± %.3g (s.d.), %s of the range of rewards",
+		deviation, percent(deviation/reach(r.s)))
 }
 
 // reach returns the range of the arms' mean rewards.
@@ -206,92 +229,75 @@ func reach(s *config.Settings) float64 {
 
 // end says where the policy ends.
 func (r reader) end() Word {
-	w := Word{Question: "Where does it end?", Tone: None}
-	best := force.BestReward(theory.Params(r.c.settings, rom.Unit))
-	point := r.p.FixedPoint
+	best, point := force.BestReward(theory.Params(r.s, rom.Unit)), r.p.FixedPoint
 	if point == nil {
-		w.Answer = fmt.Sprintf("At no fixed point. The best answer has J = %s; runs can also lock on another", digits(best))
-		return w
+		return say(None, "At no fixed point. The best answer has J = %.3g; runs can also lock on another",
+			best)
 	}
-	front := 0
-	for a, q := range point.Policy {
-		if q > point.Policy[front] {
-			front = a
-		}
+	most := slices.Max(point.Policy)
+	front, share := 1+slices.Index(point.Policy, most), r.p.Moments.ZeroVariance
+	switch {
+	case r.unstable:
+		return say(Bad, "Not at its fixed point J* = %.3g, which is unstable; "+
+			"the simulated runs show where", point.Reward)
+	case most >= lockedFrom && share != nil:
+		return say(Warn, "Nearly locked on answer %d, J* = %.3g; in %s of groups all rewards are equal",
+			front, point.Reward, percent(*share))
 	}
-	w.Tone, w.Answer = Good, fmt.Sprintf("J* = %s of at most %s; answer %d has probability %s", digits(point.Reward), digits(best), front+1, digits(point.Policy[front]))
-	if point.Policy[front] >= lockedFrom {
+	w := say(Good, "J* = %.3g of at most %.3g; answer %d has probability %.3g",
+		point.Reward, best, front, most)
+	if most >= lockedFrom {
 		w.Tone = Warn
-		if share := r.p.Moments.ZeroVariance; share != nil {
-			w.Answer = fmt.Sprintf("Nearly locked on answer %d, J* = %s; in %s of groups all rewards are equal", front+1, digits(point.Reward), percent(*share))
-		}
-	}
-	if r.unstable() {
-		w.Tone, w.Answer = Bad, fmt.Sprintf("Not at its fixed point J* = %s, which is unstable; the simulated runs show where", digits(point.Reward))
 	}
 	return w
 }
 
-// unstable reports whether the fixed point is known to be unstable.
-func (r reader) unstable() bool {
-	d, known := linearOf(r.p)
-	return known && d.IsUnstable()
-}
-
-// neutral reports whether the fixed point is neither stable nor unstable.
-func (r reader) neutral() bool {
-	d, known := linearOf(r.p)
-	return known && *d.SpectralRadius >= 1 && !d.IsUnstable()
-}
-
 // summary is the answer in one sentence.
 func (r reader) summary(words []Word) Summary {
-	d, known := linearOf(r.p)
-	if units := r.c.settings.Units(); units != "" { // all else follows from it
-		return Summary{Text: units + ".", Short: "this η is that of a network, not of logits", Tone: Warn}
+	if units := r.s.Units(); units != "" { // all else follows from it
+		return Summary{units + ".", "this η is that of a network, not of logits", Warn}
 	}
-	if !known {
-		return Summary{Text: r.unknown(), Short: "stability not known: see the path and the runs", Tone: None}
+	if !r.known {
+		return Summary{r.unknown(), "stability not known: see the path and the runs", None}
 	}
-	period, left, swings := swing(r.c.settings, d)
-	point := r.p.FixedPoint
 	s := Summary{Tone: Good}
 	for _, w := range words {
-		switch {
-		case w.Tone == Bad:
-			s.Tone = Bad
-		case w.Tone == Warn && s.Tone == Good:
-			s.Tone = Warn
+		if w.Tone == Bad || w.Tone == Warn && s.Tone == Good {
+			s.Tone = w.Tone
 		}
 	}
 	ringing := "without swings"
-	switch {
+	switch period, left, swings := swing(r.s, r.d); {
 	case swings && left >= 0.01:
 		ringing = "in swings of " + steps(period)
 	case swings && left >= 0.01*0.01:
 		// after half a period the deviation has the other sign and is the square root of this
 		ringing = "with a small overshoot"
 	}
-	if r.neutral() {
-		s.Text = fmt.Sprintf("Neither stable nor unstable at its fixed point J* = %s: in some direction nothing moves a displacement.", digits(point.Reward))
+	reward := r.p.FixedPoint.Reward
+	switch {
+	case r.neutral:
+		s.Text = fmt.Sprintf("Neither stable nor unstable at its fixed point J* = %.3g: "+
+			"in some direction nothing moves a displacement.", reward)
 		s.Short = "neither stable nor unstable"
 		return s
-	}
-	if r.unstable() {
-		s.Text, s.Short = "Unstable: it leaves its fixed point "+ringing+".", "unstable, "+ringing
-		if x := d.CriticalLearningRate; x != nil && *x > 0 && *x < r.c.settings.Optimizer.LearningRate {
-			s.Text = strings.TrimSuffix(s.Text, ".") + ". It is stable below η = " + digits(*x) + "."
+	case r.unstable:
+		s.Text = "Unstable: it leaves its fixed point " + ringing + "."
+		s.Short = "unstable, " + ringing
+		if x := r.d.CriticalLearningRate; x != nil && *x > 0 && *x < r.s.Optimizer.LearningRate {
+			s.Text += fmt.Sprintf(" It is stable below η = %.3g.", *x)
 		}
 		return s
 	}
-	s.Text, s.Short = fmt.Sprintf("Stable at its fixed point J* = %s, %s", digits(point.Reward), ringing), "stable, "+ringing
-	if rate := d.RelaxationRate; rate != nil && *rate > 0 {
+	s.Text = fmt.Sprintf("Stable at its fixed point J* = %.3g, %s", reward, ringing)
+	s.Short = "stable, " + ringing
+	if rate := r.d.RelaxationRate; rate != nil && *rate > 0 {
 		gone := "; a small displacement is 95 % gone after " + steps(-math.Log(0.05) / *rate)
 		s.Text += gone
 		s.Short += gone
 	}
 	if v := r.p.Variance; v != nil && !r.p.AtRest.Variance.Judged(*v).Out() && *v > 0 {
-		s.Text += "; J fluctuates by ± " + digits(math.Sqrt(*v))
+		s.Text += fmt.Sprintf("; J fluctuates by ± %.3g", math.Sqrt(*v))
 	}
 	s.Text += "."
 	if _, kind := r.p.Linear(); kind != rom.Exact {
@@ -301,17 +307,18 @@ func (r reader) summary(words []Word) Summary {
 }
 
 // kinds names the kinds of a prediction.
-var kinds = map[rom.Kind]string{rom.Exact: "exact theory", rom.Expansion: "theory expanded in 1/G", rom.LeadingOrder: "theory to leading order"}
+var kinds = map[rom.Kind]string{
+	rom.Exact: "exact theory", rom.Expansion: "theory expanded in 1/G",
+	rom.LeadingOrder: "theory to leading order",
+}
 
 // unknown says why there is no dynamics.
 func (r reader) unknown() string {
 	d, _ := r.p.Linear()
 	because := theory.MissingFixedPoint(&r.p.Prediction)
-	return "The theory does not say whether it is stable: " + cmp.Or(because, d.Scope.Because, scope.NoNumber.Because("the multipliers of the linear map are not known")).String() + "."
+	return "The theory does not say whether it is stable: " + cmp.Or(because, d.Scope.Because,
+		scope.NoNumber.Because("the multipliers of the linear map are not known")).String() + "."
 }
-
-// digits writes a number with three significant digits.
-func digits(x float64) string { return fmt.Sprintf("%.3g", x) }
 
 // percent writes a share with two digits.
 func percent(x float64) string {
