@@ -2,37 +2,23 @@ package main
 
 import (
 	"embed"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"strings"
 
 	"grposim/sweeps/config"
 )
 
-// configs holds a file CLAIM.yaml for each claim whose verdicts depend on chance: one
-// check of one small cell. Each cell has so much data that the half-width of its
-// interval is 0.3 to 0.5 margins. Margins are below 10 %, the least error of a control.
+// files holds configs/CLAIM.yaml for each claim whose verdicts depend on chance: one check of one
+// small cell. Each cell has so much data that the half-width of its interval is 0.3 to 0.5 margins.
+// Margins are below 10 %, the least error of a control. Below hard are cells in which intervals are
+// least reliable: few replicas, skewed noise, nearly all groups without a gradient, a threshold
+// nearby. Their `claim` says what is hard.
 //
-//go:embed configs/*.yaml
-var configs embed.FS
-
-// exempt lists the claims whose verdicts do not depend on chance, with the reason.
-var exempt = map[string]string{
-	"rule-is-safe":         "judges the value that stability-threshold locates, which is calibrated above",
-	"visible-frontier":     "G = ∞ only, where nothing is random: the interval is that of the search",
-	"frontier-above-onset": "as visible-frontier",
-	"median-frontier":      "as visible-frontier, of given bandits",
-	"frontier-gap":         "as visible-frontier",
-	"frontier-ratio":       "as visible-frontier",
-	"frontier-constant":    "as visible-frontier",
-	"class-occurs":         "G = ∞ only, where nothing is random: cells are counted",
-	"class-throughout":     "as class-occurs",
-	"model-amplitude":      "G = ∞ only, where nothing is random",
-	"law-forecast":         "judges two bounds, without margin, on the logs of which law-fit is calibrated above",
-	"recurrence":           "out of scope except at G = ∞, where nothing is random: the map is that of the expected gradient",
-	"edge-of-stability":    "G = ∞ only, where nothing is random",
-	"rate-over-threshold":  "G = ∞ only, where nothing is random",
-}
+//go:embed configs/*.yaml hard/*.yaml
+var files embed.FS
 
 // intervalKind is the kind of interval that a claim judges. It decides how high the
 // coverage may be.
@@ -76,14 +62,13 @@ type cell struct {
 func loadCells() ([]*cell, error) {
 	var cells []*cell
 	for _, claim := range config.Claims {
-		if exempt[claim.Name] != "" {
-			continue
+		c, err := loadCell(files, root, "configs/"+claim.Name+".yaml")
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // the page says why
+		} else if err != nil {
+			return nil, err
 		}
-		c, err := loadCell(configs, root, "configs/"+claim.Name+".yaml")
-		if err != nil {
-			return nil, fmt.Errorf("%s has neither a cell nor an entry in exempt: %w", claim.Name, err)
-		}
-		if len(c.spec.Checks) != 1 || c.spec.Checks[0].Claim.Name != c.name || c.spec.Checks[0].Control == nil {
+		if of := c.spec.Checks; len(of) != 1 || of[0].Claim != claim || of[0].Control == nil {
 			return nil, fmt.Errorf("%s: want one check of %s with a control", c.file, c.name)
 		}
 		cells = append(cells, c)
@@ -97,11 +82,20 @@ const root = "tools/calibrate"
 // loadCell loads an embedded file of the folder root.
 func loadCell(files embed.FS, root, file string) (c *cell, err error) {
 	c = &cell{file: path.Join(root, file), name: strings.TrimSuffix(path.Base(file), ".yaml")}
-	if c.data, err = files.ReadFile(file); err != nil {
-		return nil, err
+	if c.data, err = files.ReadFile(file); err == nil {
+		c.spec, err = c.load()
 	}
-	c.spec, err = c.load()
 	return c, err
+}
+
+// loadFiles loads the embedded files of the folder root with a pattern.
+func loadFiles(files embed.FS, root, pattern string) (cells []*cell, err error) {
+	names, err := fs.Glob(files, pattern)
+	for _, name := range names {
+		c, problem := loadCell(files, root, name)
+		cells, err = append(cells, c), errors.Join(err, problem)
+	}
+	return cells, err
 }
 
 // load loads the cell's file with some settings (KEY=VALUE) changed.

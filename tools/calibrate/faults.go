@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"grposim/option"
 	"grposim/rom"
 	"grposim/sweeps/config"
@@ -18,11 +20,7 @@ type fault struct {
 var faults = []fault{
 	{"exponential average instead of heavy ball: η(1−μ)", exponentialAverage},
 	{"no momentum", set(func(s *config.Settings) { s.Optimizer.Momentum = 0 })},
-	{"Nesterov instead of heavy ball", set(func(s *config.Settings) {
-		if s.Optimizer.Kind == option.HeavyBall {
-			s.Optimizer.Kind = option.Nesterov
-		}
-	})},
+	{"Nesterov instead of heavy ball", taken("optimizer.kind", "heavy-ball", "nesterov")},
 	{"Adam's β1 and β2 exchanged", set(func(s *config.Settings) {
 		s.Optimizer.Beta1, s.Optimizer.Beta2 = s.Optimizer.Beta2, s.Optimizer.Beta1
 	})},
@@ -31,47 +29,30 @@ var faults = []fault{
 			s.Optimizer.Kind, s.Optimizer.Momentum = option.HeavyBall, s.Optimizer.Beta1
 		}
 	})},
-	{"refresh interval longer by one step", set(func(s *config.Settings) {
-		if s.Lag.Kind == option.Block {
-			s.Lag.Interval++
-		}
-	})},
-	{"delay longer by one step", set(func(s *config.Settings) {
-		if s.Lag.Kind == option.Delay {
-			s.Lag.Interval++
-		}
-	})},
-	{"delay instead of block", set(func(s *config.Settings) { s.Lag.Kind = option.Delay })},
-	{"stiffness × 1.1", scale(rom.Factors{Stiffness: 1.1, Noise: 1, Lag: 1, Mass: 1})},
-	{"noise × 1.1", scale(rom.Factors{Stiffness: 1, Noise: 1.1, Lag: 1, Mass: 1})},
-	{"lag × 1.1, to leading order", scale(rom.Factors{Stiffness: 1, Noise: 1, Lag: 1.1, Mass: 1})},
-	{"mass × 1.1, to leading order", scale(rom.Factors{Stiffness: 1, Noise: 1, Lag: 1, Mass: 1.1})},
-	{"group size larger by one", set(func(s *config.Settings) {
-		if s.Estimator.GroupSize != option.Infinite {
-			s.Estimator.GroupSize++
-		}
-	})},
-	{"group size 16 in every cell", set(func(s *config.Settings) {
-		if s.Estimator.GroupSize != option.Infinite {
-			s.Estimator.GroupSize = 16
-		}
-	})},
-	{"leave-one-out instead of mean baseline", set(func(s *config.Settings) { s.Estimator.Advantage.Baseline = option.LeaveOneOut })},
-	{"sample instead of population standard deviation", set(func(s *config.Settings) { s.Estimator.Advantage.Std = option.SampleStd })},
-	{"no scale instead of std", set(func(s *config.Settings) { s.Estimator.Advantage.Scale = option.NoScale })},
-	{"no importance weights instead of ratio", set(func(s *config.Settings) { s.Estimator.Importance.Mode = option.NoImportance })},
+	{"refresh interval longer by one step", longer(option.Block)},
+	{"delay longer by one step", longer(option.Delay)},
+	{"delay instead of block", taken("lag.kind", "", "delay")},
+	{"stiffness × 1.1", scaled("stiffness")},
+	{"noise × 1.1", scaled("noise")},
+	{"lag × 1.1, to leading order", scaled("lag")},
+	{"mass × 1.1, to leading order", scaled("mass")},
+	{"group size larger by one", groupSize(func(g int) int { return g + 1 })},
+	{"group size 16 in every cell", groupSize(func(int) int { return 16 })},
+	{"leave-one-out instead of mean baseline", taken("grpo.advantage.baseline", "", "leave-one-out")},
+	{"sample instead of population standard deviation", taken("grpo.advantage.std", "", "sample")},
+	{"no scale instead of std", taken("grpo.advantage.scale", "", "none")},
+	{"no importance weights instead of ratio", taken("grpo.importance.mode", "", "none")},
 	{"KL coefficient × 1.1", set(func(s *config.Settings) { s.Estimator.KL.Coefficient *= 1.1 })},
 	{"log π_ref with the wrong sign", set(func(s *config.Settings) {
-		reference := make([]float64, len(s.Policy.Reference))
-		for a, l := range s.Policy.Reference {
-			reference[a] = -l
+		s.Policy.Reference = slices.Clone(s.Policy.Reference)
+		for a := range s.Policy.Reference {
+			s.Policy.Reference[a] *= -1
 		}
-		s.Policy.Reference = reference
 	})},
-	{"k2 instead of k3", gradient(option.K3, option.K2)},
-	{"k3 instead of exact KL", gradient(option.ExactKL, option.K3)},
-	{"KL at snapshot instead of current policy", set(func(s *config.Settings) { s.Estimator.KL.At = option.AtSnapshot })},
-	{"KL at current policy instead of snapshot", set(func(s *config.Settings) { s.Estimator.KL.At = option.AtCurrent })},
+	{"k2 instead of k3", taken("grpo.kl.gradient", "k3", "k2")},
+	{"k3 instead of exact KL", taken("grpo.kl.gradient", "exact", "k3")},
+	{"KL at snapshot instead of current policy", taken("grpo.kl.at", "", "snapshot")},
+	{"KL at current policy instead of snapshot", taken("grpo.kl.at", "", "current")},
 	{"exponential instead of another law", anotherLaw("exponential", "logistic")},
 	{"logistic instead of another law", anotherLaw("logistic", "exponential")},
 	{"a failing run named healthy", named(func(mode string) string { return "none" })},
@@ -90,16 +71,37 @@ func set(change func(*config.Settings)) judge.Mistake {
 	}
 }
 
-// scale is a mistake by a factor in a quantity that the theory derives.
-func scale(factors rom.Factors) judge.Mistake {
-	return func(*config.Check, *config.Settings) config.Fault { return config.Fault{Scale: factors} }
+// scaled is a mistake by 10 % in a quantity that the theory derives.
+func scaled(constant string) judge.Mistake {
+	return func(*config.Check, *config.Settings) config.Fault {
+		return config.Fault{Scale: config.Scaled(constant, 1.1)}
+	}
 }
 
-// gradient is the mistake of taking one estimator of the KL gradient for another.
-func gradient(from, to option.KLGradient) judge.Mistake {
+// taken is the mistake of taking one word of a key for another; from "": every word.
+func taken(path, from, to string) judge.Mistake {
+	key, _ := config.LookupKey(path)
 	return set(func(s *config.Settings) {
-		if s.Estimator.KL.Gradient == from {
-			s.Estimator.KL.Gradient = to
+		if from == "" || key.Get(s) == from {
+			_ = key.Set(s, to) // only lists can fail
+		}
+	})
+}
+
+// longer is the mistake of a lag of one kind that is longer by one step.
+func longer(kind option.LagKind) judge.Mistake {
+	return set(func(s *config.Settings) {
+		if s.Lag.Kind == kind {
+			s.Lag.Interval++
+		}
+	})
+}
+
+// groupSize is a mistake in a finite group size.
+func groupSize(other func(int) int) judge.Mistake {
+	return set(func(s *config.Settings) {
+		if s.Estimator.GroupSize != option.Infinite {
+			s.Estimator.GroupSize = other(s.Estimator.GroupSize)
 		}
 	})
 }
@@ -132,11 +134,14 @@ func named(other func(mode string) string) judge.Mistake {
 // (which may be the learning rate itself), a force smaller by that factor. Adam is an
 // exponential average already.
 func exponentialAverage(check *config.Check, s *config.Settings) config.Fault {
-	if s.Optimizer.Kind == option.Adam {
+	less := 1 - s.Optimizer.Momentum
+	switch {
+	case s.Optimizer.Kind == option.Adam:
 		return config.NoFault
-	}
-	if less := 1 - s.Optimizer.Momentum; check.Locate != nil {
+	case check.Locate != nil:
 		return config.Fault{Scale: rom.Factors{Stiffness: less, Noise: less * less, Lag: 1, Mass: 1}}
 	}
-	return config.Fault{Scale: rom.Unit, Set: func(s *config.Settings) { s.Optimizer.LearningRate *= 1 - s.Optimizer.Momentum }}
+	return config.Fault{Scale: rom.Unit, Set: func(s *config.Settings) {
+		s.Optimizer.LearningRate *= 1 - s.Optimizer.Momentum
+	}}
 }

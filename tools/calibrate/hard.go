@@ -2,20 +2,12 @@ package main
 
 import (
 	"context"
-	"embed"
 	"fmt"
 	"math"
 
 	"grposim/sweeps/judge"
 	"grposim/tools/internal/tool"
 )
-
-// hardConfigs holds files of cells in which intervals are least reliable: few replicas,
-// skewed noise, nearly all groups without a gradient, a threshold nearby. Their `claim`
-// says what is hard.
-//
-//go:embed hard/*.yaml
-var hardConfigs embed.FS
 
 // usedConfidence is the confidence of a single verdict of a file with a hundred verdicts
 // at the default confidence of 99 %, which they share (Bonferroni).
@@ -43,27 +35,23 @@ type hardRows []*hardRow
 
 // calibrateHard returns a row for each verdict of the hard cells, and a message for each
 // requirement that is not met.
-func calibrateHard(ctx context.Context, seeds, workers int, say func(format string, args ...any)) (rows hardRows, unmet tool.Unmet, err error) {
-	files, err := hardConfigs.ReadDir("hard")
+func calibrateHard(
+	ctx context.Context, seeds, workers int, say func(string, ...any),
+) (hardRows, tool.Unmet, error) {
+	cells, err := loadFiles(files, root, "hard/*.yaml")
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, f := range files {
-		c, err := loadCell(hardConfigs, root, "hard/"+f.Name())
-		if err != nil {
-			return nil, nil, err
-		}
+	return each(cells, say, func(c *cell) (rows []*hardRow, err error) {
 		both, err := c.trials(ctx, seeds, workers, allData, confidence, usedConfidence)
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", c.file, err)
+			return nil, err
 		}
 		for q := range both[0][0].verdicts {
-			r := newHardRow(c.name, q, both[0], both[1])
-			rows, unmet = append(rows, r), append(unmet, r.unmet()...)
+			rows = append(rows, newHardRow(c.name, q, both[0], both[1]))
 		}
-		say("%s: %d seeds", c.file, seeds)
-	}
-	return rows, unmet, nil
+		return rows, nil
+	})
 }
 
 // newHardRow summarizes verdict q of a file over the trials, judged at both confidences.
@@ -72,8 +60,9 @@ func newHardRow(file string, q int, at95, used []trial) *hardRow {
 	v := &used[0].verdicts[q]
 	r := &hardRow{
 		file: file, label: v.Label, quantity: v.Quantity, seeds: len(used), right: ruled(used, q),
-		half: halfWidth(used, q, func(*judge.Verdict) float64 { return math.Abs(longRun[0]) }), value: longRun[0],
+		value: longRun[0],
 	}
+	r.half = halfWidth(used, q, func(*judge.Verdict) float64 { return math.Abs(r.value) })
 	r.below, r.covered, r.above = sides(at95, q, longRun)
 	_, held, _ := sides(used, q, longRun)
 	r.missed = r.seeds - held
@@ -85,14 +74,11 @@ func newHardRow(file string, q int, at95, used []trial) *hardRow {
 
 // unmet returns a message for each requirement that the row does not meet.
 func (r *hardRow) unmet() (messages tool.Unmet) {
-	say := func(format string, args ...any) {
-		messages = append(messages, fmt.Sprintf("hard/%s %s, %s: ", r.file, r.label, r.quantity)+fmt.Sprintf(format, args...))
-	}
-	if r.missed > mostMissed {
-		say("%d of %d intervals of %g %% miss the long-run value, want at most %d", r.missed, r.seeds, 100*usedConfidence, mostMissed)
-	}
-	if n := r.right[judge.Disagree]; n > 0 {
-		say("the right theory disagrees for %d of %d seeds, want none", n, r.seeds)
-	}
+	require := requirements(&messages, fmt.Sprintf("hard/%s %s, %s: ", r.file, r.label, r.quantity))
+	require(r.missed <= mostMissed,
+		"%d of %d intervals of %g %% miss the long-run value, want at most %d",
+		r.missed, r.seeds, 100*usedConfidence, mostMissed)
+	n := r.right[judge.Disagree]
+	require(n == 0, "the right theory disagrees for %d of %d seeds, want none", n, r.seeds)
 	return messages
 }

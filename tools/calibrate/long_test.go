@@ -23,7 +23,9 @@ func TestLongCalibrate(t *testing.T) {
 	}
 	workers := runtime.GOMAXPROCS(0)
 	fast := slices.DeleteFunc(slices.Clone(cells), func(c *cell) bool { return slow[c.name] })
-	rows, unmet, err := calibrate(t.Context(), fast, seeds, workers, t.Logf)
+	made, unmet, err := each(fast, t.Logf, func(c *cell) ([]*row, error) {
+		return c.calibrate(t.Context(), seeds, workers)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +36,7 @@ func TestLongCalibrate(t *testing.T) {
 	for _, requirement := range slices.Concat(unmet, unmetHard) {
 		t.Error(requirement)
 	}
-	t.Log(rows.String() + hard.String())
+	t.Log(rows(made).String() + hard.String())
 }
 
 // Each mistake moves some claim far enough, and enough mistakes move each claim.

@@ -23,7 +23,8 @@ func main() { tool.Main("calibrate", run) }
 
 // run calibrates every claim. It prints the page.
 func run(ctx context.Context, c *tool.Command) error {
-	workers := c.Int("workers", runtime.GOMAXPROCS(0), "number of seeds that run at the same time; results do not depend on it")
+	workers := c.Int("workers", runtime.GOMAXPROCS(0),
+		"number of seeds that run at the same time; results do not depend on it")
 	if err := c.Parse(0); err != nil {
 		return err
 	}
@@ -34,7 +35,9 @@ func run(ctx context.Context, c *tool.Command) error {
 	if err != nil {
 		return err
 	}
-	rows, unmet, err := calibrate(ctx, cells, seeds, *workers, c.Say)
+	rows, unmet, err := each(cells, c.Say, func(c *cell) ([]*row, error) {
+		return c.calibrate(ctx, seeds, *workers)
+	})
 	if err != nil {
 		return err
 	}
@@ -57,19 +60,29 @@ func run(ctx context.Context, c *tool.Command) error {
 	return unmet.OrNil()
 }
 
-// calibrate returns the rows of the given cells and a message for each requirement that they do
-// not meet.
-func calibrate(ctx context.Context, cells []*cell, seeds, workers int, say func(format string, args ...any)) (all rows, unmet tool.Unmet, err error) {
+// each returns what the cells' rows are, and a message for each requirement that they do not meet.
+func each[Row interface{ unmet() tool.Unmet }](
+	cells []*cell, say func(string, ...any), rows func(*cell) ([]Row, error),
+) (all []Row, unmet tool.Unmet, err error) {
 	for _, c := range cells {
-		made, err := c.calibrate(ctx, seeds, workers)
+		made, err := rows(c)
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", c.name, err)
+			return nil, nil, fmt.Errorf("%s: %w", c.file, err)
 		}
 		for _, r := range made {
 			unmet = append(unmet, r.unmet()...)
 		}
 		all = append(all, made...)
-		say("%s: %d seeds", c.name, seeds)
+		say("%s", c.file)
 	}
 	return all, unmet, nil
+}
+
+// requirements returns a function that adds a message, after a prefix, where one is not met.
+func requirements(unmet *tool.Unmet, prefix string) func(met bool, format string, args ...any) {
+	return func(met bool, format string, args ...any) {
+		if !met {
+			*unmet = append(*unmet, prefix+fmt.Sprintf(format, args...))
+		}
+	}
 }

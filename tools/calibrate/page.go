@@ -9,7 +9,6 @@ import (
 	"strings"
 	"text/template"
 
-	"grposim/sweeps/config"
 	"grposim/sweeps/judge"
 	"grposim/tools/internal/tool"
 )
@@ -23,8 +22,9 @@ var pageTemplate = template.Must(template.New("page").Parse(pageText))
 func page(seeds int, unmet tool.Unmet, rows rows, hard hardRows, mistakes *table) ([]byte, error) {
 	var page bytes.Buffer
 	err := pageTemplate.Execute(&page, map[string]any{
-		"Seeds": seeds, "Unmet": unmet, "Used": 100 * usedConfidence, "CaughtAt": caughtAt, "LeastCaught": leastCaught,
-		"Rows": rows, "Hard": hard, "Table": mistakes, "Claims": config.Claims, "Exempt": exempt,
+		"Seeds": seeds, "Unmet": unmet, "Used": 100 * usedConfidence,
+		"CaughtAt": caughtAt, "LeastCaught": leastCaught,
+		"Rows": rows, "Hard": hard, "Table": mistakes,
 	})
 	return page.Bytes(), err
 }
@@ -32,15 +32,17 @@ func page(seeds int, unmet tool.Unmet, rows rows, hard hardRows, mistakes *table
 // String gives the table of the hard cells.
 func (rows hardRows) String() string {
 	w := &strings.Builder{}
-	fmt.Fprintln(w, "| cell | quantity | half-width | long run | 95 % | below / above | missed | right theory |")
-	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|")
+	w.WriteString("| cell | quantity | half-width | long run | 95 % | below / above | missed | " +
+		"right theory |\n|---|---|---|---|---|---|---|---|\n")
 	for _, r := range rows {
 		half, value, sides := "–", "–", "–"
 		if !math.IsNaN(r.value) {
-			half, value, sides = width(100*r.half)+" %", strconv.FormatFloat(r.value, 'g', 4, 64), fmt.Sprintf("%d / %d", r.below, r.above)
+			half, value = width(100*r.half)+" %", strconv.FormatFloat(r.value, 'g', 4, 64)
+			sides = fmt.Sprintf("%d / %d", r.below, r.above)
 		}
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %.1f %% | %s | %d of %d | %s |\n", strings.TrimSpace(r.file+" "+r.label), r.quantity,
-			half, value, 100*float64(r.covered)/float64(r.seeds), sides, r.missed, r.seeds, r.right)
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %.1f %% | %s | %d of %d | %s |\n",
+			strings.TrimSpace(r.file+" "+r.label), r.quantity, half, value,
+			100*float64(r.covered)/float64(r.seeds), sides, r.missed, r.seeds, r.right)
 	}
 	return w.String()
 }
@@ -48,8 +50,8 @@ func (rows hardRows) String() string {
 // String gives the table of the calibrated quantities.
 func (rows rows) String() string {
 	w := &strings.Builder{}
-	fmt.Fprintln(w, "| claim | quantity | margin | half-width | bias | coverage | right theory | wrong theory | | with few |")
-	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|")
+	w.WriteString("| claim | quantity | margin | half-width | bias | coverage | right theory | " +
+		"wrong theory | | with few |\n|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, r := range rows {
 		margin := short(r.margin)
 		if r.relative {
@@ -63,14 +65,13 @@ func (rows rows) String() string {
 		if !math.IsNaN(r.bias) {
 			bias = fmt.Sprintf("%+.2f", r.bias)
 		}
-		wrong := r.fault
-		if x := r.shift.Relative; !math.IsNaN(x) {
-			wrong += fmt.Sprintf(": %+.0f %%", 100*x)
-		} else {
-			wrong += fmt.Sprintf(": %.1f margins", math.Abs(r.shift.Margins))
+		moved := fmt.Sprintf("%+.0f %%", 100*r.shift.Relative)
+		if math.IsNaN(r.shift.Relative) {
+			moved = fmt.Sprintf("%.1f margins", math.Abs(r.shift.Margins))
 		}
-		fmt.Fprintf(w, "| %s | %s | %s | %.2f | %s | %s | %s | %s | %s | %s: %s at %s |\n",
-			r.claim, r.quantity, margin, r.half, bias, coverage, r.right, wrong, r.wrong, r.reduced.budget, r.reduced.rulings, width(r.reduced.half))
+		fmt.Fprintf(w, "| %s | %s | %s | %.2f | %s | %s | %s | %s: %s | %s | %s: %s at %s |\n",
+			r.claim, r.quantity, margin, r.half, bias, coverage, r.right, r.fault, moved,
+			r.wrong, r.reduced.budget, r.reduced.rulings, width(r.reduced.half))
 	}
 	return w.String()
 }

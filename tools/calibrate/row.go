@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -53,7 +54,7 @@ type reducedRow struct {
 type rows []*row
 
 // calibrate runs all trials of a cell and returns a row for each quantity.
-func (c *cell) calibrate(ctx context.Context, seeds, workers int) (rows rows, err error) {
+func (c *cell) calibrate(ctx context.Context, seeds, workers int) (rows []*row, err error) {
 	full, err := c.trials(ctx, seeds, workers, allData, confidence)
 	if err != nil {
 		return nil, err
@@ -69,7 +70,8 @@ func (c *cell) calibrate(ctx context.Context, seeds, workers int) (rows rows, er
 	}
 	for q := range full[0][0].verdicts {
 		r := c.newRow(q, full[0])
-		r.reduced = reducedRow{budget, ruled(reduced[0], q), halfWidth(reduced[0], q, inMargins)}
+		half := halfWidth(reduced[0], q, inMargins)
+		r.reduced = reducedRow{budget, ruled(reduced[0], q), half}
 		r.shift, r.quantity = shifts[q], shifts[q].Quantity
 		rows = append(rows, r)
 	}
@@ -82,10 +84,10 @@ func (c *cell) controlShifts() ([]judge.Shift, error) {
 	if err != nil {
 		return nil, err
 	}
-	fault := func(check *config.Check, _ *config.Settings) config.Fault { return check.Control.Fault() }
+	fault := func(c *config.Check, _ *config.Settings) config.Fault { return c.Control.Fault() }
 	shifts := judge.Shifts(plan, []judge.Mistake{fault})[0]
-	if len(shifts) != claim.Verdicts(plan) {
-		return nil, fmt.Errorf("a shift is defined for %d of %d verdicts", len(shifts), claim.Verdicts(plan))
+	if n := claim.Verdicts(plan); len(shifts) != n {
+		return nil, fmt.Errorf("a shift is defined for %d of %d verdicts", len(shifts), n)
 	}
 	return shifts, nil
 }
@@ -94,11 +96,10 @@ func (c *cell) controlShifts() ([]judge.Shift, error) {
 func (c *cell) newRow(q int, trials []trial) *row {
 	check, first := &c.spec.Checks[0], &trials[0].verdicts[q]
 	r := &row{
-		claim: c.name, kind: intervalKinds[c.name], seeds: len(trials), margin: check.AbsoluteMargin,
-		half: halfWidth(trials, q, inMargins), right: ruled(trials, q), wrong: rulings{}, fault: first.Control.Fault,
-	}
-	if check.Margin > 0 {
-		r.margin, r.relative = check.Margin, true
+		claim: c.name, kind: intervalKinds[c.name], seeds: len(trials),
+		margin: cmp.Or(check.Margin, check.AbsoluteMargin), relative: check.Margin > 0,
+		half: halfWidth(trials, q, inMargins), right: ruled(trials, q), wrong: rulings{},
+		fault: first.Control.Fault,
 	}
 	for _, t := range trials {
 		r.wrong[t.verdicts[q].Control.Verdict]++
@@ -164,7 +165,10 @@ func sides(trials []trial, q int, longRun []float64) (below, held, above int) {
 	n := float64(len(trials))
 	stretch := math.Sqrt(n / (n - 1))
 	for _, t := range trials {
-		at := func(i int) float64 { x := t.intervals[q][i].value; return x + (longRun[i]-x)*stretch }
+		at := func(i int) float64 {
+			x := t.intervals[q][i].value
+			return x + (longRun[i]-x)*stretch
+		}
 		i := 0
 		for i < len(longRun) && t.intervals[q][i].holds(at(i)) { // false if at is NaN
 			i++
@@ -183,24 +187,29 @@ func sides(trials []trial, q int, longRun []float64) (below, held, above int) {
 
 // unmet returns a message for each requirement that the row does not meet.
 func (r *row) unmet() (messages tool.Unmet) {
+	require := requirements(&messages, r.claim+", "+r.quantity+": ")
 	n := float64(r.seeds)
-	require := func(met bool, format string, args ...any) {
-		if !met {
-			messages = append(messages, r.claim+", "+r.quantity+": "+fmt.Sprintf(format, args...))
-		}
-	}
 	share := float64(r.covered) / n
-	require(share >= leastCoverage, "95 %% intervals cover the long-run value for %.1f %% of the seeds, want at least %g %%", 100*share, 100*leastCoverage)
-	require(share <= mostCoverage || r.kind != pointwise, "95 %% intervals cover the long-run value for %.1f %% of the seeds, want at most %g %%", 100*share, 100*mostCoverage)
-	require(float64(r.right[judge.Disagree]) <= mostRefuted*n, "the right theory disagrees for %d of %d seeds, want at most %g", r.right[judge.Disagree], r.seeds, mostRefuted*n)
+	const covered = "95 %% intervals cover the long-run value for %.1f %% of the seeds, want at "
+	require(share >= leastCoverage, covered+"least %g %%", 100*share, 100*leastCoverage)
+	require(share <= mostCoverage || r.kind != pointwise,
+		covered+"most %g %%", 100*share, 100*mostCoverage)
+	refuted, passed := r.right[judge.Disagree], r.wrong[judge.Agree]
+	require(float64(refuted) <= mostRefuted*n,
+		"the right theory disagrees for %d of %d seeds, want at most %g", refuted, r.seeds, mostRefuted*n)
 	require(r.right[judge.Agree] > 0, "the right theory never agrees")
-	require(r.wrong[judge.Agree] == 0, "a theory with %s agrees for %d of %d seeds, want none", r.fault, r.wrong[judge.Agree], r.seeds)
-	if wrong := math.Abs(r.shift.Relative); !math.IsNaN(wrong) {
-		require(wrong >= leastControl-rounding, "%s moves the prediction by %.1f %%, want at least %g %%", r.fault, 100*wrong, 100*leastControl)
-	}
-	few, inconclusive, agree := r.reduced.budget, r.reduced.rulings[judge.Inconclusive], r.reduced.rulings[judge.Agree]
-	require(r.reduced.half > 1, "with few %s the half-width is %.2g margins, want more than 1", few, r.reduced.half)
-	require(float64(inconclusive) >= leastInconclusive*n, "with few %s %d of %d trials are inconclusive, want at least %g %%", few, inconclusive, r.seeds, 100*leastInconclusive)
-	require(agree == 0, "with few %s %d of %d trials agree, want none", few, agree, r.seeds)
+	require(passed == 0,
+		"a theory with %s agrees for %d of %d seeds, want none", r.fault, passed, r.seeds)
+	wrong := math.Abs(r.shift.Relative)
+	require(math.IsNaN(wrong) || wrong >= leastControl-rounding,
+		"%s moves the prediction by %.1f %%, want at least %g %%", r.fault, 100*wrong, 100*leastControl)
+	few := "with few " + string(r.reduced.budget)
+	undecided, agree := r.reduced.rulings[judge.Inconclusive], r.reduced.rulings[judge.Agree]
+	require(r.reduced.half > 1,
+		"%s the half-width is %.2g margins, want more than 1", few, r.reduced.half)
+	require(float64(undecided) >= leastInconclusive*n,
+		"%s %d of %d trials are inconclusive, want at least %g %%",
+		few, undecided, r.seeds, 100*leastInconclusive)
+	require(agree == 0, "%s %d of %d trials agree, want none", few, agree, r.seeds)
 	return messages
 }

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"io/fs"
 	"math"
 	"slices"
 
@@ -42,21 +40,15 @@ func tabulate(ctx context.Context, cells []*cell, faults []fault, workers int) (
 		t.moved = append(t.moved, make([]float64, len(t.claims)))
 		mistakes[i] = f.mistake
 	}
-	files, err := fs.Glob(papers.Files, "paper/*.yaml")
+	paper, err := loadFiles(papers.Files, "configs", "paper/*.yaml")
 	if err != nil {
 		return nil, err
 	}
-	for _, file := range files {
-		c, err := loadCell(papers.Files, "configs", file)
-		if err != nil {
-			return nil, err
-		}
-		cells = append(cells, c)
-	}
-	// [file][fault]
-	shifts, err := tool.Each(ctx, len(cells), workers, func(_ context.Context, i int) ([][]judge.Shift, error) {
+	cells = slices.Concat(cells, paper)
+	shiftsOf := func(_ context.Context, i int) ([][]judge.Shift, error) { // [fault]
 		return judge.Shifts(plan.New(cells[i].spec), mistakes), nil
-	})
+	}
+	shifts, err := tool.Each(ctx, len(cells), workers, shiftsOf)
 	for _, file := range shifts {
 		t.add(file)
 	}
@@ -81,23 +73,21 @@ func (t *table) add(file [][]judge.Shift) {
 // unmet returns a message for each fault that no claim catches, and for each claim that
 // catches too few faults although it compares two-sided.
 func (t *table) unmet() (messages tool.Unmet) {
+	require := requirements(&messages, "")
 	caught := make([]int, len(t.claims))
 	for f, name := range t.faults {
-		caughtByAny := false
 		for c := range t.claims {
 			if t.moved[f][c] >= caughtAt {
 				caught[c]++
-				caughtByAny = true
 			}
 		}
-		if !caughtByAny {
-			messages = append(messages, fmt.Sprintf("no claim is moved by %g margins or more by the fault: %s", caughtAt, name))
-		}
+		require(slices.Max(t.moved[f]) >= caughtAt,
+			"no claim is moved by %g margins or more by the fault: %s", caughtAt, name)
 	}
 	for c, name := range t.claims {
-		if t.compared[c] && caught[c] < leastCaught {
-			messages = append(messages, fmt.Sprintf("%s is moved by %g margins or more by %d faults, want at least %d", name, caughtAt, caught[c], leastCaught))
-		}
+		require(!t.compared[c] || caught[c] >= leastCaught,
+			"%s is moved by %g margins or more by %d faults, want at least %d",
+			name, caughtAt, caught[c], leastCaught)
 	}
 	return messages
 }

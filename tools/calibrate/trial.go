@@ -71,42 +71,37 @@ type trial struct {
 
 // trials runs seeds 1 to n, as many at the same time as there are workers, and judges the data of
 // each once for every confidence. It returns the trials by confidence and seed.
-func (c *cell) trials(ctx context.Context, n, workers int, budget dataBudget, confidences ...float64) ([][]trial, error) {
+func (c *cell) trials(
+	ctx context.Context, n, workers int, budget dataBudget, confidences ...float64,
+) ([][]trial, error) {
 	// of predictions, which seeds share: one goroutine at a time has each
 	caches := make(chan *theory.Cache, workers)
 	for range workers {
 		caches <- theory.NewCache()
 	}
-	bySeed, err := tool.Each(ctx, n, workers, func(ctx context.Context, i int) (judged []trial, err error) {
+	trials := make([][]trial, len(confidences))
+	for k := range trials {
+		trials[k] = make([]trial, n)
+	}
+	_, err := tool.Each(ctx, n, workers, func(ctx context.Context, i int) (_ struct{}, err error) {
 		cache := <-caches
 		defer func() { caches <- cache }()
 		p, err := c.plan(i+1, budget, cache)
 		if err != nil {
-			return nil, err
+			return struct{}{}, err
 		}
 		outcomes, err := plan.Simulate(ctx, p, 1)
-		if err != nil {
-			return nil, fmt.Errorf("seed %d: %w", i+1, err)
-		}
-		for _, confidence := range confidences {
-			t, err := judgedAt(p, outcomes, confidence)
-			if err != nil {
-				return nil, fmt.Errorf("seed %d: %w", i+1, err)
+		for k, confidence := range confidences {
+			if err == nil {
+				trials[k][i], err = judgedAt(p, outcomes, confidence)
 			}
-			judged = append(judged, t)
 		}
-		return judged, nil
+		if err != nil {
+			err = fmt.Errorf("seed %d: %w", i+1, err)
+		}
+		return struct{}{}, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	trials := make([][]trial, len(confidences))
-	for _, judged := range bySeed {
-		for i, t := range judged {
-			trials[i] = append(trials[i], t)
-		}
-	}
-	return trials, nil
+	return trials, err
 }
 
 // ofAll returns the confidence of all verdicts of a plan together with which each verdict
@@ -117,13 +112,16 @@ func ofAll(plan *plan.Plan, confidence float64) float64 {
 
 // judgedAt judges the outcomes of a plan's cells, with the given confidence for each verdict
 // alone.
-func judgedAt(of *plan.Plan, outcomes map[string]*store.Outcome, confidence float64) (t trial, err error) {
+func judgedAt(
+	of *plan.Plan, outcomes map[string]*store.Outcome, confidence float64,
+) (t trial, err error) {
 	of.Spec.Confidence = ofAll(of, confidence)
 	if t.verdicts, err = sweeps.Judge(of, outcomes); err != nil {
 		return trial{}, err
 	}
 	for _, v := range t.verdicts {
-		intervals := []interval{{float64(v.Measured), float64(v.Lo), float64(v.Hi)}}
+		x := interval{float64(v.Measured), float64(v.Lo), float64(v.Hi)}
+		intervals := []interval{x}
 		switch intervalKinds[v.Claim] {
 		case simultaneous:
 			c := slices.IndexFunc(of.Cells, func(c plan.Cell) bool { return c.ID == v.Cell })
@@ -132,7 +130,7 @@ func judgedAt(of *plan.Plan, outcomes map[string]*store.Outcome, confidence floa
 			}
 		case bracket: // predicted at the stiffness that the trial measured, so predictions differ
 			p := float64(v.Predicted)
-			intervals = []interval{{float64(v.Measured) / p, float64(v.Lo) / p, float64(v.Hi) / p}}
+			intervals[0] = interval{x.value / p, x.lo / p, x.hi / p}
 		}
 		t.intervals = append(t.intervals, intervals)
 	}
@@ -147,7 +145,8 @@ func (c *cell) plan(seed int, budget dataBudget, cache *theory.Cache) (*plan.Pla
 		if c.spec.Checks[0].Locate != nil {
 			least = leastPairs
 		}
-		set = append(set, fmt.Sprintf("run.replicas=%d", reduce(c.spec.Base.Run.Replicas, replicasDivisor, least)))
+		replicas := reduce(c.spec.Base.Run.Replicas, replicasDivisor, least)
+		set = append(set, fmt.Sprintf("run.replicas=%d", replicas))
 	}
 	spec, err := c.load(set...)
 	if err != nil {
@@ -168,14 +167,14 @@ func band(c *plan.Cell, o *store.Outcome, confidence float64) ([]interval, error
 		return nil, err
 	}
 	var intervals []interval
-	steps, series := recorded.Steps, recorded.Series(sim.ExpectedReward)
-	for i := range steps {
-		if steps[i] == 0 {
-			continue
+	series := recorded.Series(sim.ExpectedReward)
+	for i, step := range recorded.Steps {
+		mean, err := float64(series.Mean[i]), float64(series.StdErr[i])
+		e := measure.Estimate{Mean: mean, StdErr: err, DF: c.Settings.Run.Replicas - 1}
+		lo, hi := e.Interval(1 - (1-confidence)/float64(len(recorded.Steps)))
+		if step > 0 {
+			intervals = append(intervals, interval{mean, lo, hi})
 		}
-		e := measure.Estimate{Mean: float64(series.Mean[i]), StdErr: float64(series.StdErr[i]), DF: c.Settings.Run.Replicas - 1}
-		lo, hi := e.Interval(1 - (1-confidence)/float64(len(steps)))
-		intervals = append(intervals, interval{e.Mean, lo, hi})
 	}
 	return intervals, nil
 }

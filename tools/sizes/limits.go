@@ -4,8 +4,8 @@ package main
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
 	mostProduct = 72_543
-	mostTools   = 5_321
-	mostTests   = 45_583
+	mostTools   = 5_261
+	mostTests   = 45_578
 	mostDocs    = 328
 )
 
@@ -43,11 +43,11 @@ var rooms = map[string]int{
 	"sweeps/store":           1924,
 	"sweeps/theory":          2503,
 	"tools/bench":            167,
-	"tools/calibrate":        1047,
+	"tools/calibrate":        1044,
 	"tools/explorer":         118,
-	"tools/explorer/explore": 1498,
+	"tools/explorer/explore": 1491,
 	"tools/explorer/wasm":    21,
-	"tools/fuzz":             1349,
+	"tools/fuzz":             1299,
 	"tools/guard":            282,
 	"tools/internal/tool":    130,
 	"tools/site":             469,
