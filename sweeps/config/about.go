@@ -8,12 +8,14 @@ import (
 // About says what a check is about. It changes neither cells nor verdicts; outcomes of
 // statements are counted by it.
 type About struct {
-	Kind      AboutKind // what is tested
-	Statement string    // id of an entry of Statements; "" unless Kind is AboutStatement
-	Reading   string    // one of the statement's readings, or of those beside it; "" where it has none
-	Choice    string    // one of the statement's choices; "" where it has none
+	Kind AboutKind `json:"-"` // what is tested
+	// one of the statement's choices; "" where it has none
+	Choice string `json:"choice,omitempty"`
+	// one of the statement's readings, or of those beside it; "" where it has none
+	Reading string `json:"reading,omitempty"`
 	// where in the statement's range the judged cells lie; "" unless Kind is AboutStatement
-	Regime Regime
+	Regime    Regime `json:"regime"`
+	Statement string `json:"statement"` // id of an entry of Statements; "" unless AboutStatement
 }
 
 // AboutKind names the subject of a check.
@@ -42,8 +44,15 @@ var (
 	regimes    = []string{string(Limit), string(Beyond)}
 )
 
+type aboutStatement About
+
 // MarshalJSON writes what the check is about as in a configuration.
-func (a *About) MarshalJSON() ([]byte, error) { return json.Marshal(a.document()) }
+func (a *About) MarshalJSON() ([]byte, error) {
+	if a.Kind != AboutStatement {
+		return json.Marshal(a.Kind)
+	}
+	return json.Marshal((*aboutStatement)(a))
+}
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (a *About) UnmarshalJSON(data []byte) error {
@@ -51,31 +60,8 @@ func (a *About) UnmarshalJSON(data []byte) error {
 	if data[0] == '"' {
 		return json.Unmarshal(data, &a.Kind)
 	}
-	fields := struct {
-		Statement, Reading, Choice string
-		Regime                     Regime
-	}{}
-	err := json.Unmarshal(data, &fields)
-	*a = About{AboutStatement, fields.Statement, fields.Reading, fields.Choice, fields.Regime}
-	return err
-}
-
-// document returns the value of `about` in a document; nil where there is none.
-func (a *About) document() any {
-	if a == nil {
-		return nil
-	}
-	if a.Kind != AboutStatement {
-		return a.Kind
-	}
-	fields := map[string]any{"statement": a.Statement, "regime": a.Regime}
-	if a.Reading != "" {
-		fields["reading"] = a.Reading
-	}
-	if a.Choice != "" {
-		fields["choice"] = a.Choice
-	}
-	return fields
+	a.Kind = AboutStatement
+	return json.Unmarshal(data, (*aboutStatement)(a))
 }
 
 // about decodes a check's `about`; nil where it has a problem.

@@ -16,12 +16,16 @@ import (
 // left out too.
 func Canonical(s Settings, without ...string) []byte {
 	root := map[string]any{}
-	for _, k := range Keys {
+	for i := range Keys {
+		k := &Keys[i]
 		v := k.get(&s)
 		if atDefault(k, v, &s) || slices.Contains(without, k.Path) {
 			continue
 		}
-		nest(root, k.Path, canonicalValue(v, &s))
+		if k.Kind == ArmsValue { // an id does not depend on how the file counts equal arms
+			v = each(s.Bandit.Arms, func(arm option.Arm) ArmGroup { return ArmGroup{Arm: arm, Count: 1} })
+		}
+		nest(root, k.Path, documentValue(v))
 	}
 	data, err := json.Marshal(root) // sorts keys
 	if err != nil {
@@ -46,33 +50,20 @@ func nest(root map[string]any, path string, v any) {
 }
 
 // atDefault reports whether v is the key's default under the settings. An empty list
-// counts as the default.
-func atDefault(k Key, v any, s *Settings) bool {
+// counts as the default. −0 is written out.
+func atDefault(k *Key, v any, s *Settings) bool {
 	if n, isList := listLength(v); isList && n == 0 {
 		return true
 	}
-	byDefault := k.defaultFor(s)
-	switch v := v.(type) {
-	case float64:
-		if d, ok := byDefault.(float64); ok {
-			return math.Float64bits(v) == math.Float64bits(d) // −0 is written out
-		}
-	case []float64, Weights, Record, PromptMeans, []ArmGroup, Init: // not comparable
-	default:
-		if v == byDefault {
-			return true
-		}
+	byDefault := k.Default
+	if k.follow != nil {
+		byDefault = k.follow(s)
+	}
+	x, isNumber := v.(float64)
+	if y, is := byDefault.(float64); is && isNumber {
+		return math.Float64bits(x) == math.Float64bits(y)
 	}
 	return byDefault != nil && Format(v) == Format(byDefault)
-}
-
-// canonicalValue converts a value as documentValue does, except that equal arms are
-// written out one by one: a cell's id does not depend on how its file counts them.
-func canonicalValue(v any, s *Settings) any {
-	if _, isArms := v.([]ArmGroup); !isArms {
-		return documentValue(v)
-	}
-	return documentValue(each(s.Bandit.Arms, func(arm option.Arm) ArmGroup { return ArmGroup{Arm: arm, Count: 1} }))
 }
 
 // ForceID identifies a measurement of the on-policy mean force of a cell: it is equal for cells

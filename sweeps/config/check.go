@@ -94,7 +94,7 @@ func (key *checkKey) written(c *Check) any {
 	case "claim":
 		return c.Claim.Name
 	case "about":
-		return c.About.document()
+		return unless(c.About == nil, c.About)
 	case "absolute_margin": // it may be 0
 		return unless(c.Margin > 0 || c.bounds(), c.AbsoluteMargin)
 	case "expect":
@@ -304,21 +304,26 @@ func (c *Claim) faults() (useful []string, want string) {
 
 // control decodes the fault that the check plants.
 func (c *checkReader) control(n *node, path string) {
-	fields := c.reader.fields(n, path, controlFields)
+	useful, want := c.Claim.faults()
+	fault := &Control{Scale: rom.Unit}
+	var parts []part
+	for _, name := range controlFields {
+		p := part{Key: Key{Path: name}, optional: true}
+		if i := slices.Index(names, name); i >= 0 {
+			p.Key, p.to = checkKeyOf(name).Key, fault.Names.words()[i]
+		}
+		if c.known && !slices.Contains(useful, name) {
+			p.refused = "no " + name + " for " + c.Claim.Name + ", but " + want
+		}
+		parts = append(parts, p)
+	}
+	fields, _ := c.record(n, path, parts...)
 	if fields == nil {
 		return
 	}
-	useful, want := c.Claim.faults()
-	for _, name := range controlFields {
-		if fields[name] != nil && !slices.Contains(useful, name) {
-			c.reject(path+"."+name, "got a fault that does not apply to %s, want %s", c.Claim.Name, listWords(useful))
-			delete(fields, name)
-		}
-	}
-	if len(n.fields) == 0 {
+	if c.Control = fault; len(n.fields) == 0 {
 		c.reject(path, "got nothing, want %s", want)
 	}
-	c.Control = &Control{Scale: rom.Unit}
 	if f := fields["set"]; f != nil {
 		c.controlSet(f, path+".set")
 	}
@@ -326,15 +331,9 @@ func (c *checkReader) control(n *node, path string) {
 		c.controlScale(f, path+".scale")
 	}
 	for i, name := range names {
-		f := fields[name]
-		if f == nil {
-			continue
+		if word := *fault.Names.words()[i]; word != "" && word == *c.Names.words()[i] {
+			c.want(fields[name], path+"."+name, "another "+name+" than the check's")
 		}
-		word, ok := c.word(f, path+"."+name, checkKeyOf(name).Words)
-		if ok && word == *c.Names.words()[i] {
-			c.want(f, path+"."+name, "another "+name+" than the check's")
-		}
-		*c.Control.Names.words()[i] = word
 	}
 }
 
@@ -361,23 +360,17 @@ func (c *checkReader) controlSet(n *node, path string) {
 
 // controlScale decodes the constants that a fault scales.
 func (c *checkReader) controlScale(n *node, path string) {
-	const want = "a number > 0 other than 1"
-	factors := c.reader.fields(n, path, faultNames)
 	if n.kind == mapping && len(n.fields) == 0 {
 		c.want(n, path, "at least 1 factor")
 	}
-	for i, name := range faultNames {
-		f, key := factors[name], path+"."+name
-		if f == nil {
-			continue
+	exact := c.Prediction == "" || c.Prediction == rom.Exact
+	var parts []part
+	for i, factor := range factorsOf(&c.Control.Scale) {
+		p := part{Key: Key{Path: faultNames[i], Kind: NumberValue, Range: positive.except(1)}, optional: true, to: factor}
+		if i >= 2 && exact {
+			p.refused = "no factor, because the exact prediction does not contain the constant " + p.Path
 		}
-		switch x, ok := c.number(f, key, positive, want); {
-		case ok && x == 1:
-			c.want(f, key, want)
-		case ok && i >= 2 && (c.Prediction == "" || c.Prediction == rom.Exact):
-			c.want(f, key, "no factor, because the exact prediction does not contain the constant "+name)
-		case ok:
-			*factorsOf(&c.Control.Scale)[i] = x
-		}
+		parts = append(parts, p)
 	}
+	c.record(n, path, parts...)
 }

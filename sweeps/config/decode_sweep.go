@@ -177,11 +177,13 @@ func (l *loader) axisValues(p *param, n *node, path string) (good bool) {
 		l.want(n, path, want)
 		return false
 	}
+	l.rounds = true
+	defer func() { l.rounds = false }()
 	good = true
 	for i, item := range n.items {
 		v, ok := l.value(p.key, item, fmt.Sprintf("%s[%d]", path, i))
 		good = good && ok
-		p.values = append(p.values, roundValue(v))
+		p.values = append(p.values, v)
 		p.places = append(p.places, item.at)
 	}
 	p.n = len(p.values)
@@ -198,10 +200,9 @@ func (l *loader) axisInterval(p *param, n *node, path, form string) bool {
 		l.problem(n.at, path, "got an interval for %s, want values", p.key.Path)
 		return false
 	}
-	var from, to float64
-	step := math.NaN()
+	var from, to, step float64
 	end := p.key.Range
-	last := part{Key: Key{Path: "step", Kind: kind, Range: anyNumber}, note: " other than 0", to: &step}
+	last := part{Key: Key{Path: "step", Kind: kind, Range: anyNumber.except(0)}, to: &step}
 	if form == "log" {
 		if end.Low <= 0 {
 			end.Low, end.LowOpen = 0, true // its logarithm is taken
@@ -211,15 +212,9 @@ func (l *loader) axisInterval(p *param, n *node, path, form string) bool {
 	fields, ok := l.record(n, path,
 		part{Key: Key{Path: "from", Kind: kind, Range: end}, to: &from},
 		part{Key: Key{Path: "to", Kind: kind, Range: end}, to: &to}, last)
-	switch {
-	case form == "log":
+	if form == "log" || !ok {
 		p.make = func(i int) float64 { return logPoint(from, to, i, p.n) }
 		return ok
-	case step == 0:
-		l.want(fields["step"], path+".step", last.Want()+last.note)
-		return false
-	case !ok:
-		return false
 	}
 	steps := (to - from) / step
 	whole := math.Round(steps)
@@ -271,7 +266,7 @@ func (l *loader) makeAxis(params []param, at place, path string) Axis {
 	}
 	seen := map[string]bool{}
 	for i, point := range axis.Points {
-		text := formatList(point, Format)
+		text := Format(point)
 		if seen[text] {
 			if params[0].make == nil {
 				at = axis.places[0][i]

@@ -8,7 +8,7 @@
 //     A file that extends another takes over its fields (extends.go).
 //  2. The loader (load.go, loader.go, decode_*.go, check.go) decodes the tree by tables of
 //     keys and applies the overrides of the command line; reader.go decodes single values.
-//  3. validate (validate.go, sharing.go) expands the grids and applies the rules between
+//  3. validate (validate.go) expands the grids and applies the rules between
 //     keys and the requirements of claims on cells (rules.yaml), and the rules for checks that
 //     share a cell.
 //  4. [Load] returns a complete [Spec] (spec.go), or [Problems]: all errors at once, each

@@ -46,6 +46,7 @@ type Key struct {
 	// usual abbreviations
 	Known []string
 
+	note   string              // ends what Want says of a number
 	index  []int               // of its field in Settings
 	follow func(*Settings) any // computes the default that Follows describes; nil: none
 }
@@ -54,7 +55,7 @@ type Key struct {
 func (k Key) Required() bool { return k.Default == nil && k.Follows == "" }
 
 // AtDefault reports whether settings hold the key's default.
-func (k Key) AtDefault(s *Settings) bool { return atDefault(k, k.get(s), s) }
+func (k Key) AtDefault(s *Settings) bool { return atDefault(&k, k.get(s), s) }
 
 // Get returns the key's value, of the type of Kind.
 func (k Key) Get(s *Settings) any { return k.get(s) }
@@ -72,15 +73,6 @@ func (k Key) Set(s *Settings, v any) error {
 	}
 	k.set(s, v)
 	return nil
-}
-
-// defaultFor returns the key's default under the other settings, nil where the key is
-// required.
-func (k Key) defaultFor(s *Settings) any {
-	if k.follow != nil {
-		return k.follow(s)
-	}
-	return k.Default
 }
 
 // IdleIn reports whether the key has no effect in a cell.
@@ -111,7 +103,7 @@ func (k Key) Want() string {
 	case SeedValue:
 		return "an integer in [0, 18446744073709551615]"
 	case NumberValue:
-		return "a number" + condition
+		return "a number" + condition + k.note
 	case WordValue:
 		return listWords(k.Words)
 	case WeightsValue:

@@ -3,6 +3,7 @@ package config
 import (
 	"math"
 	"strconv"
+	"strings"
 )
 
 // Limits that prevent a mistyped file from exhausting the memory; experiments stay
@@ -26,8 +27,9 @@ var (
 
 // Range is an interval of numbers.
 type Range struct {
-	Low, High         float64 // ends; ∓Inf: unbounded
-	LowOpen, HighOpen bool    // whether the end itself lies outside
+	Low, High         float64  // ends; ∓Inf: unbounded
+	LowOpen, HighOpen bool     // whether the end itself lies outside
+	not               *float64 // a number that lies outside; nil: none
 }
 
 var (
@@ -45,13 +47,24 @@ func between(low, high int) Range { return Range{Low: float64(low), High: float6
 // atLeast is the range [low, ∞).
 func atLeast(low int) Range { return Range{Low: float64(low), High: math.Inf(1)} }
 
+// except is the range without a number.
+func (r Range) except(x float64) Range {
+	r.not = &x
+	return r
+}
+
 // Contains reports whether x lies in the range.
 func (r Range) Contains(x float64) bool {
-	return (x > r.Low || x == r.Low && !r.LowOpen) && (x < r.High || x == r.High && !r.HighOpen)
+	return (x > r.Low || x == r.Low && !r.LowOpen) && (x < r.High || x == r.High && !r.HighOpen) &&
+		(r.not == nil || x != *r.not)
 }
 
 // String writes the range as a condition, such as ≥ 0 or in (0, 1); "" for all numbers.
 func (r Range) String() string {
+	if not := r.not; not != nil {
+		r.not = nil
+		return strings.TrimSpace(r.String() + " other than " + Format(*not))
+	}
 	switch low, high := math.IsInf(r.Low, -1), math.IsInf(r.High, 1); {
 	case low && high:
 		return ""

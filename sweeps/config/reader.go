@@ -17,10 +17,13 @@ import (
 type reader struct {
 	problems Problems
 	bad      map[string]bool // keys with a reported value: rules about them are not applied
+	rounds   bool            // whether numbers are rounded to 12 digits, as those of axes are
 }
 
 // newReader returns a reader that has recorded the problems of parseYAML.
-func newReader(problems Problems) reader { return reader{problems, map[string]bool{}} }
+func newReader(problems Problems) reader {
+	return reader{problems: problems, bad: map[string]bool{}}
+}
 
 // problem records a problem.
 func (rd *reader) problem(at place, key, format string, args ...any) {
@@ -181,13 +184,12 @@ func (rd *reader) value(k Key, n *node, path string) (v any, ok bool) {
 type part struct {
 	Key             // Path is its name
 	optional bool   // whether it may be left out
-	note     string // ends what Want says
 	refused  string // what Want says where it must be left out; "": it may be given
 	to       any    // pointer to the value that is read; nil: the caller reads it
 }
 
-// record decodes a mapping with these parts and returns its entries by name; ok is false where
-// one of them has a problem.
+// record decodes a mapping with these parts and returns its entries by name, without refused ones;
+// ok is false where one of them has a problem.
 func (rd *reader) record(n *node, path string, parts ...part) (fields map[string]*node, ok bool) {
 	names := each(parts, func(p part) string { return p.Path })
 	if fields = rd.fields(n, path, names); fields == nil {
@@ -198,13 +200,14 @@ func (rd *reader) record(n *node, path string, parts ...part) (fields map[string
 		f, name := fields[p.Path], path+"."+p.Path
 		switch {
 		case f == nil && !p.optional:
-			rd.problem(n.at, name, "got nothing, want %s", p.Want()+p.note)
+			rd.problem(n.at, name, "got nothing, want %s", p.Want())
 			ok = false
-		case f == nil || p.to == nil:
+		case f == nil:
 		case p.refused != "":
 			rd.want(f, name, p.refused)
+			delete(fields, p.Path)
 			ok = false
-		default:
+		case p.to != nil:
 			ok = rd.store(p, f, name) && ok
 		}
 	}
@@ -213,16 +216,7 @@ func (rd *reader) record(n *node, path string, parts ...part) (fields map[string
 
 // store decodes the value of a part.
 func (rd *reader) store(p part, n *node, path string) bool {
-	var v any
-	var ok bool
-	switch p.Kind {
-	case IntegerValue:
-		v, ok = rd.integer(n, path, p.Range, p.Want()+p.note)
-	case NumberValue:
-		v, ok = rd.number(n, path, p.Range, p.Want()+p.note)
-	default:
-		v, ok = rd.value(p.Key, n, path)
-	}
+	v, ok := rd.value(p.Key, n, path)
 	if !ok {
 		return false
 	}
@@ -266,6 +260,8 @@ func (rd *reader) number(n *node, path string, r Range, want string) (float64, b
 	case !r.Contains(x):
 	case !option.HasAllDigits(x):
 		want = "a number that is " + option.AllDigits
+	case rd.rounds:
+		return Round(x), true
 	default:
 		return x + 0, true // −0 is 0
 	}
@@ -313,8 +309,8 @@ func locateParts(search *Locate) []part {
 	const multiple = ", a multiple of " + ruleMeasured
 	return []part{
 		{Key: Key{Path: "param", Kind: WordValue, Words: locatedParams}, to: &search.Param},
-		{Key: Key{Path: "from", Kind: NumberValue, Range: positive}, note: multiple, to: &search.From},
-		{Key: Key{Path: "to", Kind: NumberValue, Range: positive}, note: multiple, to: &search.To},
+		{Key: Key{Path: "from", Kind: NumberValue, Range: positive, note: multiple}, to: &search.From},
+		{Key: Key{Path: "to", Kind: NumberValue, Range: positive, note: multiple}, to: &search.To},
 		{Key: Key{Path: "tolerance", Kind: NumberValue, Range: openUnit}, to: &search.Tolerance},
 		{Key: Key{Path: visibilityField, Kind: NumberValue, Range: openUnit}, optional: true, to: &search.Visibility},
 	}

@@ -259,11 +259,10 @@ func schemaParameter() object {
 		}
 		form("values", listOf(schemaOf(k), 1))
 		if k.whole() || k.Kind == NumberValue {
-			end, step := schemaRange("number", k.Range), object{"type": "number"}
+			end, step := schemaRange("number", k.Range), schemaRange("number", anyNumber.except(0))
 			if k.whole() {
-				end, step = schemaInteger(k.Range), schemaInteger(anyNumber)
+				end, step = schemaInteger(k.Range), schemaInteger(anyNumber.except(0))
 			}
-			step["not"] = object{"const": 0}
 			form("log", interval(schemaWith(end, object{"not": object{"maximum": 0}}), "points", schemaInteger(Range{Low: 2, High: maxCells})))
 			form("range", interval(end, "step", step))
 		}
@@ -338,7 +337,7 @@ func schemaCheck() object {
 func schemaControl() object {
 	factors := object{}
 	for _, name := range faultNames {
-		factors[name] = schemaWith(schemaRange("number", positive), object{"not": object{"const": 1}})
+		factors[name] = schemaRange("number", positive.except(1))
 	}
 	properties := object{
 		"set":   schemaRef("fault"),
@@ -396,6 +395,9 @@ func schemaRange(kind string, r Range) object {
 	}
 	end("minimum", r.Low, r.LowOpen)
 	end("maximum", r.High, r.HighOpen)
+	if r.not != nil {
+		s["not"] = object{"const": *r.not}
+	}
 	return s
 }
 

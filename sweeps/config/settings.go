@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -116,54 +117,32 @@ const (
 // the shortest form that reads back as the same number, `inf` for option.Infinite,
 // lists and arms in YAML's flow style.
 func Format(v any) string {
-	switch v := v.(type) {
-	case int:
-		if v == option.Infinite {
-			return "inf"
-		}
-		return strconv.Itoa(v)
+	switch v := documentValue(v).(type) {
 	case string:
 		return v
+	case int:
+		return strconv.Itoa(v)
 	case float64:
 		return strconv.FormatFloat(v, 'g', -1, 64)
-	case []float64:
-		return formatList(v, func(x float64) string { return Format(x) })
-	case Weights:
-		return Format([]float64(v))
-	case Record:
-		return formatList(recordWords(v), func(word string) string { return word })
-	case PromptMeans:
-		return formatList(v, func(pair [2]float64) string { return Format(pair[:]) })
-	case Init:
-		switch {
-		case v.Kind == AtLogits:
-			return Format(v.Logits)
-		case v.Offset == 0:
-			return fixedPointWord
+	case map[string]any:
+		var fields []string
+		for _, name := range []string{"reward", "mean", "std", "count", offsetField} {
+			if field, given := v[name]; given {
+				fields = append(fields, name+": "+Format(field))
+			}
 		}
-		return "{" + offsetField + ": " + Format(v.Offset) + "}"
-	case []ArmGroup:
-		return formatList(v, formatArms)
+		return "{" + strings.Join(fields, ", ") + "}"
 	default:
-		return fmt.Sprint(v)
+		list := reflect.ValueOf(v)
+		if kind := list.Kind(); kind != reflect.Slice && kind != reflect.Array {
+			return fmt.Sprint(v)
+		}
+		items := make([]string, list.Len())
+		for i := range items {
+			items[i] = Format(list.Index(i).Interface())
+		}
+		return "[" + strings.Join(items, ", ") + "]"
 	}
-}
-
-// formatList writes a list in YAML's flow style.
-func formatList[T any](list []T, format func(T) string) string {
-	return "[" + strings.Join(each(list, format), ", ") + "]"
-}
-
-// formatArms writes an item of bandit.arms in YAML's flow style.
-func formatArms(g ArmGroup) string {
-	text := "{reward: " + g.Arm.Law.String() + ", mean: " + Format(g.Arm.Mean)
-	if g.Arm.Law == option.Normal {
-		text += ", std: " + Format(g.Arm.Std)
-	}
-	if g.Count != 1 {
-		text += ", count: " + Format(g.Count)
-	}
-	return text + "}"
 }
 
 // documentValue converts a value of a key to its form in a JSON document.
@@ -183,57 +162,19 @@ func documentValue(v any) any {
 			return fixedPointWord
 		}
 		return map[string]any{offsetField: v.Offset}
-	case []ArmGroup:
-		var arms []any
-		for _, g := range v {
-			arm := map[string]any{"reward": g.Arm.Law, "mean": g.Arm.Mean}
-			if g.Arm.Law == option.Normal {
-				arm["std"] = g.Arm.Std
-			}
-			if g.Count != 1 {
-				arm["count"] = g.Count
-			}
-			arms = append(arms, arm)
+	case ArmGroup:
+		arm := map[string]any{"reward": v.Arm.Law, "mean": v.Arm.Mean}
+		if v.Arm.Law == option.Normal {
+			arm["std"] = v.Arm.Std
 		}
-		return arms
+		if v.Count != 1 {
+			arm["count"] = v.Count
+		}
+		return arm
+	case []ArmGroup:
+		return each(v, func(g ArmGroup) any { return documentValue(g) })
 	}
 	return v
-}
-
-// roundValue rounds all numbers in a value of an axis to 12 significant digits.
-func roundValue(v any) any {
-	switch v := v.(type) {
-	case float64:
-		return Round(v)
-	case []float64:
-		return RoundAll(v)
-	case Weights:
-		return Weights(RoundAll(v))
-	case PromptMeans:
-		for i := range v {
-			v[i] = [2]float64(RoundAll(v[i][:]))
-		}
-	case Init:
-		return Init{Kind: v.Kind, Logits: RoundAll(v.Logits), Offset: Round(v.Offset)}
-	case []ArmGroup:
-		for i := range v {
-			v[i].Arm.Mean, v[i].Arm.Std = Round(v[i].Arm.Mean), Round(v[i].Arm.Std)
-		}
-	}
-	return v
-}
-
-// comparable12 converts a value to a form in which == compares numbers to 12
-// significant digits: axes round their values so, and conditions must match them.
-func comparable12(v any) any {
-	switch v := v.(type) {
-	case int, string:
-		return v
-	case float64:
-		return Round(v)
-	default:
-		return Format(v)
-	}
 }
 
 // networkRate is the learning rate below which a rate is taken for that of a network. The
@@ -255,3 +196,22 @@ func (s *Settings) Units() string {
 	}
 	return LearningRateKey + " " + Format(s.Optimizer.LearningRate) + " is that of a network, and numbers of steps follow from it; " + onLogits
 }
+
+// Prompts holds section `bandit.prompts`.
+type Prompts struct {
+	Count      int // C, the number of prompts; 1: the bandit itself
+	Parameters option.Parameters
+	Order      option.PromptOrder
+	Means      BetaLaw      // of a number by which a prompt multiplies the mean of an arm
+	List       *PromptMeans // nil: none; a pointer because a plan holds this for every cell
+	Start      BetaLaw      // of the probability of the first arm under the initial policy of a prompt
+}
+
+// PromptMeans lists the mean rewards of both arms by prompt, each in [0, 1].
+type PromptMeans [][2]float64
+
+// BetaLaw is the law Beta(α, β) of numbers drawn by the seed. The zero value stands for none.
+type BetaLaw struct{ Alpha, Beta float64 }
+
+// Drawn reports whether there is a law.
+func (b BetaLaw) Drawn() bool { return b.Alpha > 0 && b.Beta > 0 }

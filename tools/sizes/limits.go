@@ -3,9 +3,9 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 72_543
+	mostProduct = 72_438
 	mostTools   = 5_261
-	mostTests   = 45_578
+	mostTests   = 45_561
 	mostDocs    = 328
 )
 
@@ -36,7 +36,7 @@ var rooms = map[string]int{
 	"sweeps":                 4443,
 	"sweeps/advice":          1774,
 	"sweeps/claim":           3060,
-	"sweeps/config":          5501,
+	"sweeps/config":          5396,
 	"sweeps/judge":           1841,
 	"sweeps/plan":            1216,
 	"sweeps/report":          1795,
