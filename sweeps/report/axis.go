@@ -11,7 +11,9 @@ import (
 )
 
 // axis is the range of coordinates on an axis, which are linear in the distance along it: values on
-// a linear axis, their decimal logarithms on a logarithmic one. It is empty if min > max.
+// a linear axis, their decimal logarithms on a logarithmic one. It is empty if min > max. The
+// logarithmic scale of gonum/plot leaves up to a fifth of a picture empty beside a long label, and
+// its ticks begin at the wrong decade below 1.
 type axis struct {
 	min, max float64
 	scale    sweeps.AxisScale

@@ -117,29 +117,26 @@ func (p *picture) groupEntries() (entries []entry) {
 // name of its series if all have the same, otherwise with the name of the mark. Up to three
 // other theories have an entry each.
 func (p *picture) markEntries() (entries []entry) {
+	listed := make(map[string]bool)
 	for _, mark := range []sweeps.Mark{sweeps.Measured, sweeps.Predicted, sweeps.Reference, sweeps.Spread, sweeps.Claimed} {
 		names := p.names(mark)
-		names = slices.DeleteFunc(names, func(name string) bool {
-			return mark == sweeps.Reference && !slices.ContainsFunc(p.f.Series, func(s sweeps.FigureSeries) bool {
-				return s.Mark == mark && s.Name == name && len(p.drawn(s)) > 0
-			})
-		})
-		several := len(names) > 1 && (mark != sweeps.Reference || len(names) > len(referenceDashes))
-		for n, name := range names {
-			s := p.f.Series[slices.IndexFunc(p.f.Series, func(s sweeps.FigureSeries) bool { return s.Mark == mark && s.Name == name })]
-			m, shown := p.style(s), printable(name)
-			if several {
-				shown = ""
+		for _, s := range p.f.Series {
+			name := cmp.Or(printable(s.Name), markNames[mark])
+			if len(names) > 1 && (mark != sweeps.Reference || len(names) > len(referenceDashes)) {
+				name = markNames[mark]
 			}
+			if s.Mark != mark || listed[name] || mark == sweeps.Reference && len(p.drawn(s)) == 0 {
+				continue
+			}
+			listed[name] = true
+			m := p.style(s)
 			if mark != sweeps.Claimed {
 				m.line.Color, m.points.Color = grey, grey
 				if m.area.Color != nil {
 					m.area.Color = color.NRGBA{grey.R, grey.G, grey.B, 0x33}
 				}
 			}
-			if entries = append(entries, entry{cmp.Or(shown, markNames[mark]), []plot.Thumbnailer{m}}); several && n == 0 {
-				break
-			}
+			entries = append(entries, entry{name, []plot.Thumbnailer{m}})
 		}
 	}
 	return entries
@@ -164,31 +161,29 @@ func (p *picture) remarks() []string {
 	if p.x.empty() {
 		return []string{"nothing to show: no finite value"}
 	}
-	hidden, bounds, beyond := 0, 0, 0
+	const (
+		hidden = "not shown: %d measured without a place on the axes"
+		bounds = "a lower bound without an upper end: %d measured"
+		beyond = "the interval extends beyond the axis: %d measured"
+	)
+	count := make(map[string]int)
 	for _, s := range p.f.Series {
 		for _, pt := range s.Points {
 			switch {
 			case s.Mark != sweeps.Measured:
 			case !p.drawable(s.Mark, pt):
-				hidden++
+				count[hidden]++
 			case math.IsInf(pt.Hi, 1) && !math.IsNaN(pt.Lo):
-				bounds++
-			case math.IsInf(pt.Lo, 0) && !math.IsNaN(pt.Hi) || math.IsInf(pt.Hi, 0) && !math.IsNaN(pt.Lo):
-				beyond++
+				count[bounds]++
+			case bounded(pt) && (math.IsInf(pt.Lo, 0) || math.IsInf(pt.Hi, 0)):
+				count[beyond]++
 			}
 		}
 	}
 	var notes []string
-	for _, note := range []struct {
-		format string
-		number int
-	}{
-		{"not shown: %d measured without a place on the axes", hidden},
-		{"a lower bound without an upper end: %d measured", bounds},
-		{"the interval extends beyond the axis: %d measured", beyond},
-	} {
-		if note.number > 0 {
-			notes = append(notes, fmt.Sprintf(note.format, note.number))
+	for _, note := range []string{hidden, bounds, beyond} {
+		if count[note] > 0 {
+			notes = append(notes, fmt.Sprintf(note, count[note]))
 		}
 	}
 	return notes
