@@ -25,8 +25,7 @@
 //   - [Predictions] gives the theory's predictions of a plan's cells.
 //   - [Runner.RunPart] simulates one of several shards of a sweep, and [Runner.Merge] puts them
 //     together. A [Runner] can share finished cells with other sweeps.
-//   - [NewMapView] and [Experiment.Maps] make regime maps over two parameters, [NewKeyMap] and
-//     [Experiment.Measure] tables and figures of recorded numbers over one.
+//   - [NewMap] and [Map.Draw] make tables and figures of the cells over two keys, one or none.
 //
 // Package sweeps/report draws figures and writes pages, package sweeps/advice says what a user may
 // choose.

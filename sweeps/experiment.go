@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"path/filepath"
 	"slices"
 
 	"grposim/sweeps/claim"
-	"grposim/sweeps/config"
 	"grposim/sweeps/judge"
 	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
@@ -68,8 +66,8 @@ func NewExperiment(ctx context.Context, plan *plan.Plan, outcomes map[string]*st
 func figuresOf(e *claim.Evidence, plan *plan.Plan, verdicts []judge.Verdict) []Figure {
 	var figures []Figure
 	for _, p := range automaticMaps(plan) {
-		if m := regimeMap(e, p, nil); m.moves() {
-			figures = append(figures, m.Figure())
+		if m := newRegimeMap(e, p, nil); m.moves() {
+			figures = append(figures, m.figure())
 		}
 	}
 	if len(plan.Checks) == 0 {
@@ -89,20 +87,6 @@ func figuresOf(e *claim.Evidence, plan *plan.Plan, verdicts []judge.Verdict) []F
 		figures = append(figures, f)
 	}
 	return figures
-}
-
-// Maps returns the maps of a view of the experiment's plan, one a panel. Its error is the
-// first in reading a trajectory.
-func (e *Experiment) Maps(view *MapView) ([]RegimeMap, error) {
-	var maps []RegimeMap
-	for _, p := range view.panels {
-		maps = append(maps, regimeMap(e.evidence, p, view.colour))
-	}
-	valued := func(p mapPoint) bool { return !math.IsNaN(p.value) }
-	if view.colour != nil && !slices.ContainsFunc(maps, func(m RegimeMap) bool { return slices.ContainsFunc(m.points, valued) }) {
-		return nil, config.Problems{{Source: quantityFlag, Text: fmt.Sprintf("got %s, which no cell of the map has. %s", view.colour.name, view.colour.column().Doc)}}
-	}
-	return maps, e.evidence.Failure
 }
 
 // Write writes the tables of an experiment into its results folder and replaces those

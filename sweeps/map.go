@@ -19,9 +19,9 @@ import (
 	"grposim/sweeps/theory"
 )
 
-// RegimeMap shows the classes of simulated cells and the boundaries that theory predicts,
+// regimeMap shows the classes of simulated cells and the boundaries that theory predicts,
 // over two parameters.
-type RegimeMap struct {
+type regimeMap struct {
 	panel
 	kind   rom.Kind   // whether the linear dynamics is exact or to leading order
 	points []mapPoint // one per cell
@@ -49,9 +49,9 @@ func mapValue(e *claim.Evidence, c *plan.Cell, class claim.Class, n *recordedNum
 	return n.of(c, e.Means(o, sim.ExpectedReward, n.quantity, sim.SamplesDrawn), class).Mean
 }
 
-// regimeMap returns the map of a panel, with cells coloured by a number; nil: by class.
-func regimeMap(e *claim.Evidence, p panel, colour *recordedNumber) RegimeMap {
-	m := RegimeMap{panel: p, colour: colour}
+// newRegimeMap returns the map of a panel, with cells coloured by a number; nil: by class.
+func newRegimeMap(e *claim.Evidence, p panel, colour *recordedNumber) *regimeMap {
+	m := &regimeMap{panel: p, colour: colour}
 	m.points = make([]mapPoint, len(p.cells))
 	kinds := make([]rom.Kind, len(p.cells))
 	e.InParallel(len(p.cells), plan.Always, func(e *claim.Evidence, i int) {
@@ -80,59 +80,37 @@ func (p *panel) values(k config.Key) []float64 {
 }
 
 // moves reports whether any cell of the map has a class other than AtRest and Unresolved.
-func (m *RegimeMap) moves() bool {
+func (m *regimeMap) moves() bool {
 	return slices.ContainsFunc(m.points, func(p mapPoint) bool { return p.class != "" && p.class != claim.AtRest && p.class != claim.Unresolved })
 }
 
-// Variant returns the variant that the map shows, "" if the plan has only one.
-func (m *RegimeMap) Variant() string { return m.variant }
-
-// ClassCount counts the cells of one class, in total and by the regime that the linear
-// dynamics predicts. Cells without a prediction are in Cells alone.
-type ClassCount struct {
-	Class claim.Class // the class of the simulated cells
-	Cells int         // their number, at least 1
-
-	Overdamped, Oscillatory, Unstable int // the numbers of them in each regime
+// classCount counts the cells of one class, at least 1, and those of them in each regime that the
+// linear dynamics predicts; "": it predicts none.
+type classCount struct {
+	class claim.Class
+	cells int
+	in    map[string]int
 }
 
-// Counts returns the counts of the classes that occur, in the order of Classes.
-func (m *RegimeMap) Counts() []ClassCount {
-	var counts []ClassCount
+// counts returns the counts of the classes that occur, in the order of claim.Classes.
+func (m *regimeMap) counts() (counts []classCount) {
 	for _, class := range claim.Classes {
-		n := ClassCount{Class: class}
+		n := classCount{class: class, in: make(map[string]int)}
 		for _, p := range m.points {
-			if p.class != class {
-				continue
-			}
-			n.Cells++
-			switch p.Name() {
-			case theory.Overdamped:
-				n.Overdamped++
-			case theory.Oscillatory:
-				n.Oscillatory++
-			case theory.Unstable:
-				n.Unstable++
+			if p.class == class {
+				n.cells++
+				n.in[p.Name()]++
 			}
 		}
-		if n.Cells > 0 {
+		if n.cells > 0 {
 			counts = append(counts, n)
 		}
 	}
 	return counts
 }
 
-// MapName returns the file name, without extension, of the maps over the keys x and y, coloured by
-// a quantity, or by class if that is ""; a figure of one variant has the variant appended.
-func MapName(x, y, colour string) string {
-	if colour != "" {
-		colour = "-" + colour
-	}
-	return "map-" + x + "-" + y + colour
-}
-
-// Missing returns the number of cells without a value of the quantity that colours the map.
-func (m *RegimeMap) Missing() (missing int) {
+// missing returns the number of cells without a value of the quantity that colours the map.
+func (m *regimeMap) missing() (missing int) {
 	for _, p := range m.points {
 		if math.IsNaN(p.value) {
 			missing++
@@ -141,33 +119,20 @@ func (m *RegimeMap) Missing() (missing int) {
 	return missing
 }
 
-// Colour returns the quantity that colours the map, with its unit; "" if the classes do.
-func (m *RegimeMap) Colour() string {
-	if m.colour == nil {
-		return ""
-	}
-	return m.colour.label()
-}
-
-// Quantity returns the name of the quantity that colours the map; "" if the classes do.
-func (m *RegimeMap) Quantity() string {
-	if m.colour == nil {
-		return ""
-	}
-	return m.colour.name
-}
-
-// Figure returns the figure of the map: the cells by class, the predicted unstable area
+// figure returns the figure of the map: the cells by class, the predicted unstable area
 // and the predicted boundaries.
-func (m *RegimeMap) Figure() Figure {
+func (m *regimeMap) figure() Figure {
 	settings := &m.cells[0].Settings
-	f := Figure{
-		Caption: m.caption(), Colour: m.Colour(),
-		Name:   MapName(m.x.Path, m.y.Path, m.Quantity()),
-		Title:  fmt.Sprintf("%s over %s and %s", cmp.Or(m.Quantity(), "Regimes"), m.x.Title(settings), m.y.Title(settings)),
+	of, f := "Regimes", Figure{
+		Caption: m.caption(), Name: "map-" + m.x.Path + "-" + m.y.Path,
 		XLabel: m.x.AxisLabel(settings), YLabel: m.y.AxisLabel(settings),
 		XScale: spacing(m.values(m.x)), YScale: spacing(m.values(m.y)),
 	}
+	if m.colour != nil {
+		of, f.Colour = m.colour.name, m.colour.words(true)
+		f.Name += "-" + of
+	}
+	f.Title = fmt.Sprintf("%s over %s and %s", of, m.x.Title(settings), m.y.Title(settings))
 	if m.variant != "" {
 		f.Name += "-" + m.variant
 		f.Title = m.variant + ": " + f.Title
@@ -203,7 +168,7 @@ func (m *RegimeMap) Figure() Figure {
 
 // caption explains the map in sentences: the fixed parameters, the classes that occur,
 // what colours the cells, and the curves that are drawn.
-func (m *RegimeMap) caption() string {
+func (m *regimeMap) caption() string {
 	settings := &m.cells[0].Settings
 	var fixed, classes, curves []string
 	varied := m.varied()
@@ -213,8 +178,8 @@ func (m *RegimeMap) caption() string {
 			fixed = append(fixed, k.Path+" = "+config.Format(k.Get(settings)))
 		}
 	}
-	for _, n := range m.Counts() {
-		classes = append(classes, fmt.Sprintf("%s (%d): %s", n.Class, n.Cells, claim.Meanings[n.Class]))
+	for _, n := range m.counts() {
+		classes = append(classes, fmt.Sprintf("%s (%d): %s", n.class, n.cells, claim.Meanings[n.class]))
 	}
 	for _, c := range m.curves {
 		if len(c.Lines) > 0 {
@@ -228,7 +193,7 @@ func (m *RegimeMap) caption() string {
 	}
 	if m.colour != nil {
 		sentences = append(sentences, "Its colour is "+m.colour.name+". "+m.colour.column().Doc)
-		if n := m.Missing(); n > 0 {
+		if n := m.missing(); n > 0 {
 			sentences = append(sentences, fmt.Sprintf("%d of %d cells have no value and are grey.", n, len(m.points)))
 		}
 	}
@@ -256,25 +221,41 @@ func (e *Experiment) HasCellsOf(path string) bool {
 	return id >= 0 && !slices.ContainsFunc(rows[1:], func(row []string) bool { return !known[row[id]] })
 }
 
-// MapCSV returns maps over the same parameters, at least one, as one CSV table. A row of kind cell
-// is a simulated cell with its class and the predictions there; a row of kind boundary is a point
-// of a predicted boundary, line by line. Predictions that do not apply are empty.
-func MapCSV(maps []RegimeMap) ([]byte, error) {
-	header := names(mapDocs)
-	header[2], header[3] = maps[0].x.Path, maps[0].y.Path
-	var rows [][]string
-	for _, m := range maps {
-		for _, p := range m.points {
-			rows = append(rows, []string{"cell", m.variant, number(&p.x), number(&p.y), p.cell.ID, string(p.class),
+// drawRegimes returns the regime maps of the panels. A row of the table of kind cell is a simulated
+// cell with its class and the predictions there; one of kind boundary is a point of a predicted
+// boundary, line by line. Predictions that do not apply are empty. has says whether a cell has the
+// number that colours them.
+func (m *Map) drawRegimes(e *Experiment) (d *Drawing, has bool) {
+	d = &Drawing{Name: "map-" + m.X + "-" + m.Y, Table: [][]string{names(mapDocs)}, Rows: [][]string{{"VARIANT", "CLASS", "CELLS", "OVERDAMPED", "OSCILLATORY", "UNSTABLE"}}}
+	d.Table[0][2], d.Table[0][3] = m.X, m.Y
+	var colour *recordedNumber
+	if m.numbers != nil {
+		colour = &m.numbers[0]
+		d.Name += "-" + colour.name
+	}
+	for _, panel := range m.panels {
+		r := newRegimeMap(e.evidence, panel, colour)
+		d.Figures, has = append(d.Figures, r.figure()), has || r.missing() < len(r.points)
+		for _, n := range r.counts() {
+			d.Rows = append(d.Rows, []string{r.variant, string(n.class), strconv.Itoa(n.cells),
+				strconv.Itoa(n.in[theory.Overdamped]), strconv.Itoa(n.in[theory.Oscillatory]), strconv.Itoa(n.in[theory.Unstable])})
+		}
+		for _, p := range r.points {
+			d.Table = append(d.Table, []string{"cell", r.variant, number(&p.x), number(&p.y), p.cell.ID, string(p.class),
 				p.Name(), number(&p.Radius), number(&p.Rule), number(&p.Damping), number(&p.Onset), number(&p.value), "", ""})
 		}
-		for _, c := range m.curves {
+		for _, c := range r.curves {
 			for n, line := range c.Lines {
 				for _, p := range line {
-					rows = append(rows, []string{"boundary", m.variant, number(&p.X), number(&p.Y), "", "", "", "", "", "", "", "", c.Name, strconv.Itoa(n + 1)})
+					d.Table = append(d.Table, []string{"boundary", r.variant, number(&p.X), number(&p.Y), "", "", "", "", "", "", "", "", c.Name, strconv.Itoa(n + 1)})
 				}
 			}
 		}
 	}
-	return writeCSV(header, len(rows), func(i int) []string { return rows[i] })
+	if !slices.ContainsFunc(m.panels, func(p panel) bool { return p.variant != "" }) {
+		for i := range d.Rows {
+			d.Rows[i] = d.Rows[i][1:] // without the variants
+		}
+	}
+	return d, has
 }

@@ -27,17 +27,13 @@ sweep:
   - {param: lag.interval, values: [1, 2, 4, 8]}
 `
 
-func mapOf(t *testing.T, e *Experiment, x, y string) []RegimeMap {
+func mapOf(t *testing.T, e *Experiment, x, y string) *regimeMap {
 	t.Helper()
-	view, err := NewMapView(e.Plan, x, y, nil)
+	m, err := NewMap(e.Plan, MapQuery{X: x, Y: y})
 	if err != nil {
 		t.Fatal(err)
 	}
-	maps, err := e.Maps(view)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return maps
+	return newRegimeMap(e.evidence, m.panels[0], nil)
 }
 
 // mapsIn returns the names of the maps among the figures of an experiment.
@@ -85,7 +81,7 @@ func checkCurves(t *testing.T, e *Experiment) {
 			return low
 		},
 	}
-	curves := mapOf(t, e, config.LearningRateKey, config.LagIntervalKey)[0].curves
+	curves := mapOf(t, e, config.LearningRateKey, config.LagIntervalKey).curves
 	if len(curves) != len(closed) {
 		t.Errorf("%d curves", len(curves))
 	}
@@ -125,7 +121,7 @@ sweep:
   - {param: lag.interval, range: {from: 1, to: 12, step: 1}}
   - {param: optimizer.learning_rate, values: [3.7, 3.9071138, 4.1]}
 `, t.TempDir(), 1)
-	m := mapOf(t, e, config.LagIntervalKey, config.LearningRateKey)[0]
+	m := mapOf(t, e, config.LagIntervalKey, config.LearningRateKey)
 	for _, p := range m.points {
 		if p.y == 3.9071138 && (p.Name() == theory.Unstable) != (p.x == 4) {
 			t.Errorf("K = %g is %s, radius %g", p.x, p.Name(), p.Radius)
@@ -149,7 +145,7 @@ sweep:
 // Far enough from the boundaries the classes of cells agree with the linear dynamics:
 // cells below the onset are monotone, and the unstable ones do not settle.
 func checkClasses(t *testing.T, e *Experiment) {
-	m := mapOf(t, e, config.LearningRateKey, config.LagIntervalKey)[0]
+	m := mapOf(t, e, config.LearningRateKey, config.LagIntervalKey)
 	if len(m.points) != 36 {
 		t.Fatalf("%d cells", len(m.points))
 	}
@@ -163,9 +159,9 @@ func checkClasses(t *testing.T, e *Experiment) {
 		}
 	}
 	total := 0
-	for _, n := range m.Counts() {
-		total += n.Cells
-		if n.Overdamped+n.Oscillatory+n.Unstable != n.Cells {
+	for _, n := range m.counts() {
+		total += n.cells
+		if n.in[theory.Overdamped]+n.in[theory.Oscillatory]+n.in[theory.Unstable] != n.cells {
 			t.Errorf("%+v does not add up", n)
 		}
 	}
@@ -239,36 +235,43 @@ func TestMapScales(t *testing.T) {
 	}
 }
 
-func TestMapView(t *testing.T) {
+func TestMapQuery(t *testing.T) {
 	const more = `
   - {param: grpo.group_size, values: [8, 16, inf]}
   - {param: grpo.importance.mode, values: [none, ratio]}
 `
+	two := func(x, y string, where ...string) MapQuery { return MapQuery{X: x, Y: y, Where: where} }
+	const rate, lag = config.LearningRateKey, config.LagIntervalKey
 	for _, c := range []struct {
-		name, sweep, x, y string
-		where             []string
-		want              string // of the error; "" none
+		name, sweep string
+		MapQuery
+		want string // of the error; "" none
 	}{
-		{"fine", "", config.LearningRateKey, config.LagIntervalKey, nil, ""},
-		{"chosen", more, config.LearningRateKey, config.LagIntervalKey, []string{"grpo.group_size=inf", "grpo.importance.mode=ratio"}, ""},
-		{"not a number", more, "grpo.importance.mode", config.LagIntervalKey, nil, `--x: got grpo.importance.mode, want a key whose value is a number`},
-		{"not swept", "", config.LearningRateKey, config.MomentumKey, nil, `--x, --y: got optimizer.learning_rate and optimizer.momentum, which the sweep does not vary together, want two of lag.interval and optimizer.learning_rate`},
-		{"others vary", more, config.LearningRateKey, config.LagIntervalKey, nil, `--x, --y: got a sweep that varies grpo.group_size and grpo.importance.mode, want x and y alone: choose with --where grpo.group_size=8`},
-		{"infinite", more, config.LearningRateKey, config.GroupSizeKey, []string{"lag.interval=2", "grpo.importance.mode=none"}, `--x, --y: got inf among the values, want numbers: it has no place on an axis`},
-		{"no condition", "", config.LearningRateKey, config.LagIntervalKey, []string{"lag.interval"}, `--where: got "lag.interval", want key=value`},
-		{"no cell chosen", more, config.LearningRateKey, config.LagIntervalKey, []string{"grpo.group_size=5"}, `--where: got conditions that no cell satisfies, want values of the sweep`},
+		{"fine", "", two(rate, lag), ""},
+		{"chosen", more, two(rate, lag, "grpo.group_size=inf", "grpo.importance.mode=ratio"), ""},
+		{"not a number", more, two("grpo.importance.mode", lag), `--x: got grpo.importance.mode, want a key whose value is a number`},
+		{"not swept", "", two(rate, config.MomentumKey), `--x, --y: got optimizer.learning_rate and optimizer.momentum, which the sweep does not vary together, want two of lag.interval and optimizer.learning_rate`},
+		{"others vary", more, two(rate, lag), `--x, --y: got a sweep that varies grpo.group_size and grpo.importance.mode, want x and y alone: choose with --where grpo.group_size=8`},
+		{"infinite", more, two(rate, config.GroupSizeKey, "lag.interval=2", "grpo.importance.mode=none"), `--x, --y: got inf among the values, want numbers: it has no place on an axis`},
+		{"no condition", "", two(rate, lag, "lag.interval"), `--where: got "lag.interval", want key=value`},
+		{"no cell chosen", more, two(rate, lag, "grpo.group_size=5"), `--where: got conditions that no cell satisfies, want values of the sweep`},
+		{"several colours", "", MapQuery{X: rate, Y: lag, Quantities: []string{"entropy", "time_to_95"}}, `--quantity: got entropy,time_to_95, want one, which colours the cells of a map over two keys`},
+		{"another key", "", two(config.MomentumKey, ""), `--x: got optimizer.momentum, which the sweep does not vary, want one of optimizer.learning_rate, lag.interval`},
+		{"no cell at all", "", two("", "", "lag.interval=5"), `--where: got conditions that no cell satisfies, want values of the sweep`},
+		{"no quantity", "", MapQuery{Quantities: []string{"reward"}}, `--quantity: got "reward", want one of time_to_95, `},
+		{"no level", "", MapQuery{Quantities: []string{"time_to_level"}}, `--level: got nothing, want the level of time_to_level`},
 	} {
-		view, err := NewMapView(planText(t, regimes+strings.TrimPrefix(c.sweep, "\n")), c.x, c.y, c.where)
+		m, err := NewMap(planText(t, regimes+strings.TrimPrefix(c.sweep, "\n")), c.MapQuery)
 		switch {
 		case c.want == "" && err != nil:
 			t.Errorf("%s: %v", c.name, err)
 		case c.want == "":
-			if len(view.panels) != 1 || len(view.panels[0].cells) != 36 {
-				t.Errorf("%s: %d panels", c.name, len(view.panels))
+			if len(m.panels) != 1 || len(m.panels[0].cells) != 36 {
+				t.Errorf("%s: %d panels", c.name, len(m.panels))
 			}
 		case err == nil:
 			t.Errorf("%s: no error, want %s", c.name, c.want)
-		case !strings.Contains(err.Error()+"\n", c.want+"\n"):
+		case !strings.Contains(err.Error(), c.want):
 			t.Errorf("%s: got\n%v\nwant\n%s", c.name, err, c.want)
 		}
 	}

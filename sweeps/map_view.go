@@ -1,33 +1,40 @@
 package sweeps
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
+	"grposim/sim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/plan"
 )
 
-// MapView is a selection of cells of a plan for regime maps. It has a panel for each variant.
-type MapView struct {
-	panels []panel
-	colour *recordedNumber // that colours the cells; nil: their class does
+// MapQuery asks for a map of the cells of a sweep.
+type MapQuery struct {
+	X, Y       string   // keys of the axes; Y "": over X alone, and both "": the cells side by side
+	Where      []string // conditions `key=value`, all of which the cells satisfy
+	Quantities []string // recorded numbers; over two keys at most one, which colours the cells
+	Level      *float64 // of a time to a level; nil: none
 }
 
-// ColourBy colours the cells of the maps by a recorded number instead of by class; "" by class. A
-// time to a level has the given one. Its error is of type config.Problems and names the flag
-// --quantity or --level.
-func (v *MapView) ColourBy(quantity string, level *float64) error {
-	if v.colour = nil; quantity == "" {
-		return nil
-	}
-	n, problems := askedNumber(quantity, level)
-	if len(problems) > 0 {
-		return problems
-	}
-	v.colour = &n
-	return nil
+// Map is what a MapQuery selects of a plan.
+type Map struct {
+	MapQuery
+	numbers []recordedNumber
+	cells   []*plan.Cell
+	line    bool    // whether they form lines over X alone
+	panels  []panel // over two keys: one a variant
+}
+
+// Drawing is what a map shows of an experiment.
+type Drawing struct {
+	Name    string     // of the file of Table, without extension; names of figures begin with it
+	Table   [][]string // for programs, below the names of its columns
+	Rows    [][]string // for people, below the names of its columns
+	Figures []Figure
 }
 
 // panel is the selection of cells for one regime map. They differ only in the two numeric
@@ -38,77 +45,128 @@ type panel struct {
 	cells   []*plan.Cell
 }
 
-// NewMapView selects the cells of a plan that satisfy every condition `key=value` of
-// where, for maps over the keys x and y. Variants that do not vary both keys are left
-// out. Its error is of type config.Problems and names the flags --x, --y and --where.
-func NewMapView(sweep *plan.Plan, x, y string, where []string) (*MapView, error) {
+// usualNumbers are those of a map over one key for which no quantity is named.
+var usualNumbers = []string{string(sim.ExpectedReward), timeTo95, samplesTo95, string(sim.Entropy)}
+
+// NewMap selects the cells of a plan that a query asks for. X alone is a swept key, or "". X and Y
+// are numeric keys, and variants that do not vary both are left out. Its error is of type
+// config.Problems and names the flags --x, --y, --where, --quantity and --level.
+func NewMap(sweep *plan.Plan, q MapQuery) (*Map, error) {
+	m := &Map{MapQuery: q}
 	var problems config.Problems
 	report := func(source, format string, args ...any) {
 		problems = append(problems, config.Problem{Source: source, Text: fmt.Sprintf(format, args...)})
 	}
-	axis := func(flag, path string) config.Key {
-		k, bad := config.ParseNumericKey(flag, path)
-		problems = append(problems, bad...)
-		return k
+	var p panel
+	if q.Y != "" {
+		var bad config.Problems
+		p.x, problems = config.ParseNumericKey("--x", q.X)
+		p.y, bad = config.ParseNumericKey("--y", q.Y)
+		if problems = append(problems, bad...); len(problems) == 0 && q.X == q.Y {
+			report("--y", "got %s again, want another key than that of --x", q.Y)
+		}
+		if len(q.Quantities) > 1 {
+			report(quantityFlag, "got %s, want one, which colours the cells of a map over two keys", strings.Join(q.Quantities, ","))
+		}
+	} else {
+		var swept []string
+		for _, c := range sweep.All() {
+			for _, a := range c.Axes {
+				if !slices.Contains(swept, a.Param) {
+					swept = append(swept, a.Param)
+				}
+			}
+		}
+		if q.X != "" && !slices.Contains(swept, q.X) {
+			report("--x", "got %s, which the sweep does not vary, want one of %s", q.X, cmp.Or(strings.Join(swept, ", "), "its keys, of which there are none"))
+		}
+		if len(q.Quantities) == 0 {
+			q.Quantities = usualNumbers
+		}
 	}
-	p := panel{x: axis("--x", x), y: axis("--y", y)}
-	if len(problems) == 0 && x == y {
-		report("--y", "got %s again, want another key than that of --x", y)
+	var chosen config.Check
+	for _, text := range q.Where {
+		condition, bad := config.ParseCondition(text)
+		chosen.Where, problems = append(chosen.Where, condition), append(problems, bad...)
 	}
-	chosen, bad := conditionsOf(where)
-	problems = append(problems, bad...)
+	for _, quantity := range q.Quantities {
+		n, bad := askedNumber(quantity, q.Level)
+		m.numbers, problems = append(m.numbers, n), append(problems, bad...)
+	}
 	if len(problems) > 0 {
 		return nil, problems
 	}
-	var view MapView
-	var variants []string
-	cells := make(map[string][]*plan.Cell)
-	for _, c := range sweep.All() {
-		if !chosen.Selects(&config.Point{Variant: c.Variant, Settings: c.Settings}) {
-			continue
-		}
-		if cells[c.Variant] == nil {
-			variants = append(variants, c.Variant)
-		}
-		cells[c.Variant] = append(cells[c.Variant], c)
-	}
-	if len(variants) == 0 {
+	m.cells = slices.DeleteFunc(sweep.All(), func(c *plan.Cell) bool {
+		return !chosen.Selects(&config.Point{Variant: c.Variant, Settings: c.Settings})
+	})
+	if len(m.cells) == 0 {
 		report("--where", "got conditions that no cell satisfies, want values of the sweep")
 	}
+	variants := variantsOf(plan.Each(m.cells))
+	m.line = q.Y == "" && q.X != ""
 	for _, variant := range variants {
-		p.variant, p.cells = variant, cells[variant]
-		varied := p.varied()
-		others := slices.DeleteFunc(slices.Clone(varied), func(k config.Key) bool { return k.Path == x || k.Path == y })
-		switch {
-		case len(varied)-len(others) < 2: // left out: other variants can vary both
-		case len(others) > 0:
-			text := fmt.Sprintf("got a sweep that varies %s, want x and y alone", listKeys(others))
-			if k := others[0]; k.Kind <= config.WordValue { // a condition can name its values
-				text += fmt.Sprintf(": choose with --where %s=%s", k.Path, config.Format(k.Get(&p.cells[0].Settings)))
-			}
-			report("--x, --y", "%s", text)
-		case !p.finite():
-			report("--x, --y", "got inf among the values, want numbers: it has no place on an axis")
-		default:
-			view.panels = append(view.panels, p)
+		p.variant = variant
+		p.cells = slices.DeleteFunc(slices.Clone(m.cells), func(c *plan.Cell) bool { return c.Variant != variant })
+		if q.Y == "" {
+			m.line = m.line && slices.Contains(abscissas(p.cells), q.X)
+		} else if fits, bad := p.fits(); bad != "" {
+			report("--x, --y", "%s", bad)
+		} else if fits {
+			m.panels = append(m.panels, p)
 		}
 	}
-	if len(problems) == 0 && len(view.panels) == 0 {
+	if q.Y != "" && problems == nil && m.panels == nil {
 		p.cells = sweep.All()
 		numeric := slices.DeleteFunc(p.varied(), func(k config.Key) bool { return !k.Numeric() })
 		if len(numeric) < 2 {
-			report("--x, --y", "got a sweep that does not vary two numbers, want a grid over %s and %s, or --x alone for a line over one key", x, y)
+			report("--x, --y", "got a sweep that does not vary two numbers, want a grid over %s and %s, or --x alone for a line over one key", q.X, q.Y)
 		} else {
-			report("--x, --y", "got %s and %s, which the sweep does not vary together, want two of %s", x, y, listKeys(numeric))
+			report("--x, --y", "got %s and %s, which the sweep does not vary together, want two of %s", q.X, q.Y, listKeys(numeric))
 		}
 	}
 	if len(problems) > 0 {
 		return nil, problems
 	}
-	if len(variants) == 1 && len(sweep.Spec.Variants) <= 1 {
-		view.panels[0].variant = ""
+	if m.panels != nil && len(variants) == 1 && len(sweep.Spec.Variants) <= 1 {
+		m.panels[0].variant = ""
 	}
-	return &view, nil
+	return m, nil
+}
+
+// fits reports whether the cells vary both parameters; bad says why they have no map all the same.
+func (p *panel) fits() (fits bool, bad string) {
+	varied := p.varied()
+	others := slices.DeleteFunc(slices.Clone(varied), func(k config.Key) bool { return k.Path == p.x.Path || k.Path == p.y.Path })
+	switch {
+	case len(varied)-len(others) < 2:
+		return false, ""
+	case len(others) > 0:
+		bad = fmt.Sprintf("got a sweep that varies %s, want x and y alone", listKeys(others))
+		if k := others[0]; k.Kind <= config.WordValue { // a condition can name its values
+			bad += fmt.Sprintf(": choose with --where %s=%s", k.Path, config.Format(k.Get(&p.cells[0].Settings)))
+		}
+		return false, bad
+	case !p.finite():
+		return false, "got inf among the values, want numbers: it has no place on an axis"
+	}
+	return true, ""
+}
+
+// Draw returns what the map shows of an experiment of its plan. Its error is of type
+// config.Problems where no cell has the only number that is asked for, else the first in reading a
+// trajectory.
+func (m *Map) Draw(e *Experiment) (d *Drawing, err error) {
+	has := false // some cell has the number
+	if m.Y == "" {
+		d, has = m.drawNumbers(e)
+	} else {
+		d, has = m.drawRegimes(e)
+	}
+	if e.evidence.Failure == nil && len(m.numbers) == 1 && !has {
+		n := &m.numbers[0]
+		return nil, config.Problems{{Source: quantityFlag, Text: fmt.Sprintf("got %s, which no cell of the map has. %s", n.name, n.column().Doc)}}
+	}
+	return d, e.evidence.Failure
 }
 
 // automaticMaps returns the panels of the maps that are among the figures of every

@@ -140,18 +140,6 @@ func (n *recordedNumber) column() store.Column {
 	return c
 }
 
-// label is the name with its unit, and the level of a time to one.
-func (n *recordedNumber) label() string {
-	text := n.name
-	if n.toLevel() {
-		text += " " + config.Format(n.level)
-	}
-	if unit := n.column().Unit; unit != pureRatio {
-		text += ", " + unit
-	}
-	return text
-}
-
 // words names the number in words, with its unit if that is asked for.
 func (n *recordedNumber) words(unit bool) string {
 	text := strings.ReplaceAll(n.name, "_", " ")

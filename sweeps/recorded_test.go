@@ -104,63 +104,36 @@ variants: [{name: std}, {name: none, set: {grpo.advantage.scale: none}}]
 `
 	e, _ := runSweep(t, text, t.TempDir(), 2)
 	level := 0.6
-	m, err := NewKeyMap(e.Plan, "optimizer.learning_rate", nil, []string{"entropy", "samples_to_level"}, &level)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := e.Measure(m); err != nil {
-		t.Fatal(err)
-	}
-	rows := m.Rows()
-	if len(rows) != 13 || fmt.Sprint(rows[0]) != "[CELL ENTROPY, NAT SAMPLES TO 0.6]" || rows[1][0] != "std G=4 η=0.1" || !strings.Contains(rows[1][1], " [") {
-		t.Errorf("%q", rows[:2])
-	}
-	figures := m.Figures()
-	if len(figures) != 2 || figures[0].Name != "map-optimizer.learning_rate-entropy" || figures[1].XLabel != "learning rate η" || len(figures[0].Series) != 8 || figures[0].Series[0].Group != "std G=4" {
-		t.Errorf("%d figures, %+v", len(figures), figures)
-	}
-	table, err := m.CSV()
-	if err != nil {
-		t.Fatal(err)
-	}
-	header, lines := records(t, table)
-	if got := fmt.Sprint(header); got != "[variant label cell class optimizer.learning_rate entropy entropy_lo entropy_hi samples_to_level samples_to_level_lo samples_to_level_hi]" || len(lines) != 12 || lines[2]["optimizer.learning_rate"] != "0.4" {
-		t.Errorf("%s, %d rows, %s", got, len(lines), lines[2])
-	}
-	for _, x := range []string{"", "grpo.group_size"} {
-		m, err = NewKeyMap(e.Plan, x, []string{"optimizer.learning_rate=0.2"}, nil, nil)
+	draw := func(q MapQuery) (*Drawing, error) {
+		m, err := NewMap(e.Plan, q)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := e.Measure(m); err != nil {
-			t.Fatal(err)
-		}
-		if f := m.Figures(); len(m.cells) != 4 || (f[0].Categories == nil) != (x != "") {
-			t.Errorf("over %q: %d cells, categories %v", x, len(m.cells), f[0].Categories)
-		}
+		return m.Draw(e)
 	}
-	for _, c := range []struct{ x, where, quantity, want string }{
-		{"lag.interval", "", "", "--x: got lag.interval, which the sweep does not vary, want one of grpo.group_size, optimizer.learning_rate"},
-		{"", "grpo.group_size=7", "", "--where: got conditions that no cell satisfies, want values of the sweep"},
-		{"", "", "reward", "--quantity: got \"reward\", want one of time_to_95, "},
-		{"", "", "time_to_level", "--level: got nothing, want the level of time_to_level"},
-	} {
-		var where, quantities []string
-		if c.where != "" {
-			where = []string{c.where}
-		}
-		if c.quantity != "" {
-			quantities = []string{c.quantity}
-		}
-		if _, err := NewKeyMap(e.Plan, c.x, where, quantities, nil); err == nil || !strings.HasPrefix(err.Error(), c.want) {
-			t.Errorf("%+v: got %v", c, err)
-		}
-	}
-	m, err = NewKeyMap(e.Plan, "", nil, []string{"samples"}, nil)
+	d, err := draw(MapQuery{X: "optimizer.learning_rate", Quantities: []string{"entropy", "samples_to_level"}, Level: &level})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := e.Measure(m); err == nil || !strings.HasPrefix(err.Error(), "--quantity: got samples, which no cell of the map has. Number of samples drawn") {
+	if rows := d.Rows; len(rows) != 13 || fmt.Sprint(rows[0]) != "[CELL ENTROPY, NAT SAMPLES TO 0.6]" || rows[1][0] != "std G=4 η=0.1" || !strings.Contains(rows[1][1], " [") {
+		t.Errorf("%q", rows[:2])
+	}
+	if f := d.Figures; len(f) != 2 || f[0].Name != "map-optimizer.learning_rate-entropy" || f[1].XLabel != "learning rate η" || len(f[0].Series) != 8 || f[0].Series[0].Group != "std G=4" {
+		t.Errorf("%d figures, %+v", len(f), f)
+	}
+	if got := fmt.Sprint(d.Table[0]); got != "[variant label cell class optimizer.learning_rate entropy entropy_lo entropy_hi samples_to_level samples_to_level_lo samples_to_level_hi]" || len(d.Table) != 13 || d.Table[3][4] != "0.4" {
+		t.Errorf("%s, %d rows, %s", got, len(d.Table), d.Table[3])
+	}
+	for _, x := range []string{"", "grpo.group_size"} {
+		d, err := draw(MapQuery{X: x, Where: []string{"optimizer.learning_rate=0.2"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(d.Rows) != 5 || (d.Figures[0].Categories == nil) != (x != "") {
+			t.Errorf("over %q: %d rows, categories %v", x, len(d.Rows), d.Figures[0].Categories)
+		}
+	}
+	if _, err := draw(MapQuery{Quantities: []string{"samples"}}); err == nil || !strings.HasPrefix(err.Error(), "--quantity: got samples, which no cell of the map has. Number of samples drawn") {
 		t.Errorf("samples that are not recorded: %v", err)
 	}
 }

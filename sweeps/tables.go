@@ -1,7 +1,6 @@
 package sweeps
 
 import (
-	"bytes"
 	"encoding/csv"
 	"io"
 	"iter"
@@ -30,7 +29,7 @@ func (e *Experiment) cellsCSV(w io.Writer) error {
 		}
 	}
 	confidence := e.evidence.Confidence
-	columns := []string{"status", "interval_confidence"}
+	columns := names(statusDocs)
 	for _, n := range estimates {
 		columns = append(columns, n, n+"_lo", n+"_hi")
 	}
@@ -125,7 +124,7 @@ func tableKeys(p *plan.Plan) (keys []config.Key) {
 // cellTable writes a CSV table of one row per cell: its identity, its parameters, and the values of
 // the given columns. It calls part before each row.
 func (e *Experiment) cellTable(w io.Writer, columns []string, part func() (more bool), values func(e *claim.Evidence, c *plan.Cell) []string) error {
-	header, keys := []string{"cell", "label", "variant"}, tableKeys(e.Plan)
+	header, keys := names(identityDocs), tableKeys(e.Plan)
 	for _, k := range keys {
 		header = append(header, k.Path)
 	}
@@ -152,22 +151,6 @@ func (e *Experiment) cellTable(w io.Writer, columns []string, part func() (more 
 	}
 	table.Flush()
 	return table.Error()
-}
-
-// writeCSV returns a CSV table of a header and rows row(0), …, row(rows − 1).
-func writeCSV(header []string, rows int, row func(i int) []string) ([]byte, error) {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	if err := w.Write(header); err != nil {
-		return nil, err
-	}
-	for i := range rows {
-		if err := w.Write(row(i)); err != nil {
-			return nil, err
-		}
-	}
-	w.Flush()
-	return b.Bytes(), w.Error()
 }
 
 // Predictions yields each cell of a plan with its prediction, in the order of the plan.
