@@ -3,7 +3,6 @@ package sweeps
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -204,10 +203,9 @@ func drawCourses(j *claim.Question, sets []plan.CellSet, quantity sim.Quantity, 
 // CellColumns are the columns of a table of cells for people: see Experiment.CellRows.
 var CellColumns = []string{"cell", "status", "expected reward at the last step", "mean after the burn-in", "variance after the burn-in", "steps to 95 %", "samples to 95 %", "entropy at the last step"}
 
-// CellRows yields a row of CellColumns for each of the cells with these indices, the values with
-// their intervals. "–" stands for what is not known. failure returns the first error in reading a
-// trajectory so far.
-func (e *Experiment) CellRows(cells []int) (rows iter.Seq[[]string], failure func() error) {
+// CellRows returns a row of CellColumns for each of the cells with these indices, the values with
+// their intervals. "–" stands for what is not known. Its error is the first in reading a trajectory.
+func (e *Experiment) CellRows(cells []int) (rows [][]string, err error) {
 	measured := claim.NewEvidence(e.Plan, e.Outcomes)
 	show := func(x measure.Estimate, known bool) string {
 		if !known {
@@ -215,26 +213,22 @@ func (e *Experiment) CellRows(cells []int) (rows iter.Seq[[]string], failure fun
 		}
 		return withInterval(x, measured.Confidence)
 	}
-	rows = func(yield func([]string) bool) {
-		for _, i := range cells {
-			c := &e.Plan.Cells[i]
-			o := e.Outcomes[c.ID]
-			final, _ := atEnd(measured, c)
-			row := []string{cmp.Or(c.Label(), "–"), string(o.Status), show(final, true)}
-			for _, name := range []string{sim.ExpectedRewardMean, sim.ExpectedRewardVariance} {
-				row = append(row, show(o.Estimate(name)))
-			}
-			t := measured.Means(o, sim.ExpectedReward, sim.Collision, sim.Entropy, sim.SamplesDrawn)
-			for _, name := range []string{timeTo95, samplesTo95, string(sim.Entropy)} {
-				n, _ := parseNumber(name)
-				row = append(row, show(n.of(c, t, claim.ClassOf(c, t)), true))
-			}
-			if !yield(row) {
-				return
-			}
+	for _, i := range cells {
+		c := &e.Plan.Cells[i]
+		o := e.Outcomes[c.ID]
+		final, _ := atEnd(measured, c)
+		row := []string{cmp.Or(c.Label(), "–"), string(o.Status), show(final, true)}
+		for _, name := range []string{sim.ExpectedRewardMean, sim.ExpectedRewardVariance} {
+			row = append(row, show(o.Estimate(name)))
 		}
+		t := measured.Means(o, sim.ExpectedReward, sim.Collision, sim.Entropy, sim.SamplesDrawn)
+		for _, name := range []string{timeTo95, samplesTo95, string(sim.Entropy)} {
+			n, _ := parseNumber(name)
+			row = append(row, show(n.of(c, t, claim.ClassOf(c, t)), true))
+		}
+		rows = append(rows, row)
 	}
-	return rows, func() error { return measured.Failure }
+	return rows, measured.Failure
 }
 
 // withInterval returns a number with its interval, if it has one, for people; "–" if it is not

@@ -3,7 +3,6 @@ package sweeps
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
@@ -74,9 +73,8 @@ variants:
 	if side := named["final-reward-words"]; len(side.Categories) != 2 {
 		t.Errorf("categories %q", side.Categories)
 	}
-	all, failure := e.CellRows([]int{0, 1, 2, 3, 4, 5, 6, 7})
-	rows := slices.Collect(all)
-	if err := failure(); err != nil || len(rows) != 8 || len(rows[0]) != len(CellColumns) {
+	rows, err := e.CellRows([]int{0, 1, 2, 3, 4, 5, 6, 7})
+	if err != nil || len(rows) != 8 || len(rows[0]) != len(CellColumns) {
 		t.Fatalf("%d rows: %v", len(rows), err)
 	}
 	if want := judge.Format(reward.Mean[last], judge.Significant(p.Y, p.Hi-p.Lo)); rows[0][0] != "grid G=4 η=0.1" || !strings.HasPrefix(rows[0][2], want+" [") || rows[0][3] != "–" {

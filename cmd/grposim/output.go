@@ -90,13 +90,12 @@ func (o *output) printCells(p *page, folder string, e *sweeps.Experiment) {
 			shown = append(shown, i)
 		}
 	}
-	cells, failure := e.CellRows(shown)
-	rows := slices.AppendSeq([][]string{upper(sweeps.CellColumns)}, cells)
-	if p.err = failure(); p.err != nil {
+	rows, err := e.CellRows(shown)
+	if p.err = err; err != nil {
 		return
 	}
-	p.table(knownColumns(rows))
-	if hidden := e.Plan.Spec.Size() - len(rows) + 1; hidden > 0 {
+	p.table(knownColumns(append([][]string{upper(sweeps.CellColumns)}, rows...)))
+	if hidden := e.Plan.Spec.Size() - len(rows); hidden > 0 {
 		p.printf("\n%d more cells are not shown: see --all, or %s\n", hidden, filepath.Join(folder, "cells.csv"))
 	}
 }
@@ -188,9 +187,7 @@ func writeReport(ctx context.Context, dir string, e *sweeps.Experiment, extent r
 	if err != nil {
 		return report.Part{}, err
 	}
-	part, err := drawPart(ctx, dir, e, extent, display, func(name string, svg, png []byte) error {
-		return writeFigure(figures, name, svg, png)
-	})
+	part, err := drawPart(ctx, dir, e, extent, display, figures)
 	if err != nil {
 		return part, err
 	}
@@ -221,9 +218,9 @@ func drawFigures(stderr io.Writer, folder string, figures ...sweeps.Figure) erro
 	return nil
 }
 
-// drawPart draws the figures of the results folder dir, calls drawn with each, and returns the
-// part that the experiment is on a page inside the folder.
-func drawPart(ctx context.Context, dir string, e *sweeps.Experiment, extent report.Extent, display *progress, drawn func(name string, svg, png []byte) error) (report.Part, error) {
+// drawPart draws the figures of the results folder dir into a folder, "": into none, and returns
+// the part that the experiment is on a page inside the results folder.
+func drawPart(ctx context.Context, dir string, e *sweeps.Experiment, extent report.Extent, display *progress, into string) (report.Part, error) {
 	part := report.Part{Experiment: e, Extent: extent, Command: commandFor(e.Plan.Spec), SVGs: make(map[string][]byte), Tables: make(map[string]string)}
 	manifest, err := store.ReadManifest(dir)
 	if err != nil {
@@ -234,14 +231,17 @@ func drawPart(ctx context.Context, dir string, e *sweeps.Experiment, extent repo
 	for i, f := range e.Figures {
 		display.Part(e.Plan.Spec.Name, "drawing", i+1, len(e.Figures))
 		svg, png, err := report.Draw(extent.Figure(f))
-		if err := errors.Join(err, ctx.Err()); err != nil {
+		if err != nil {
 			return part, err
 		}
 		if extent.Fits(len(svg), size) {
 			part.SVGs[f.Name], part.Tables[f.Name] = svg, tableOf(f.Name, dir, e)
 			size += len(svg)
 		}
-		if err := drawn(f.Name, svg, png); err != nil {
+		if into != "" {
+			err = writeFigure(into, f.Name, svg, png)
+		}
+		if err := errors.Join(err, ctx.Err()); err != nil {
 			return part, err
 		}
 	}

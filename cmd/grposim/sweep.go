@@ -143,27 +143,41 @@ func newReport(stdout, stderr io.Writer) *cobra.Command {
 		switch {
 		case out != "" && trajectories != "":
 			return usageError{errors.New("--out and --trajectories: got both, want one: each writes one file alone")}
-		case out != "":
-			return writePageAlone(c.Context(), stdout, args[0], out, extent, display)
 		case trajectories != "":
 			return writeTrajectories(c.Context(), stdout, args[0], trajectories, display)
 		}
-		folders, experiments, err := checkFolder(c.Context(), args[0], display, sweeps.JudgeFolder)
+		judged := sweeps.JudgeFolder
+		if out != "" { // of folders into which nothing is written
+			judged = sweeps.JudgeStored
+		}
+		folders, experiments, err := checkFolder(c.Context(), args[0], display, judged)
 		if err != nil {
 			return err
 		}
 		parts := make([]report.Part, len(experiments))
 		for i, e := range experiments {
-			if parts[i], err = writeReport(c.Context(), folders[i], e, extent, display); err != nil {
+			if out == "" {
+				parts[i], err = writeReport(c.Context(), folders[i], e, extent, display)
+			} else {
+				parts[i], err = drawPart(c.Context(), folders[i], e, extent, display, "")
+			}
+			if err != nil {
 				return err
 			}
-		}
-		if !store.HoldsResults(args[0]) {
-			if err := writeSummary(args[0], parts); err != nil {
-				return err
+			if folders[i] != args[0] {
+				parts[i].Folder = filepath.Base(folders[i])
 			}
 		}
-		_, err = fmt.Fprintln(stdout, filepath.Join(args[0], "report.html"))
+		file := filepath.Join(args[0], "report.html")
+		switch {
+		case out != "":
+			file, err = out, writePage(out, nameOf(args[0], experiments), parts)
+		case !store.HoldsResults(args[0]):
+			err = writeSummary(args[0], parts)
+		}
+		if err == nil {
+			_, err = fmt.Fprintln(stdout, file)
+		}
 		return err
 	})
 	c.Flags().BoolVar(&all, "all", false, "show every figure, point, cell and verdict, and not a sample of more than a page of 5 MB holds")
@@ -186,28 +200,5 @@ func writeTrajectories(ctx context.Context, stdout io.Writer, dir, file string, 
 		return badFolder(dir, err)
 	}
 	_, err := fmt.Fprintln(stdout, file)
-	return err
-}
-
-// writePageAlone writes the page over the results in dir into a file, and prints its path. It
-// writes nothing into dir.
-func writePageAlone(ctx context.Context, stdout io.Writer, dir, file string, extent report.Extent, display *progress) error {
-	folders, experiments, err := checkFolder(ctx, dir, display, sweeps.JudgeStored)
-	if err != nil {
-		return err
-	}
-	parts := make([]report.Part, len(experiments))
-	for i, e := range experiments {
-		if parts[i], err = drawPart(ctx, folders[i], e, extent, display, func(string, []byte, []byte) error { return nil }); err != nil {
-			return err
-		}
-		if folders[i] != dir {
-			parts[i].Folder = filepath.Base(folders[i])
-		}
-	}
-	if err := writePage(file, nameOf(dir, experiments), parts); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(stdout, file)
 	return err
 }

@@ -6,7 +6,6 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"html/template"
 	"io"
@@ -75,13 +74,14 @@ func Page(w io.Writer, heading Heading, parts []Part) error {
 	digest := sha256.Sum256([]byte(pageJS))
 	p := page{Heading: heading, Columns: columns, CSS: template.CSS(coloursCSS + pageCSS + labelsCSS()), JS: template.JS(pageJS), Digest: base64.StdEncoding.EncodeToString(digest[:])}
 	var verdicts []judge.Verdict
-	var failures []func() error
 	for i, part := range parts {
 		e := part.Experiment
 		verdicts = append(verdicts, e.Verdicts...)
 		s := newSection(i, part)
 		if len(e.Plan.Checks) == 0 && len(e.Verdicts) == 0 {
-			failures = append(failures, s.addCells(part))
+			if err := s.addCells(part); err != nil {
+				return err
+			}
 		}
 		p.Sections = append(p.Sections, s)
 	}
@@ -109,11 +109,7 @@ func Page(w io.Writer, heading Heading, parts []Part) error {
 			p.Lead, p.LeadSection = &p.Sections[i].Figures[f], &p.Sections[i]
 		}
 	}
-	err = tmpl.Execute(w, p)
-	for _, failure := range failures {
-		err = errors.Join(err, failure())
-	}
-	return err
+	return tmpl.Execute(w, p)
 }
 
 // columns are the headers of the tables of a page, by their CSS class.
@@ -228,11 +224,11 @@ type section struct {
 	Summary  judge.Summary
 	Refuted  int // number of verdicts that agree that a prediction fails
 	Figures  []figure
-	Verdicts string             // their number, in words
-	Claims   []claimCount       // in the order of the rows
-	Rows     iter.Seq[row]      // one for each verdict; nil if there are none
-	Long     bool               // whether the table of verdicts is folded at first
-	Cells    iter.Seq[[]string] // rows of sweeps.CellColumns; nil unless there are no checks
+	Verdicts string        // their number, in words
+	Claims   []claimCount  // in the order of the rows
+	Rows     iter.Seq[row] // one for each verdict; nil if there are none
+	Long     bool          // whether the table of verdicts is folded at first
+	Cells    [][]string    // rows of sweeps.CellColumns; nil unless there are no checks
 	// name of the file that has all rows of the table, of which the page has some; "": it has all
 	Table    string
 	Left     []string // sentences that say what the page leaves out
@@ -355,14 +351,14 @@ func newSection(i int, part Part) section {
 	return s
 }
 
-// addCells adds the table of cells, and returns the function that returns its first error.
-func (s *section) addCells(part Part) (failure func() error) {
+// addCells adds the table of cells. Its error is that of Experiment.CellRows.
+func (s *section) addCells(part Part) (err error) {
 	e := part.Experiment
 	shown := part.Extent.rows(len(e.Plan.Cells), func(i int) int { return len(e.Plan.Cells[i].Label()) },
 		func(i int) bool { return e.Outcomes[e.Plan.Cells[i].ID].Status != store.CellOK })
 	s.leaveOut("cells.csv", config.CountWords(len(e.Plan.Cells), "cell"), len(e.Plan.Cells), len(shown), "have another status than ok")
-	s.Cells, failure = e.CellRows(shown)
-	return failure
+	s.Cells, err = e.CellRows(shown)
+	return err
 }
 
 // leaveOut says that of so many rows, in words and as a number, which a file holds, some are shown,
