@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"grposim/sweeps"
+	"grposim/sweeps/claim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/plan"
 )
@@ -56,6 +57,7 @@ func TestCommittedResultsAreReproduced(t *testing.T) {
 		if len(quick) == 0 {
 			continue
 		}
+		planned.Spec.Confidence = claim.NewEvidence(planned, nil).Confidence // of each interval
 		planned.Cells, planned.Checks = quick, nil
 		dir := t.TempDir()
 		if _, err := sweeps.Run(t.Context(), planned, dir, 2, newProgress(new(bytes.Buffer))); err != nil {
