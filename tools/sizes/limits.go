@@ -3,15 +3,15 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 72_438
+	mostProduct = 72_219
 	mostTools   = 5_261
-	mostTests   = 45_561
+	mostTests   = 45_537
 	mostDocs    = 328
 )
 
 // rooms has the most lines of each folder, without tests.
 var rooms = map[string]int{
-	"cmd/grposim":            5121,
+	"cmd/grposim":            5035,
 	"configs":                38,
 	"fp":                     804,
 	"grpo":                   1239,
@@ -33,13 +33,13 @@ var rooms = map[string]int{
 	"sim/draw":               2651,
 	"sim/measure":            1200,
 	"sim/probe":              1983,
-	"sweeps":                 4443,
+	"sweeps":                 4317,
 	"sweeps/advice":          1774,
 	"sweeps/claim":           3060,
 	"sweeps/config":          5396,
 	"sweeps/judge":           1841,
 	"sweeps/plan":            1216,
-	"sweeps/report":          1795,
+	"sweeps/report":          1788,
 	"sweeps/store":           1924,
 	"sweeps/theory":          2503,
 	"tools/bench":            167,
