@@ -5,13 +5,19 @@ GO ?= go
 # bytes at every level.
 export GOAMD64 ?= v2
 
-# Vector instructions are an experiment of Go. It is asked for where files of ours would use it:
-# with Go 1.26 on amd64. Without them results are the same bytes, and take longer.
+# The toolchain that go.mod names where it can be had, else the local one.
+CURRENT := $(shell awk '$$1 == "toolchain" { print $$2 }' go.mod)
+ifeq ($(origin GOTOOLCHAIN),undefined)
+GOTOOLCHAIN := $(shell GOTOOLCHAIN=$(CURRENT) $(GO) version >/dev/null 2>&1 && echo $(CURRENT) || echo local)
+endif
+export GOTOOLCHAIN
+
+# Vectors are an experiment of Go. It is asked for where the package of ours is: with Go 1.27 on amd64
+# and arm64. Without them results are the same bytes, and take longer.
 ifeq ($(origin GOEXPERIMENT),undefined)
-GOEXPERIMENT := $(shell GOEXPERIMENT=simd $(GO) list -f '{{.Imports}}' ./fp 2>/dev/null | grep -q simd/archsimd && echo simd)
+GOEXPERIMENT := $(shell GOTOOLCHAIN=$(GOTOOLCHAIN) GOEXPERIMENT=simd $(GO) list simd >/dev/null 2>&1 && echo simd)
 endif
 export GOEXPERIMENT
-PROCESSOR = $(shell grep -qw avx512f /proc/cpuinfo 2>/dev/null || echo ', without AVX-512: as without vectors')
 
 # The programs of the makers are a module of their own. They are built into bin, and run from here.
 TOOL = $(GO) build -C tools -trimpath -o ../bin/
@@ -53,7 +59,7 @@ mutants: ## plant small faults in the code, one by one: those of a table, and te
 	$(GO) test -C tools -tags long -count 1 -timeout 4h -parallel 2 ./mutants -run 'TestMutants$$|TestLongMutants' -v -sample 10
 
 test: ## fast tests; says what they are built with
-	@echo "tests by $$($(GO) env GOVERSION), built $(if $(GOEXPERIMENT),with vectors$(PROCESSOR),without vectors)"
+	@echo "tests by $$($(GO) env GOVERSION), built $(if $(GOEXPERIMENT),with vectors,without vectors)"
 	$(GO) test -timeout 10m ./...
 	$(GO) test -C tools -timeout 10m ./...
 
@@ -64,11 +70,9 @@ small: build ## four small experiments give the committed results to the byte
 		diff -r -x manifest.json -x '*.jsonl' -x '*.parquet' -x '*.png' -x report.html bin/small/$${e#*/} results/$$e || \
 			{ echo "$$e: bin/small is not results/$$e"; exit 1; }; done
 
-# The toolchain of go.mod, which the local one may be older than.
-CURRENT = $(shell awk '$$1 == "toolchain" { print $$2 }' go.mod)
-nightly: ## what takes longer than CI has: tests with the current toolchain and on other vectors, long tests, every suite, random configurations, error rates of verdicts, mutants, kills; hours
-	GOTOOLCHAIN=$(CURRENT) $(MAKE) test
-	if grep -qw avx512f /proc/cpuinfo; then GODEBUG=cpu.avx512f=off $(MAKE) test; fi
+nightly: ## what takes longer than CI has: tests with the oldest toolchain and on other vectors, long tests, every suite, random configurations, error rates of verdicts, mutants, kills; hours
+	GOTOOLCHAIN=local GOEXPERIMENT= $(MAKE) test
+	for bits in 0 128 256; do GODEBUG=simd=$$bits $(GO) test -count 1 ./sim || exit 1; done
 	for system in darwin windows; do GOOS=$$system CGO_ENABLED=0 GOEXPERIMENT= $(GO) build -o /dev/null ./cmd/grposim || exit 1; done
 	$(MAKE) test-long fuzz-theory calibrate mutants test-kills
 
@@ -87,15 +91,14 @@ test-long: ## tests that take minutes (TestLong…): all of reproduce, close sta
 		$(GO) test -C tools -vet=off -timeout 60m -tags long -run '^TestLong' ./... && wait $$rest
 
 # Packages that start goroutines, and tests of them that do; none of more than seconds, because the
-# race detector makes a program ten times as slow. Without checkptr=0 it stops at
-# simd/archsimd.LoadFloat64x8SlicePart of Go 1.26, which points at eight numbers in a shorter slice, and reads those that are there.
+# race detector makes a program ten times as slow.
 CONCURRENT := sim sim/probe sweeps sweeps/plan sweeps/advice cmd/grposim
 RACED := TestWorkersDoNotMatter TestCellsBeforeDoNotMatter TestDivergence TestInterruptionOfProbes TestDoneFails TestPanickingCell \
 	TestWaitForAFolder TestSameBytesForAnyWorkers \
 	TestSeedsAreAnAxis TestInterruptedJudging TestMergedShardsAreTheSingleRun TestFigures \
 	TestProgressOfParts TestWatchConfirms TestHeartbeat
 RACE = if command -v $$($(GO) env CC) >/dev/null; then \
-		$(GO) test -race '-gcflags=grposim/...=-d=checkptr=0' -vet=off -run "^($$(echo $(RACED) | tr ' ' '|'))$$" $(addprefix ./,$(CONCURRENT)); \
+		$(GO) test -race -vet=off -run "^($$(echo $(RACED) | tr ' ' '|'))$$" $(addprefix ./,$(CONCURRENT)); \
 		else echo "without a C compiler (Debian: gcc) nothing is tested for races"; fi
 race: ## the race detector over what runs on several goroutines; needs a C compiler
 	@$(RACE)

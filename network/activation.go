@@ -25,14 +25,12 @@ var activations = map[Activation]struct {
 	GELU: {applyGELU, 2},
 }
 
-func applyTanh(z, slopes matrix) { tanhs(z.data, slopes.data) }
-
-// tanhsPlain is tanhs without vectors.
-func tanhsPlain(z, slopes []float64) {
-	for i, x := range z {
+// applyTanh has tanh z = sign(z) (1 − e)/(1 + e), e = e^(−2|z|). The absolute error is two roundings.
+func applyTanh(z, slopes matrix) {
+	for i, x := range z.data {
 		e := fp.Exp(-2 * math.Abs(x))
 		y := math.Copysign((1-e)/(1+e), x)
-		z[i], slopes[i] = y, 1-float64(y*y)
+		z.data[i], slopes.data[i] = y, 1-float64(y*y)
 	}
 }
 
@@ -48,11 +46,10 @@ func applyReLU(z, slopes matrix) {
 	}
 }
 
-func applyGELU(z, slopes matrix) { gelus(z.data, slopes.data) }
-
-// gelusPlain is gelus without vectors.
-func gelusPlain(z, slopes []float64) {
-	for i, x := range z {
+// applyGELU has z Φ(z), Φ the normal distribution function, with slopes Φ(z) + z Φ'(z). The absolute
+// error is below 3e-16 (1+|z|). For x ≥ 0, Φ(−x) is Φ'(x) times a series.
+func applyGELU(z, slopes matrix) {
+	for i, x := range z.data {
 		density := fp.Exp(-0.5*float64(x*x)) * densityAtZero
 		s := (140/(5+math.Abs(x)) - 19) / 9
 		double, next, after := s+s, 0., 0.
@@ -63,7 +60,7 @@ func gelusPlain(z, slopes []float64) {
 		if x > 0 {
 			below = 1 - below
 		}
-		z[i], slopes[i] = x*below, below+float64(x*density)
+		z.data[i], slopes.data[i] = x*below, below+float64(x*density)
 	}
 }
 

@@ -1,56 +1,36 @@
 package network
 
-// matrix holds numbers row by row. Its memory is padded to full tiles, see accumulate: what
-// stands in the padding is arbitrary, and never meets an entry.
+// matrix holds numbers row by row.
 type matrix struct {
 	rows, columns int
-	stride        int // numbers from one row to the next, a multiple of tileColumns
 	data          []float64
 }
 
-// A tile is what accumulate keeps in registers: with vectors of eight numbers, 8 of the 15 that
-// the compiler uses.
-const tileRows, tileColumns = 8, 8
-
 // newMatrix returns a matrix of zeros.
 func newMatrix(rows, columns int) matrix {
-	stride := roundUp(columns, tileColumns)
-	return matrix{rows, columns, stride, make([]float64, roundUp(rows, tileRows)*stride)}
+	return matrix{rows, columns, make([]float64, rows*columns)}
 }
-
-// roundUp returns the least multiple of step that is at least n.
-func roundUp(n, step int) int { return (n + step - 1) / step * step }
 
 // row returns row i.
-func (m matrix) row(i int) []float64 { return m.data[i*m.stride:][:m.columns] }
+func (m matrix) row(i int) []float64 { return m.data[i*m.columns:][:m.columns] }
 
-// read sets the entries to numbers that stand row by row without padding.
-func (m matrix) read(numbers []float64) {
-	for i := range m.rows {
-		copy(m.row(i), numbers[i*m.columns:])
-	}
-}
+// read sets the entries to numbers that stand row by row.
+func (m matrix) read(numbers []float64) { copy(m.data, numbers) }
 
 // write is the inverse of read.
-func (m matrix) write(numbers []float64) {
-	for i := range m.rows {
-		copy(numbers[i*m.columns:], m.row(i))
-	}
-}
+func (m matrix) write(numbers []float64) { copy(numbers, m.data) }
 
 // transpose sets m = aᵀ, as far as m goes.
 func (m matrix) transpose(a matrix) {
 	for i := range m.rows {
 		for j, to := 0, m.row(i); j < len(to); j++ {
-			to[j] = a.data[j*a.stride+i]
+			to[j] = a.data[j*a.columns+i]
 		}
 	}
 }
 
-// repeat sets every row, and clears the padding: NaN of a run that diverged would stay there, and
-// exponentials of NaN are slow.
+// repeat sets every row.
 func (m matrix) repeat(row []float64) {
-	clear(m.data)
 	for i := range m.rows {
 		copy(m.row(i), row)
 	}
@@ -80,7 +60,7 @@ func (m matrix) scale(a matrix) {
 }
 
 // addProduct adds a b to c.
-func addProduct(c, a, b matrix) { accumulate(c, a, a.stride, 1, b) }
+func addProduct(c, a, b matrix) { accumulate(c, a, a.columns, 1, b) }
 
 // multiply sets c = a b.
 func multiply(c, a, b matrix) {
@@ -91,11 +71,15 @@ func multiply(c, a, b matrix) {
 // multiplyTransposed sets c = aᵀ b.
 func multiplyTransposed(c, a, b matrix) {
 	clear(c.data)
-	accumulate(c, a, 1, a.stride, b)
+	accumulate(c, a, 1, a.columns, b)
 }
 
-// accumulatePlain is accumulate without vectors.
-func accumulatePlain(c, a matrix, rowStep, step int, b matrix) {
+// accumulate adds to every entry of c, in this order of k,
+//
+//	c_ij += Σ_k a_(i·rowStep + k·step) b_kj,
+//
+// where the entries of a are counted in memory. Every product is rounded.
+func accumulate(c, a matrix, rowStep, step int, b matrix) {
 	for i := range c.rows {
 		sums := c.row(i)
 		for k := range b.rows {

@@ -2,7 +2,6 @@ package network
 
 import (
 	"math"
-	"slices"
 	"testing"
 )
 
@@ -176,58 +175,6 @@ func TestActivations(t *testing.T) {
 					t.Errorf("slope of %v at %v is %v, want %v", activation, x, got, slope)
 				}
 			}
-		}
-	}
-}
-
-// Products in tiles have the bits of the obvious loop, whatever the padding holds.
-func TestProductsInTiles(t *testing.T) {
-	random := newNormals(6)
-	filled := func(rows, columns int) matrix {
-		m := newMatrix(rows, columns)
-		for i := range m.data {
-			m.data[i] = math.NaN()
-		}
-		for i := range rows {
-			copy(m.row(i), random.fill(nil, columns, 1))
-		}
-		return m
-	}
-	for _, size := range [][3]int{{1, 1, 1}, {8, 8, 8}, {7, 9, 5}, {25, 49, 48}, {9, 3, 17}} {
-		a, transposed, b := filled(size[0], size[1]), filled(size[1], size[0]), filled(size[1], size[2])
-		for _, row := range []struct {
-			a             matrix
-			rowStep, step int
-		}{{a, a.stride, 1}, {transposed, 1, transposed.stride}} {
-			got, want := filled(size[0], size[2]), newMatrix(size[0], size[2])
-			want.set(got)
-			accumulate(got, row.a, row.rowStep, row.step, b)
-			accumulatePlain(want, row.a, row.rowStep, row.step, b)
-			for i := range got.rows {
-				for j, x := range got.row(i) {
-					if x != want.row(i)[j] {
-						t.Fatalf("sizes %v: entry %d, %d is %v, want %v", size, i, j, x, want.row(i)[j])
-					}
-				}
-			}
-		}
-	}
-}
-
-// Activations in vectors have the bits of the scalar ones.
-func TestActivationsInVectors(t *testing.T) {
-	random := newNormals(7)
-	for _, row := range []struct {
-		name          string
-		vectors, slow func(z, slopes []float64)
-	}{{"tanh", tanhs, tanhsPlain}, {"gelu", gelus, gelusPlain}} {
-		got := append(random.fill(nil, 1000, 3), 0, math.Copysign(0, -1), 400, -400, 1e200, -1e200, 1e-300, 39)
-		want := slices.Clone(got)
-		gotSlopes, wantSlopes := make([]float64, len(got)), make([]float64, len(got))
-		row.vectors(got, gotSlopes)
-		row.slow(want, wantSlopes)
-		if !slices.Equal(got, want) || !slices.Equal(gotSlopes, wantSlopes) {
-			t.Errorf("%s differs in vectors", row.name)
 		}
 	}
 }

@@ -5,9 +5,6 @@ import (
 	"slices"
 )
 
-// fewestVector is the number of replicas from which on a vectorBatch is faster.
-const fewestVector = 3
-
 // stepsBetweenChecks is the number of steps of a batch between two checks of its context.
 // Even with 1,000 arms they take a fraction of a second.
 const stepsBetweenChecks = 1 << 11
@@ -17,9 +14,9 @@ const stepsBetweenChecks = 1 << 11
 type batch struct {
 	cell     *Cell
 	replicas []*replica
-	observed []int          // increasing steps at which something is recorded or read, with the last
-	vector   []*vectorBatch // run many replicas; nil without a processor or a path for the cell
-	twoArm   *twoArmBatch   // runs the steps in between; nil if the cell has an option that it lacks
+	observed []int        // increasing steps at which something is recorded or read, with the last
+	vectors  *vectors     // runs many replicas; nil without a processor or a path for the cell
+	twoArm   *twoArmBatch // runs the steps in between; nil if the cell has an option that it lacks
 }
 
 // newBatch returns a batch of size replicas that record at the given steps. Their
@@ -37,7 +34,7 @@ func newBatch(cell *Cell, recorded []int, laws *laws, pools *memoryPools, size i
 	b.observed = slices.Concat(recorded, curveSteps(cell.Fits, cell.Run.Steps))
 	slices.Sort(b.observed)
 	b.observed = slices.Compact(b.observed)
-	b.vector = newVectorBatches(b.replicas)
+	b.vectors = newVectors(b.replicas)
 	b.twoArm = newTwoArmBatch(b.replicas)
 	return b
 }
@@ -49,8 +46,8 @@ func (b *batch) run(ctx context.Context, first, wanted int) []*replica {
 	for i, r := range replicas {
 		r.begin(first + i)
 	}
-	if b.vector != nil && len(replicas) >= fewestVector {
-		runVectors(ctx, b.vector, replicas, b.observed)
+	if b.vectors != nil && len(replicas) >= fewestVector {
+		b.vectors.run(ctx, replicas, b.observed)
 		return replicas
 	}
 	step := 0

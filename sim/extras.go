@@ -120,12 +120,6 @@ func (c *Cell) countsRedraws() bool {
 	return slices.Contains(c.Run.Record, SamplesDrawn)
 }
 
-// recordsInVectors reports whether a vectorBatch has what the cell records. It lacks several
-// snapshots a step, several prompts, and the steps between two records.
-func (c *Cell) recordsInVectors() bool {
-	return len(c.Run.Record) == 0 || !c.agedByGroup() && !(c.Prompts != nil && c.countsRedraws()) && !averagesShares(c)
-}
-
 // SamplesBefore returns the number of samples drawn for the steps before step t: G·B in each step
 // that draws. It reads the estimator and the lag alone. known is false where groups are redrawn and
 // where nothing is drawn, at G = ∞.

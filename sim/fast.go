@@ -11,81 +11,55 @@ import (
 // a row here and is asked nowhere else. A cell with another word, such as one that is new to
 // package option, takes the slower path. So does one with a number in a field that no row knows.
 
-// vectorPath lists the options that a vectorBatch computes itself. It calls package grpo for
-// learning rates and for the advantages of Bernoulli groups.
+// vectorPath lists what package lanes computes, of groups that it or the sampler draws.
 var vectorPath = fastPath{
-	laws:      []option.Law{option.Bernoulli, option.Constant, option.Normal},
-	filters:   []option.Filter{option.KeepAll, option.Redraw, option.Drop},
-	baselines: []option.Baseline{option.MeanBaseline, option.LeaveOneOut, option.SecondBest, option.ConstantBaseline, option.RunningMean},
-	scales: []option.Scale{
-		option.StdScale, option.NoScale, option.OthersStd, option.MeanScale,
-		option.BatchStd, option.PooledStd, option.BatchMean,
-	},
+	laws:        []option.Law{option.Bernoulli, option.Constant, option.Normal},
+	filters:     []option.Filter{option.KeepAll, option.Redraw},
+	baselines:   []option.Baseline{option.MeanBaseline, option.LeaveOneOut, option.SecondBest, option.ConstantBaseline, option.RunningMean},
+	scales:      []option.Scale{option.StdScale, option.NoScale, option.OthersStd, option.MeanScale},
 	stds:        []option.Deviation{option.PopulationStd, option.SampleStd},
 	weights:     []grpo.WeightForm{grpo.UnitWeight, grpo.DroppedWeight, grpo.DroppedByChange, grpo.HeldWeight, grpo.SigmoidWeight, grpo.PowerWeight},
-	klPlaces:    []option.KLPlacement{option.InLoss, option.InAdvantage, option.InReward},
+	klPlaces:    []option.KLPlacement{option.InLoss},
 	klGradients: []option.KLGradient{option.ExactKL, option.K1, option.K2, option.K3, option.RatioK1, option.RatioK3},
 	klPoints:    []option.KLPoint{option.AtCurrent, option.AtSnapshot},
-	samples:     []option.Samples{option.Fresh, option.Reused},
+	samples:     []option.Samples{option.Fresh},
 	lags:        []option.LagKind{option.Block, option.Delay},
 	methods:     []option.Method{option.HeavyBall, option.Nesterov, option.Adam},
-	entropy:     true, maxNorm: true, movingReference: true,
 }
 
 // twoArmPath is what a twoArmBatch computes, of two arms. It leaves a step of the optimizer
 // other than heavy ball at a constant rate to package grpo.
 var twoArmPath = fastPath{
 	laws:        []option.Law{option.Bernoulli},
-	filters:     vectorPath.filters,
+	filters:     []option.Filter{option.KeepAll, option.Redraw, option.Drop},
 	baselines:   []option.Baseline{option.MeanBaseline, option.LeaveOneOut, option.SecondBest, option.ConstantBaseline},
-	scales:      []option.Scale{option.StdScale, option.NoScale, option.OthersStd, option.MeanScale},
+	scales:      vectorPath.scales,
 	stds:        vectorPath.stds,
 	weights:     []grpo.WeightForm{grpo.UnitWeight, grpo.DroppedWeight},
 	linear:      true,
-	klPlaces:    []option.KLPlacement{option.InLoss},
+	klPlaces:    vectorPath.klPlaces,
 	klGradients: []option.KLGradient{option.ExactKL},
 	klPoints:    vectorPath.klPoints,
-	samples:     []option.Samples{option.Fresh},
+	samples:     vectorPath.samples,
 	lags:        vectorPath.lags,
 	methods:     vectorPath.methods,
 }
 
-// plainPath is what plainSteps computes, of the cells of a vectorBatch with two arms and one
-// group of at most 64 samples a step.
-var plainPath = fastPath{
-	laws:            []option.Law{option.Bernoulli},
-	filters:         []option.Filter{option.KeepAll, option.Redraw},
-	baselines:       vectorPath.baselines,
-	scales:          twoArmPath.scales,
-	stds:            vectorPath.stds,
-	weights:         vectorPath.weights,
-	klPlaces:        []option.KLPlacement{option.InLoss},
-	klGradients:     []option.KLGradient{option.ExactKL},
-	klPoints:        vectorPath.klPoints,
-	samples:         []option.Samples{option.Fresh},
-	lags:            vectorPath.lags,
-	methods:         []option.Method{option.HeavyBall},
-	movingReference: true,
-}
-
 // fastPath lists the words of options that a fast path computes. No path runs cells with prompts.
 type fastPath struct {
-	laws            []option.Law // of all arms
-	filters         []option.Filter
-	baselines       []option.Baseline
-	scales          []option.Scale
-	stds            []option.Deviation
-	weights         []grpo.WeightForm // of importance modes
-	linear          bool              // of these, only weights of 1 and ρ
-	klPlaces        []option.KLPlacement
-	klGradients     []option.KLGradient
-	klPoints        []option.KLPoint
-	samples         []option.Samples
-	lags            []option.LagKind
-	methods         []option.Method
-	entropy         bool // an entropy bonus
-	maxNorm         bool // a largest norm of the force
-	movingReference bool
+	laws        []option.Law // of all arms
+	filters     []option.Filter
+	baselines   []option.Baseline
+	scales      []option.Scale
+	stds        []option.Deviation
+	weights     []grpo.WeightForm // of importance modes
+	linear      bool              // of these, only weights of 1 and ρ
+	klPlaces    []option.KLPlacement
+	klGradients []option.KLGradient
+	klPoints    []option.KLPoint
+	samples     []option.Samples
+	lags        []option.LagKind
+	methods     []option.Method
 }
 
 // computes reports whether the path computes all options of a cell with groups of finite size.
@@ -107,8 +81,7 @@ func (p *fastPath) computes(c *Cell) bool {
 			slices.Contains(p.klGradients, kl.Gradient) && slices.Contains(p.klPoints, kl.At)) &&
 		slices.Contains(p.samples, c.Estimator.Samples) &&
 		slices.Contains(p.lags, c.Lag.Kind) &&
-		slices.Contains(p.methods, c.Optimizer.Kind) &&
-		(p.movingReference || c.ReferenceUpdate.Interval == 0)
+		slices.Contains(p.methods, c.Optimizer.Kind) && c.ReferenceUpdate.Interval == 0
 }
 
 // knows reports whether all fields with a value are among those that the path reads.
@@ -125,12 +98,6 @@ func (p *fastPath) knows(c *Cell) bool {
 	optimizer := option.Optimizer{
 		Kind: o.Kind, LearningRate: o.LearningRate, Momentum: o.Momentum,
 		Beta1: o.Beta1, Beta2: o.Beta2, Epsilon: o.Epsilon, Schedule: o.Schedule,
-	}
-	if p.entropy {
-		estimator.Entropy = e.Entropy
-	}
-	if p.maxNorm {
-		optimizer.MaxNorm = o.MaxNorm
 	}
 	return *e == estimator && *o == optimizer
 }

@@ -23,8 +23,8 @@ func TestFastPaths(t *testing.T) {
 		}.complete()
 	}
 	random := option.Lag{Kind: option.Random, Ages: option.Ages{To: 3}}
-	type paths struct{ vectors, twoArm, plain bool }
-	all, none, slower := paths{true, true, true}, paths{}, paths{vectors: true}
+	type paths struct{ vectors, twoArm bool }
+	all, none, slower := paths{true, true}, paths{}, paths{vectors: true}
 	for name, c := range map[string]struct {
 		change func(*Cell)
 		want   paths
@@ -33,26 +33,26 @@ func TestFastPaths(t *testing.T) {
 		"redraw":             {func(c *Cell) { c.Estimator.Filter = option.Redraw }, all},
 		"others-std":         {func(c *Cell) { c.Estimator.Advantage.Scale = option.OthersStd }, all},
 		"unused words of KL": {func(c *Cell) { c.Estimator.KL = option.KL{In: option.InReward, Gradient: option.K3} }, all},
-		"moving reference":   {func(c *Cell) { c.ReferenceUpdate.Interval = 3 }, paths{vectors: true, plain: true}},
+		"moving reference":   {func(c *Cell) { c.ReferenceUpdate.Interval = 3 }, none},
 		"random ages":        {func(c *Cell) { c.Lag = random }, none},
-		"VESPO":              {func(c *Cell) { c.Estimator.Importance = everyWeight(option.VESPO) }, paths{vectors: true, plain: true}},
-		"clip":               {func(c *Cell) { c.Estimator.Importance = everyWeight(option.Clip) }, paths{vectors: true, plain: true}},
-		"running mean":       {func(c *Cell) { c.Estimator.Advantage.Baseline = option.RunningMean }, paths{vectors: true, plain: true}},
+		"VESPO":              {func(c *Cell) { c.Estimator.Importance = everyWeight(option.VESPO) }, slower},
+		"clip":               {func(c *Cell) { c.Estimator.Importance = everyWeight(option.Clip) }, slower},
+		"running mean":       {func(c *Cell) { c.Estimator.Advantage.Baseline = option.RunningMean }, slower},
 		"prompts":            {func(c *Cell) { c.Prompts = &Prompts{Parameters: option.Shared} }, none},
-		"drop":               {func(c *Cell) { c.Estimator.Filter = option.Drop }, paths{vectors: true, twoArm: true}},
+		"drop":               {func(c *Cell) { c.Estimator.Filter = option.Drop }, paths{twoArm: true}},
 		"KL at snapshot":     {func(c *Cell) { c.Estimator.KL.At = option.AtSnapshot }, all},
-		"Nesterov":           {func(c *Cell) { c.Optimizer.Kind = option.Nesterov }, paths{vectors: true, twoArm: true}},
-		"batch-std":          {func(c *Cell) { c.Estimator.Advantage.Scale = option.BatchStd }, slower},
-		"pooled-std":         {func(c *Cell) { c.Estimator.Advantage.Scale = option.PooledStd }, slower},
-		"batch-mean":         {func(c *Cell) { c.Estimator.Advantage.Scale = option.BatchMean }, slower},
+		"Nesterov":           {func(c *Cell) { c.Optimizer.Kind = option.Nesterov }, all},
+		"batch-std":          {func(c *Cell) { c.Estimator.Advantage.Scale = option.BatchStd }, none},
+		"pooled-std":         {func(c *Cell) { c.Estimator.Advantage.Scale = option.PooledStd }, none},
+		"batch-mean":         {func(c *Cell) { c.Estimator.Advantage.Scale = option.BatchMean }, none},
 		"k1":                 {func(c *Cell) { c.Estimator.KL.Gradient = option.K1 }, slower},
 		"ratio-k1":           {func(c *Cell) { c.Estimator.KL.Gradient = option.RatioK1 }, slower},
 		"ratio-k3":           {func(c *Cell) { c.Estimator.KL.Gradient = option.RatioK3 }, slower},
-		"KL in advantage":    {func(c *Cell) { c.Estimator.KL.In = option.InAdvantage }, slower},
-		"KL in reward":       {func(c *Cell) { c.Estimator.KL.In = option.InReward }, slower},
-		"entropy bonus":      {func(c *Cell) { c.Estimator.Entropy = 0.1 }, slower},
-		"reused samples":     {func(c *Cell) { c.Estimator.Samples = option.Reused }, slower},
-		"largest norm":       {func(c *Cell) { c.Optimizer.MaxNorm = 1 }, slower},
+		"KL in advantage":    {func(c *Cell) { c.Estimator.KL.In = option.InAdvantage }, none},
+		"KL in reward":       {func(c *Cell) { c.Estimator.KL.In = option.InReward }, none},
+		"entropy bonus":      {func(c *Cell) { c.Estimator.Entropy = 0.1 }, none},
+		"reused samples":     {func(c *Cell) { c.Estimator.Samples = option.Reused }, none},
+		"largest norm":       {func(c *Cell) { c.Optimizer.MaxNorm = 1 }, none},
 		"constant rewards":   {func(c *Cell) { c.Bandit.Arms[0].Law = option.Constant }, slower},
 
 		"new law":         {func(c *Cell) { c.Bandit.Arms[1].Law = option.Law(len(option.Laws)) }, none},
@@ -69,7 +69,7 @@ func TestFastPaths(t *testing.T) {
 	} {
 		cell := standard()
 		c.change(cell)
-		if got := (paths{vectorPath.computes(cell), twoArmPath.computes(cell), plainPath.computes(cell)}); got != c.want {
+		if got := (paths{vectorPath.computes(cell), twoArmPath.computes(cell)}); got != c.want {
 			t.Errorf("%s: got %+v, want %+v", name, got, c.want)
 		}
 	}

@@ -130,10 +130,6 @@ type record []moments
 // set sets the moments to those of replicas, [replica][recorded step][quantity], added in
 // order.
 func (r record) set(replicas [][][quantityCount]float64) {
-	if hasVectorRecords {
-		r.setVectors(replicas)
-		return
-	}
 	clear(r)
 	for _, values := range replicas {
 		for step := range r {
@@ -169,10 +165,6 @@ func (m *moments) summary(q int) Summary {
 // setQuantiles sets the quantiles of the summaries, [recorded step][quantity], over the
 // replicas, [replica][recorded step][quantity].
 func setQuantiles(summaries [][]Summary, replicas [][][quantityCount]float64) {
-	if hasVectorRecords {
-		setVectorQuantiles(summaries, replicas)
-		return
-	}
 	values := make([]float64, len(replicas))
 	for i, row := range summaries {
 		for q := range row {

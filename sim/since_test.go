@@ -73,17 +73,13 @@ func meanOf(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// Vector batches record blocks as replica.step does, also where several lie between two records.
-// They have unit weights and dropped ones, in plain steps and others.
+// Vectors record blocks as replica.step does, also where several lie between two records.
 func TestVectorBatchesRecordBlocks(t *testing.T) {
 	cells := map[string]func(*Cell){
 		"unit weights": func(*Cell) {},
 		"clip":         func(c *Cell) { c.Estimator.Importance.Mode = option.Clip },
 		"clip of three groups, one block late": func(c *Cell) {
 			c.Estimator.Importance.Mode, c.Estimator.GroupsPerStep, c.Lag.Behind = option.Clip, 3, 1
-		},
-		"clip of reused samples": func(c *Cell) {
-			c.Estimator.Importance.Mode, c.Estimator.Samples = option.Clip, option.Reused
 		},
 	}
 	for name, change := range cells {
@@ -97,9 +93,9 @@ func TestVectorBatchesRecordBlocks(t *testing.T) {
 	}
 }
 
-// anyAgedCell is anyVectorCell, or in one of three cells has snapshots of random ages.
+// anyAgedCell is anyCell, or in one of three cells has snapshots of random ages.
 func anyAgedCell(random *rand.Rand, i int) Cell {
-	c := anyVectorCell(random, i)
+	c := anyCell(random, i)
 	if random.IntN(3) == 0 {
 		setAges(random, &c)
 	}

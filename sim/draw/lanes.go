@@ -56,8 +56,8 @@ func finish(w *Words, below, undecided, rest uint64) uint64 {
 // unpredictable; after eight, one lane in 256 is undecided.
 const firstBits = 8
 
-// narrow is the largest number of lanes of which one word holds four bits each.
-const narrow = 16
+// Narrow is the largest number of lanes of which one word holds four bits each.
+const Narrow = 16
 
 // few is the largest number of lanes of which one word holds eight bits each.
 const few = 8
@@ -67,7 +67,7 @@ const few = 8
 // of up to 64. The bits of lanes outside mask are arbitrary. The result is valid until
 // the next word is taken.
 func nextBits(w *Words, mask uint64) *[firstBits]uint64 {
-	if mask >= 1<<narrow {
+	if mask >= 1<<Narrow {
 		return w.nextEight()
 	}
 	a, b := w.Next(), w.Next()

@@ -179,3 +179,10 @@ func (p *Pack) drawRewards(w *Words) {
 	}
 	p.Rewarded = below
 }
+
+// MeanDigits returns the binary digits of a mean reward below 1, the first on top. Always reports
+// that it is 1.
+func MeanDigits(x float64) (digits uint64, always bool) {
+	m := newMean(x)
+	return m.expansion, m.always != 0
+}

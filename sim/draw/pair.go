@@ -42,7 +42,7 @@ func Bound(first, second float64) Probability {
 // returns the lanes of the first arm, whose probability is bound (see Bound), and the
 // lanes of reward 1.
 func (p *Pair) Draw(w *Words, all uint64, bound Probability) (first, rewarded uint64) {
-	if all < 1<<narrow {
+	if all < 1<<Narrow {
 		return p.drawNarrow(w, all, bound)
 	}
 	rest := uint64(bound) << 1

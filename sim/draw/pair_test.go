@@ -19,7 +19,7 @@ func generalPack(means []float64) *Pack {
 // p and takes as many words. For at most 16 samples a Pair reads four words of one
 // buffer, the general code twice two.
 func checkPair(pair *Pair, bound Probability, p *Pack, one, other *Words, samples int) error {
-	if samples <= narrow && other.next > bufferSize-4 {
+	if samples <= Narrow && other.next > BufferSize-4 {
 		other.next = 0
 	}
 	first, rewarded := pair.Draw(one, uint64(1)<<samples-1, bound)

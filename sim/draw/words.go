@@ -18,12 +18,13 @@ type Words struct {
 	source  Source
 	refills uint64 // number of times the buffer has been filled
 	next    uint8  // index of the next word; 0: the buffer is empty
-	buffer  [bufferSize]uint64
+	buffer  [BufferSize]uint64
 	spread  [firstBits]uint64 // result of nextBits for few lanes
 }
 
-// bufferSize is 256, so that the index next wraps to 0 at the end of the buffer.
-const bufferSize = 1 << 8
+// BufferSize is the number of words that Words reads at a time. It is 256, so that the index next
+// wraps to 0 at the end of the buffer.
+const BufferSize = 1 << 8
 
 // NewWords returns the words of source, which may be nil if Reset is called
 // before the first word is taken.
@@ -54,7 +55,7 @@ func Align(a, b *Words) {
 
 // taken returns the number of words taken, skipped ones included.
 func (w *Words) taken() uint64 {
-	return w.refills*bufferSize - uint64(-w.next) // −next mod 256: the words left in the buffer
+	return w.refills*BufferSize - uint64(-w.next) // −next mod 256: the words left in the buffer
 }
 
 // Next takes a word.
@@ -70,7 +71,7 @@ func (w *Words) Next() uint64 {
 // nextEight takes eight successive words, valid until the next word is taken. If the
 // buffer holds fewer than eight, it skips them.
 func (w *Words) nextEight() *[8]uint64 {
-	if w.next-1 >= bufferSize-8 { // empty, or fewer than eight are left
+	if w.next-1 >= BufferSize-8 { // empty, or fewer than eight are left
 		w.refill()
 	}
 	w.next += 8
@@ -80,7 +81,7 @@ func (w *Words) nextEight() *[8]uint64 {
 // peekFour returns four successive words, and skips fewer as nextEight does. The
 // caller takes one to four of them by advancing w.next.
 func (w *Words) peekFour() *[4]uint64 {
-	if w.next-1 >= bufferSize-4 {
+	if w.next-1 >= BufferSize-4 {
 		w.refill()
 	}
 	return (*[4]uint64)(w.buffer[w.next:])

@@ -15,6 +15,7 @@ import (
 
 	"grposim/option"
 	"grposim/sim"
+	"grposim/sim/lanes"
 	"grposim/tools/internal/tool"
 )
 
@@ -113,7 +114,7 @@ func (p process) time(ctx context.Context, replicaSteps, seed int) (float64, err
 // tables returns the comparisons and the table of times.
 func tables(ctx context.Context, rounds, replicaSteps int) (string, error) {
 	w := &strings.Builder{}
-	fmt.Fprintf(w, "Measured on %s with %s (%s/%s).\n", processor(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	fmt.Fprintf(w, "Measured on %s with %s (%s/%s), vectors of %d bits.\n", processor(), runtime.Version(), runtime.GOOS, runtime.GOARCH, lanes.Bits())
 	fmt.Fprint(w, "\n| time for | divided by that for | ratio | all rounds | ns |\n|---|---|---:|---|---:|\n")
 	for _, row := range compared {
 		var ratios, times []float64

@@ -17,6 +17,7 @@ const mostLines, mostMethods, mostFields = 100, 30, 25
 // large are the types that are larger, and why.
 var large = map[string]string{
 	"rom/rest.linearization": "what is left out at a fixed point is a sum of terms, each a method of what all of them are computed from",
+	"sim/lanes.runner":       "the compiler makes a copy of all that has vectors for each length, and finds them best in one place",
 	"sweeps/claim.Model":     "a method for each number that theory predicts of a cell",
 }
 
