@@ -101,7 +101,8 @@ func CompareFolders(a, b string, progress Progress) (*Comparison, error) {
 		}
 	}
 	c := &Comparison{A: sides[0].ComparedFolder, B: sides[1].ComparedFolder,
-		Differing: []DifferingParameter{}, Quantities: []ComparedQuantity{}, OnlyA: []string{}, OnlyB: []string{},
+		Differing: []DifferingParameter{}, Quantities: []ComparedQuantity{}, OnlyA: []string{},
+		OnlyB:      []string{},
 		Confidence: max(sides[0].plan.Spec.Confidence, sides[1].plan.Spec.Confidence)}
 	if err := c.pair(&sides, c.splitKeys(&sides)); err != nil {
 		return nil, err
@@ -217,11 +218,13 @@ func (c *Comparison) pair(sides *[2]side, shared []config.Key) error {
 				return err
 			}
 			for _, e := range quantities {
-				n := slices.IndexFunc(c.Quantities[first:], func(q ComparedQuantity) bool { return q.Quantity == e.Name })
+				n := slices.IndexFunc(c.Quantities[first:],
+					func(q ComparedQuantity) bool { return q.Quantity == e.Name })
 				if n < 0 {
 					n = len(c.Quantities) - first
 					missing := sample{measure.Estimate{Mean: math.NaN()}, nil}
-					c.Quantities = append(c.Quantities, ComparedQuantity{Cell: cell.Label(), Quantity: e.Name, samples: [2]sample{missing, missing}})
+					c.Quantities = append(c.Quantities,
+						ComparedQuantity{Cell: cell.Label(), Quantity: e.Name, samples: [2]sample{missing, missing}})
 				}
 				c.Quantities[first+n].samples[i] = sample{e.Estimate, member}
 			}
@@ -264,7 +267,8 @@ func measuredQuantities(c *plan.Cell, o *store.Outcome) ([]measure.Named, error)
 	for _, s := range recorded.Quantities {
 		final := measure.Certain(float64(s.Mean[last]))
 		if !c.Deterministic() {
-			final = measure.Estimate{Mean: final.Mean, StdErr: float64(s.StdErr[last]), DF: c.Settings.Run.Replicas - 1}
+			final = measure.Estimate{Mean: final.Mean, StdErr: float64(s.StdErr[last]),
+				DF: c.Settings.Run.Replicas - 1}
 			if !(final.StdErr > 0) { // all replicas equal, from which no error can be known
 				final.DF = 0
 			}
@@ -282,7 +286,8 @@ func (q *ComparedQuantity) compare(confidence float64) {
 	q.Difference, q.Lo, q.Hi, q.Verdict = nan, nan, nan, NotComparable
 	if !math.IsNaN(a.Mean) && !math.IsNaN(b.Mean) {
 		lo, hi := difference(q.Quantity, a, b, confidence)
-		q.Difference, q.Lo, q.Hi, q.Verdict = q.B-q.A, store.Number(lo), store.Number(hi), changeOf(lo, hi)
+		q.Difference, q.Lo, q.Hi, q.Verdict = q.B-q.A, store.Number(lo), store.Number(hi),
+			changeOf(lo, hi)
 	}
 }
 
@@ -329,7 +334,10 @@ func (q *ComparedQuantity) Cells() []string {
 	interval := "–"
 	if q.Verdict != NotComparable {
 		digits := judge.Significant(max(math.Abs(float64(q.Lo)), math.Abs(float64(q.Hi))), width)
-		interval = fmt.Sprintf("%s [%s, %s]", judge.Format(q.Difference, digits), judge.Format(q.Lo, digits), judge.Format(q.Hi, digits))
+		interval = fmt.Sprintf("%s [%s, %s]", judge.Format(q.Difference, digits),
+			judge.Format(q.Lo, digits), judge.Format(q.Hi, digits))
 	}
-	return []string{cmp.Or(q.Cell, "–"), q.Quantity, judge.Format(q.A, judge.Significant(float64(q.A), width)), judge.Format(q.B, judge.Significant(float64(q.B), width)), interval, verdict}
+	return []string{cmp.Or(q.Cell, "–"), q.Quantity,
+		judge.Format(q.A, judge.Significant(float64(q.A), width)),
+		judge.Format(q.B, judge.Significant(float64(q.B), width)), interval, verdict}
 }

@@ -132,51 +132,6 @@ func namesOf(sources []*figureSource) []string {
 	return names
 }
 
-// figureSources divides the checks of a plan among figures, which are in the order of
-// their first checks.
-func figureSources(plan *plan.Plan, verdicts []judge.Verdict) []*figureSource {
-	var sources []*figureSource
-	byID := make(map[string]*figureSource)
-	for _, planned := range plan.Checks {
-		for i, p := range picturesOf(planned.Check) {
-			family := ""
-			if p.family != nil {
-				family = p.family(planned.Check)
-			}
-			if family == "" {
-				family, p.spans = fmt.Sprint(planned.Index, i), oneVariant
-			}
-			variants, across := variantsOf(planned.Sets), p.spans == allVariants
-			if across && len(variants) > 0 {
-				variants = []string{""}
-			}
-			for _, variant := range variants {
-				id := family + " of " + variant
-				d := byID[id]
-				if d == nil {
-					d = &figureSource{picture: p, variant: variant}
-					byID[id] = d
-					sources = append(sources, d)
-				}
-				if !slices.Contains(d.checks, planned.Check) {
-					d.checks = append(d.checks, planned.Check)
-				}
-				for _, set := range planned.Sets {
-					if across || set.Cells[0].Variant == variant {
-						d.add(set)
-					}
-				}
-				for i := range verdicts {
-					if v := &verdicts[i]; v.Check == planned.Index && (across || v.Variant == variant) {
-						d.verdicts = append(d.verdicts, v)
-					}
-				}
-			}
-		}
-	}
-	return sources
-}
-
 // add adds a set of cells. If there is one of the same name and variant, the larger of
 // the two is kept.
 func (d *figureSource) add(set plan.CellSet) {
@@ -297,3 +252,40 @@ func withoutVariant(label, variant string) string {
 
 // longNumber matches the numbers of a label that withoutVariant rounds.
 var longNumber = regexp.MustCompile(`[0-9]+\.[0-9]{5,}`)
+
+// picture describes the figures of the checks of a claim. The zero picture is replaced by
+// deviationPicture.
+type picture struct {
+	shows shown
+	// family returns the family of a check: checks of equal family share a figure. A
+	// check of family "" has a figure of its own; so has every check if family is nil.
+	family func(check *config.Check) string
+	spans  span // the variants that one figure shows
+	// draw returns the figure except for its name and the variant in its title; j is the
+	// judgement of the first of the checks.
+	draw func(j *claim.Question, d *figureSource) Figure
+}
+
+// shown is what of its checks a picture shows.
+type shown int
+
+const (
+	// what was measured and predicted: a hypothesis has a picture of its own
+	predictions              shown = iota
+	predictionsAndHypotheses       // a hypothesis too
+	hypothesisAlone                // what was measured, and a hypothesis about it
+)
+
+// span is the range of variants that one figure shows.
+type span int
+
+const (
+	oneVariant  span = iota // one figure per variant
+	allVariants             // one figure, with the variants side by side
+)
+
+// byClaim returns the family of all checks of the same claim.
+func byClaim(check *config.Check) string { return check.Claim.Name }
+
+// byOver is the family of all checks of a claim over the same key.
+func byOver(check *config.Check) string { return check.Claim.Name + " over " + check.Over }

@@ -13,9 +13,6 @@ import (
 	"grposim/sweeps/plan"
 )
 
-// hypothesisPicture shows the quantity that a hypothesis is about.
-var hypothesisPicture = picture{draw: drawHypothesis, shows: hypothesisAlone}
-
 // drawHypothesis returns a picture of the measured values and the theory's against what the file
 // claims. Single cells on a line are drawn over their parameter, others side by side.
 func drawHypothesis(j *claim.Question, d *figureSource) Figure {

@@ -56,7 +56,8 @@ func coursesOf(quantity sim.Quantity, title string, sets []plan.CellSet) Figure 
 
 // labelOf returns the label of an axis of a recorded quantity.
 func labelOf(quantity sim.Quantity) string {
-	i := slices.IndexFunc(QuantityColumns, func(c store.Column) bool { return c.Name == string(quantity) })
+	i := slices.IndexFunc(QuantityColumns,
+		func(c store.Column) bool { return c.Name == string(quantity) })
 	switch label := claim.Noun(quantity); {
 	case quantity == sim.ExpectedReward:
 		return "expected reward J"
@@ -71,14 +72,16 @@ func labelOf(quantity sim.Quantity) string {
 // curve. Runs without noise are drawn as lines where the prediction is not the exact one.
 func drawCurves(j *claim.Question, d *figureSource) Figure {
 	sets := d.sets
-	against := map[rom.Kind]string{rom.LeadingOrder: "reduced-order model", rom.PaperRule: "paper’s curve"}[j.Kind]
+	against := map[rom.Kind]string{rom.LeadingOrder: "reduced-order model",
+		rom.PaperRule: "paper’s curve"}[j.Kind]
 	quantity := j.Check.Recorded()
 	mean := "Mean " + claim.Noun(quantity)
 	f := coursesOf(quantity, mean+" against the predicted curve", sets)
 	f.Caption = "Where the theory holds, the points, which are means over the replicas, follow the line of their colour at every step."
 	if against != "" {
 		f.Title = mean + " against the " + against + drawnOf(sets)
-		f.Caption = "Where the " + against + " holds, it follows the simulated mean reward at every step; the gap between them is its error."
+		f.Caption = "Where the " + against +
+			" holds, it follows the simulated mean reward at every step; the gap between them is its error."
 	}
 	for _, set := range thinned(sets) {
 		c := set.Cells[0]
@@ -110,7 +113,8 @@ func drawCurves(j *claim.Question, d *figureSource) Figure {
 				}
 				measured.Points = append(measured.Points, FigurePoint{x, e.Mean, lo, hi})
 			}
-			spread.Points = append(spread.Points, FigurePoint{x, float64(q[2]), float64(q[0]), float64(q[4])})
+			spread.Points = append(spread.Points,
+				FigurePoint{x, float64(q[2]), float64(q[0]), float64(q[4])})
 			if !theory.Out() {
 				predicted.Points = append(predicted.Points, BarePoint(x, curve.At(t)))
 			}
@@ -147,7 +151,8 @@ func drawFits(j *claim.Question, d *figureSource) Figure {
 		}
 		curve, exact := j.By("").Curve(c)
 		closed, leading := j.By(rom.LeadingOrder).Curve(c)
-		measured := FigureSeries{Name: "simulated", Group: group, Mark: Measured, Points: meansOf(j, c, recorded, recorded.Steps[len(recorded.Steps)-1])}
+		measured := FigureSeries{Name: "simulated", Group: group, Mark: Measured,
+			Points: meansOf(j, c, recorded, recorded.Steps[len(recorded.Steps)-1])}
 		predicted := FigureSeries{Name: "mean field", Group: group, Mark: Predicted}
 		exponential := FigureSeries{Name: fit, Group: group, Mark: Reference}
 		oscillator := FigureSeries{Name: "reduced-order model", Group: group, Mark: Reference}
@@ -155,7 +160,8 @@ func drawFits(j *claim.Question, d *figureSource) Figure {
 		end, amplitude := exponentialAt(rate.Mean, steps, c.Rewards(recorded))
 		for _, t := range steps {
 			x := float64(t)
-			exponential.Points = append(exponential.Points, BarePoint(x, end-amplitude*fp.MathExp(-rate.Mean*x)))
+			exponential.Points = append(exponential.Points,
+				BarePoint(x, end-amplitude*fp.MathExp(-rate.Mean*x)))
 			if !exact.Out() {
 				predicted.Points = append(predicted.Points, BarePoint(x, curve.At(t)))
 			}
@@ -170,7 +176,8 @@ func drawFits(j *claim.Question, d *figureSource) Figure {
 
 // meansOf returns the mean reward of a run with its intervals, at recorded steps that are at least
 // a thirtieth of a length apart.
-func meansOf(j *claim.Question, c *plan.Cell, recorded *store.Trajectory, length int) (points []FigurePoint) {
+func meansOf(j *claim.Question, c *plan.Cell, recorded *store.Trajectory,
+	length int) (points []FigurePoint) {
 	last := math.Inf(-1)
 	for i, t := range recorded.Steps {
 		if x := float64(t); x >= last+float64(length)/30 {
@@ -235,7 +242,8 @@ func drawTimes(j *claim.Question, d *figureSource) Figure {
 // drawOrbits returns a picture of the logit gap at each refresh against the orbit of
 // the published map.
 func drawOrbits(j *claim.Question, d *figureSource) Figure {
-	f := Figure{Title: "Logit gap from refresh to refresh" + drawnOf(d.sets), XLabel: "refresh", YLabel: "logit gap z"}
+	f := Figure{Title: "Logit gap from refresh to refresh" + drawnOf(d.sets), XLabel: "refresh",
+		YLabel: "logit gap z"}
 	f.Caption = "Where the published map holds, its orbit passes through every simulated point; an error of the map grows from refresh to refresh."
 	for _, set := range thinned(d.sets) {
 		c := set.Cells[0]
@@ -272,7 +280,8 @@ func drawOrbits(j *claim.Question, d *figureSource) Figure {
 
 // drawOverThreshold returns a picture of these numbers over the run, with the edge.
 func drawOverThreshold(j *claim.Question, d *figureSource) Figure {
-	f := coursesOf(sim.ExpectedReward, "Learning rate over the threshold of its place, along the run", d.sets)
+	f := coursesOf(sim.ExpectedReward, "Learning rate over the threshold of its place, along the run",
+		d.sets)
 	f.YLabel = "ηλ/κ*"
 	f.Caption = "The margin is 1 less the line. Beyond the threshold of the nearest fixed point a run sharpens, passes the edge at 1, and is led back to it."
 	edge := FigureSeries{Name: "the edge", Mark: Reference}
@@ -280,7 +289,8 @@ func drawOverThreshold(j *claim.Question, d *figureSource) Figure {
 		c := set.Cells[0]
 		steps, shares := j.OverThreshold(c)
 		// a line
-		line := FigureSeries{Name: "simulated", Group: withoutVariant(set.Label, c.Variant), Mark: Predicted}
+		line := FigureSeries{Name: "simulated", Group: withoutVariant(set.Label, c.Variant),
+			Mark: Predicted}
 		for i, t := range steps {
 			if t > 0 {
 				line.Points = append(line.Points, BarePoint(float64(t), shares[i]))
@@ -299,7 +309,9 @@ func drawOverThreshold(j *claim.Question, d *figureSource) Figure {
 func drawLaws(j *claim.Question, d *figureSource) Figure {
 	set := d.sets[len(d.sets)-1]
 	c := set.Cells[0]
-	f := Figure{Title: "Laws fitted to a run without inertia, " + cmp.Or(withoutVariant(set.Label, c.Variant), "the only cell"), XLabel: "optimizer step", YLabel: "reward"}
+	f := Figure{Title: "Laws fitted to a run without inertia, " +
+		cmp.Or(withoutVariant(set.Label, c.Variant), "the only cell"), XLabel: "optimizer step",
+		YLabel: "reward"}
 	f.Caption = "The run has no inertia. Where several laws, with and without inertia, follow its curve within the noise of a log, a good fit does not identify the dynamics. The forecast is fitted to the left of the vertical line only."
 	curve, theory := j.By("").Curve(c)
 	recorded := j.Trajectory(j.Outcome(c), sim.ExpectedReward)
@@ -317,19 +329,24 @@ func drawLaws(j *claim.Question, d *figureSource) Figure {
 	const quantile95 = 1.645 // of the standard normal law
 	noise := FigureSeries{Name: "mean of two logs, 5–95 %", Group: "reward", Mark: Spread}
 	for i, v := range j.LogNoise(c) {
-		noise.Points = append(noise.Points, FigurePoint{float64(steps[i]), reward[i], reward[i] - quantile95*math.Sqrt(v), reward[i] + quantile95*math.Sqrt(v)})
+		noise.Points = append(noise.Points,
+			FigurePoint{float64(steps[i]), reward[i],
+				reward[i] - quantile95*math.Sqrt(v), reward[i] + quantile95*math.Sqrt(v)})
 	}
 	f.Series = append(f.Series, noise)
 	line("mean field", "reward", Predicted, func(i int) float64 { return reward[i] })
 	for _, l := range measure.Laws {
 		if fit, ok := measure.FitLaw(l, steps, reward); ok {
-			line(fmt.Sprintf("%s, R² = %.3f", l, fit.R2), string(l), Reference, func(i int) float64 { return fit.At(steps[i]) })
+			line(fmt.Sprintf("%s, R² = %.3f", l, fit.R2), string(l), Reference,
+				func(i int) float64 { return fit.At(steps[i]) })
 		}
 	}
 	known := measure.KnownPoints(len(steps))
 	origin := float64(steps[known-1])
 	if fit, ok := measure.FitLaw(measure.CriticallyDamped, steps[:known], reward[:known]); ok {
-		forecast := FigureSeries{Name: fmt.Sprintf("critically-damped, from the first 30 %%, plateau %.2g", fit.Plateau), Group: "forecast", Mark: Boundary}
+		forecast := FigureSeries{Name: fmt.Sprintf(
+			"critically-damped, from the first 30 %%, plateau %.2g", fit.Plateau), Group: "forecast",
+			Mark: Boundary}
 		for _, t := range steps {
 			if x := fit.At(t); x <= 1.2*slices.Max(reward) {
 				forecast.Points = append(forecast.Points, BarePoint(float64(t), x))
@@ -339,6 +356,7 @@ func drawLaws(j *claim.Question, d *figureSource) Figure {
 	}
 	f.Series = append(f.Series, FigureSeries{Name: "30 %", Group: "forecast", Mark: Boundary,
 		Points: []FigurePoint{BarePoint(origin, 0), BarePoint(origin, 1.2*slices.Max(reward))}})
-	f.Series = append(f.Series, FigureSeries{Name: "simulated mean of J", Group: "reward", Mark: Measured, Points: meansOf(j, c, recorded, steps[len(steps)-1])})
+	f.Series = append(f.Series, FigureSeries{Name: "simulated mean of J", Group: "reward",
+		Mark: Measured, Points: meansOf(j, c, recorded, steps[len(steps)-1])})
 	return f
 }

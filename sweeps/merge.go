@@ -65,7 +65,8 @@ func readShards(dirs []string) (p *plan.Plan, journals []*store.Journal, err err
 			return nil, nil, err
 		}
 		if manifests = append(manifests, m); m.Hash != manifests[0].Hash {
-			return nil, nil, &store.FolderError{Message: fmt.Sprintf("%s holds another configuration than %s: the shards of a sweep have one file and the same --set", dir, dirs[0])}
+			return nil, nil, &store.FolderError{Message: fmt.Sprintf(
+				"%s holds another configuration than %s: the shards of a sweep have one file and the same --set", dir, dirs[0])}
 		}
 	}
 	spec, err := config.Restore(dirs[0], manifests[0].Config)
@@ -80,12 +81,14 @@ func readShards(dirs []string) (p *plan.Plan, journals []*store.Journal, err err
 			return nil, nil, err
 		}
 		if n := len(j.Damaged); n > 0 {
-			return nil, nil, &store.DamagedError{Message: fmt.Sprintf("%s: %d damaged lines: run its shard again, which computes their cells anew", dir, n)}
+			return nil, nil, &store.DamagedError{Message: fmt.Sprintf(
+				"%s: %d damaged lines: run its shard again, which computes their cells anew", dir, n)}
 		}
 		for _, id := range slices.Sorted(maps.Keys(j.Outcomes)) {
 			o := j.Outcomes[id]
 			if o.Version != sim.Version {
-				return nil, nil, &store.DamagedError{Message: fmt.Sprintf("%s: cells of version %q of grposim, this is %q: merge with that version, or run its shard again", dir, o.Version, sim.Version)}
+				return nil, nil, &store.DamagedError{Message: fmt.Sprintf(
+					"%s: cells of version %q of grposim, this is %q: merge with that version, or run its shard again", dir, o.Version, sim.Version)}
 			}
 			other := held[id]
 			if other == nil {
@@ -96,7 +99,8 @@ func readShards(dirs []string) (p *plan.Plan, journals []*store.Journal, err err
 			case err != nil:
 				return nil, nil, err
 			case !same:
-				return nil, nil, &store.DamagedError{Message: fmt.Sprintf("%s and %s hold different measurements of cell %s: find out which is wrong, and run its shard again in an empty folder", o.Source(), other.Source(), id)}
+				return nil, nil, &store.DamagedError{Message: fmt.Sprintf(
+					"%s and %s hold different measurements of cell %s: find out which is wrong, and run its shard again in an empty folder", o.Source(), other.Source(), id)}
 			}
 		}
 		journals = append(journals, j)
@@ -108,7 +112,8 @@ func readShards(dirs []string) (p *plan.Plan, journals []*store.Journal, err err
 		}
 	}
 	if missing > 0 {
-		return nil, nil, &store.DamagedError{Message: fmt.Sprintf("%d of %d cells are missing: %s", missing, len(p.Cells), absent(manifests))}
+		return nil, nil, &store.DamagedError{Message: fmt.Sprintf("%d of %d cells are missing: %s",
+			missing, len(p.Cells), absent(manifests))}
 	}
 	return p, journals, nil
 }

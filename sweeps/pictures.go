@@ -2,57 +2,23 @@ package sweeps
 
 import (
 	"fmt"
+	"slices"
 
 	"grposim/rom"
-	"grposim/sweeps/claim"
 	"grposim/sweeps/config"
+	"grposim/sweeps/judge"
+	"grposim/sweeps/plan"
 )
-
-// picture describes the figures of the checks of a claim. The zero picture is replaced by
-// deviationPicture.
-type picture struct {
-	shows shown
-	// family returns the family of a check: checks of equal family share a figure. A
-	// check of family "" has a figure of its own; so has every check if family is nil.
-	family func(check *config.Check) string
-	spans  span // the variants that one figure shows
-	// draw returns the figure except for its name and the variant in its title; j is the
-	// judgement of the first of the checks.
-	draw func(j *claim.Question, d *figureSource) Figure
-}
-
-// shown is what of its checks a picture shows.
-type shown int
-
-const (
-	// what was measured and predicted: a hypothesis has a picture of its own
-	predictions              shown = iota
-	predictionsAndHypotheses       // a hypothesis too
-	hypothesisAlone                // what was measured, and a hypothesis about it
-)
-
-// span is the range of variants that one figure shows.
-type span int
-
-const (
-	oneVariant  span = iota // one figure per variant
-	allVariants             // one figure, with the variants side by side
-)
-
-// byClaim returns the family of all checks of the same claim.
-func byClaim(check *config.Check) string { return check.Claim.Name }
-
-// byOver is the family of all checks of a claim over the same key.
-func byOver(check *config.Check) string { return check.Claim.Name + " over " + check.Over }
 
 // deviationPicture shows the deviations of measured from predicted values. Checks of single
 // variants share a figure if claim, prediction, expectation and kind of margin are the same.
-var deviationPicture = picture{draw: drawDeviations, spans: allVariants, family: func(check *config.Check) string {
-	if check.Variant == "" {
-		return ""
-	}
-	return fmt.Sprint(check.Claim.Name, check.Prediction, check.Expect, check.Margin > 0)
-}}
+var deviationPicture = picture{draw: drawDeviations, spans: allVariants,
+	family: func(check *config.Check) string {
+		if check.Variant == "" {
+			return ""
+		}
+		return fmt.Sprint(check.Claim.Name, check.Prediction, check.Expect, check.Margin > 0)
+	}}
 
 // pictures has the pictures of claims. The others show deviations.
 var pictures = map[*config.Claim]picture{
@@ -131,8 +97,8 @@ var frontierPicture = overPicture{
 	},
 }
 
-// classPicture is that of the claims about classes, lawsPicture that of the claims about laws fitted
-// to the logged reward: of all checks one.
+// classPicture is that of the claims about classes, lawsPicture that of the claims about laws
+// fitted to the logged reward: of all checks one.
 var (
 	classPicture = picture{family: byClaim, spans: allVariants, draw: drawClasses}
 	lawsPicture  = picture{family: func(*config.Check) string { return "laws" }, draw: drawLaws}
@@ -146,10 +112,14 @@ var (
 		label:   "%s at the threshold",
 		caption: "Each point is the value at which the fixed point was found to lose stability in simulation. A theory holds where the points lie on its line.",
 		theories: []theoryLine{
-			{"", "exact, at the measured stiffness"}, {rom.PaperRule, "paper’s rule"}, {rom.RuleAtStiffness, "paper’s rule at λ of the stiffest mode"}, {rom.LeadingOrder, "reduced-order model, γ = 0"},
+			{"", "exact, at the measured stiffness"}, {rom.PaperRule, "paper’s rule"},
+			{rom.RuleAtStiffness, "paper’s rule at λ of the stiffest mode"},
+			{rom.LeadingOrder, "reduced-order model, γ = 0"},
 		},
 		deep: []theoryLine{
-			{"", "two matrices, at the measured stiffness"}, {rom.PaperRule, "paper’s rule"}, {rom.RuleAtStiffness, "paper’s rule at λ"}, {rom.LeadingOrder, "one number: λ, all of it stale"},
+			{"", "two matrices, at the measured stiffness"}, {rom.PaperRule, "paper’s rule"},
+			{rom.RuleAtStiffness, "paper’s rule at λ"},
+			{rom.LeadingOrder, "one number: λ, all of it stale"},
 		},
 	}
 	onsetPicture = overPicture{
@@ -158,7 +128,9 @@ var (
 		caption: "Each point is the value at which the decay was found to become oscillatory in simulation. A theory holds where the points lie on its line.",
 		ratio:   "onset in %s / that of ζ = 1",
 		theories: []theoryLine{
-			{"", "exact, at the measured stiffness"}, {rom.LeadingOrder, "reduced-order model, ζ = 1"}, {rom.PaperRule, "paper’s model, ζ = 1"}, {rom.RuleAtStiffness, "paper’s model at λ of the stiffest mode, ζ = 1"},
+			{"", "exact, at the measured stiffness"}, {rom.LeadingOrder, "reduced-order model, ζ = 1"},
+			{rom.PaperRule, "paper’s model, ζ = 1"},
+			{rom.RuleAtStiffness, "paper’s model at λ of the stiffest mode, ζ = 1"},
 		},
 	}
 )
@@ -172,9 +144,59 @@ var (
 		theories: []theoryLine{{"", "linear dynamics"}, {rom.LeadingOrder, "reduced-order model"}},
 	}
 	dampingPicture = overPicture{
-		title:    "Damping ratio",
-		caption:  "A theory holds where the measured points lie on its line. Below ζ = 1 a deviation oscillates while it decays.",
-		label:    "damping ratio ζ",
-		theories: []theoryLine{{"", "linear dynamics"}, {rom.LeadingOrder, "reduced-order model"}, {rom.PaperRule, "paper’s model"}, {rom.RuleAtStiffness, "paper’s model at λ of the stiffest mode"}},
+		title:   "Damping ratio",
+		caption: "A theory holds where the measured points lie on its line. Below ζ = 1 a deviation oscillates while it decays.",
+		label:   "damping ratio ζ",
+		theories: []theoryLine{{"", "linear dynamics"}, {rom.LeadingOrder, "reduced-order model"},
+			{rom.PaperRule, "paper’s model"},
+			{rom.RuleAtStiffness, "paper’s model at λ of the stiffest mode"}},
 	}
 )
+
+// figureSources divides the checks of a plan among figures, which are in the order of
+// their first checks.
+func figureSources(plan *plan.Plan, verdicts []judge.Verdict) []*figureSource {
+	var sources []*figureSource
+	byID := make(map[string]*figureSource)
+	for _, planned := range plan.Checks {
+		for i, p := range picturesOf(planned.Check) {
+			family := ""
+			if p.family != nil {
+				family = p.family(planned.Check)
+			}
+			if family == "" {
+				family, p.spans = fmt.Sprint(planned.Index, i), oneVariant
+			}
+			variants, across := variantsOf(planned.Sets), p.spans == allVariants
+			if across && len(variants) > 0 {
+				variants = []string{""}
+			}
+			for _, variant := range variants {
+				id := family + " of " + variant
+				d := byID[id]
+				if d == nil {
+					d = &figureSource{picture: p, variant: variant}
+					byID[id] = d
+					sources = append(sources, d)
+				}
+				if !slices.Contains(d.checks, planned.Check) {
+					d.checks = append(d.checks, planned.Check)
+				}
+				for _, set := range planned.Sets {
+					if across || set.Cells[0].Variant == variant {
+						d.add(set)
+					}
+				}
+				for i := range verdicts {
+					if v := &verdicts[i]; v.Check == planned.Index && (across || v.Variant == variant) {
+						d.verdicts = append(d.verdicts, v)
+					}
+				}
+			}
+		}
+	}
+	return sources
+}
+
+// hypothesisPicture shows the quantity that a hypothesis is about.
+var hypothesisPicture = picture{draw: drawHypothesis, shows: hypothesisAlone}

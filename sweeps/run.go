@@ -2,11 +2,14 @@ package sweeps
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"time"
 
+	"grposim/sweeps/config"
 	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 )
@@ -24,7 +27,8 @@ type Runner struct {
 }
 
 // Run carries out a plan with the given number of workers and without a cache; see Runner.Run.
-func Run(ctx context.Context, plan *plan.Plan, dir string, workers int, progress Progress) (*Experiment, error) {
+func Run(ctx context.Context, plan *plan.Plan, dir string, workers int,
+	progress Progress) (*Experiment, error) {
 	return Runner{Workers: workers, Progress: progress}.Run(ctx, plan, dir)
 }
 
@@ -69,7 +73,9 @@ func (m Runner) lock(ctx context.Context, dir, name string) (release func() erro
 }
 
 // fromCache appends the cells that the cache has to the journal, and returns the others.
-func (r *run) fromCache(ctx context.Context, missing []*plan.Cell) (others []*plan.Cell, err error) {
+func (r *run) fromCache(
+	ctx context.Context, missing []*plan.Cell,
+) (others []*plan.Cell, err error) {
 	if r.Cache == nil {
 		return missing, nil
 	}
@@ -138,7 +144,8 @@ func (m Runner) open(ctx context.Context, plan *plan.Plan, dir string) (opened *
 	if err != nil {
 		return nil, err
 	}
-	r := &run{Runner: m, plan: plan, dir: dir, release: release, manifest: store.NewManifest(plan.Spec.Name, plan.Spec.Document())}
+	r := &run{Runner: m, plan: plan, dir: dir, release: release,
+		manifest: store.NewManifest(plan.Spec.Name, plan.Spec.Document())}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, r.close())
@@ -157,11 +164,13 @@ func (m Runner) open(ctx context.Context, plan *plan.Plan, dir string) (opened *
 	r.manifest.Shard = plan.Shard
 	var damaged *store.DamagedError
 	if previous, err := store.ReadManifest(dir); errors.As(err, &damaged) {
-		m.Progress.Note(fmt.Sprintf("note: %s is damaged; it is written again from the configuration", filepath.Join(dir, store.ManifestName)))
+		m.Progress.Note(fmt.Sprintf("note: %s is damaged; it is written again from the configuration",
+			filepath.Join(dir, store.ManifestName)))
 	} else if err == nil {
 		r.manifest.Run = previous.Run
 		if previous.Hash != r.manifest.Hash {
-			m.Progress.Note(fmt.Sprintf("note: %s held another configuration; its tables and report are replaced, its simulated cells are kept", dir))
+			m.Progress.Note(
+				fmt.Sprintf("note: %s held another configuration; its tables and report are replaced, its simulated cells are kept", dir))
 		}
 	}
 	if err := r.manifest.Write(dir); err != nil {
@@ -186,7 +195,7 @@ func (r *run) close() error {
 	return errors.Join(err, r.release())
 }
 
-// SimulateCells simulates the cells that the journal lacks and appends their outcomes to it, sorts the
+// simulate simulates the cells that the journal lacks and appends their outcomes to it, sorts the
 // journal, and records in the manifest how long it took.
 func (r *run) simulate(ctx context.Context) error {
 	wall, cpu := time.Now(), store.CPUSeconds()
@@ -200,7 +209,8 @@ func (r *run) simulate(ctx context.Context) error {
 	if simulated == 0 && r.manifest.Run != nil {
 		return nil
 	}
-	r.manifest.Run = store.NewRunInfo(r.Workers, simulated, time.Since(wall).Seconds(), store.CPUSeconds()-cpu)
+	r.manifest.Run = store.NewRunInfo(r.Workers, simulated, time.Since(wall).Seconds(),
+		store.CPUSeconds()-cpu)
 	return r.manifest.Write(r.dir)
 }
 
@@ -226,23 +236,25 @@ func (r *run) simulateMissing(ctx context.Context) (simulated int, err error) {
 		work += c.Work()
 	}
 	if kept > 0 && len(missing) > 0 {
-		r.Progress.Note(fmt.Sprintf("%s: continuing after %d of %d cells", r.plan.Spec.Name, kept, planned))
+		r.Progress.Note(fmt.Sprintf("%s: continuing after %d of %d cells", r.plan.Spec.Name, kept,
+			planned))
 	}
 	r.Progress.Begin(r.plan.Spec.Name, planned, planned-len(missing), work)
-	err = plan.SimulateCells(ctx, missing, r.Workers, r.Progress.Work, func(_ int, o *store.Outcome) error {
-		simulated++
-		r.Progress.Cell()
-		if err := r.add(o); err != nil {
-			return err
-		}
-		if r.Cache == nil {
+	err = plan.SimulateCells(ctx, missing, r.Workers, r.Progress.Work,
+		func(_ int, o *store.Outcome) error {
+			simulated++
+			r.Progress.Cell()
+			if err := r.add(o); err != nil {
+				return err
+			}
+			if r.Cache == nil {
+				return nil
+			}
+			if err := r.Cache.Put(o); err != nil {
+				r.Progress.Note(fmt.Sprintf("note: the cache cannot be written: %v", err))
+			}
 			return nil
-		}
-		if err := r.Cache.Put(o); err != nil {
-			r.Progress.Note(fmt.Sprintf("note: the cache cannot be written: %v", err))
-		}
-		return nil
-	})
+		})
 	r.Progress.End()
 	return simulated, err
 }
@@ -263,4 +275,55 @@ type Progress interface {
 	Part(name, what string, done, total int)
 	// Note gives a message for the user, of one line. It can come before Begin.
 	Note(message string)
+}
+
+// newTrajectoryTable creates trajectories.parquet of the plan's cells in a locked results folder,
+// with the parameters of every cell and the data dictionary in its metadata.
+func newTrajectoryTable(p *plan.Plan, dir string) (*store.TrajectoryTable, error) {
+	asJSON := func(value any) func(io.Writer) error {
+		return func(w io.Writer) error {
+			text, err := json.Marshal(value)
+			_, writing := w.Write(text)
+			return errors.Join(err, writing)
+		}
+	}
+	return store.NewTrajectoryTable(dir, len(p.Cells),
+		func(i int) store.LabelledCell { return labelled(p, i) },
+		store.Metadata{Key: "grposim.cells",
+			Write: func(w io.Writer) error { return describeCells(p, w) }},
+		store.Metadata{Key: "grposim.columns", Write: asJSON(store.TrajectoryColumns)},
+		store.Metadata{Key: "grposim.quantities", Write: asJSON(quantityColumns(p))})
+}
+
+// labelled names cell i in a table of trajectories.
+func labelled(p *plan.Plan, i int) store.LabelledCell {
+	return store.LabelledCell{ID: p.Cells[i].ID, Label: p.Cells[i].Label()}
+}
+
+// describeCells writes a JSON list of the cells with their parameters.
+func describeCells(p *plan.Plan, w io.Writer) error {
+	type described struct {
+		Cell       string         `json:"cell"`
+		Label      string         `json:"label"`
+		Variant    string         `json:"variant"`
+		Parameters map[string]any `json:"parameters"`
+	}
+	separator := "["
+	for i := range p.Cells {
+		c := &p.Cells[i]
+		d := described{c.ID, c.Label(), c.Variant, make(map[string]any)}
+		for _, k := range config.Keys {
+			d.Parameters[k.Path] = k.JSON(&c.Settings)
+		}
+		text, err := json.Marshal(d)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(w, "%s%s", separator, text); err != nil {
+			return err
+		}
+		separator = ","
+	}
+	_, err := io.WriteString(w, "]")
+	return err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -42,7 +43,9 @@ func open(dir string) (*plan.Plan, map[string]*store.Outcome, error) {
 		return nil, nil, err
 	}
 	if len(journal.Damaged) > 0 {
-		return nil, nil, &store.DamagedError{Message: fmt.Sprintf("%s: %d damaged lines: run the sweep again, which computes their cells anew", filepath.Join(dir, store.JournalName), len(journal.Damaged))}
+		return nil, nil, &store.DamagedError{Message: fmt.Sprintf(
+			"%s: %d damaged lines: run the sweep again, which computes their cells anew",
+			filepath.Join(dir, store.JournalName), len(journal.Damaged))}
 	}
 	missing, versions := 0, make(map[string]bool)
 	for _, id := range plan.IDs() {
@@ -53,13 +56,17 @@ func open(dir string) (*plan.Plan, map[string]*store.Outcome, error) {
 		}
 	}
 	if s := manifest.Shard; missing > 0 && s != nil {
-		return nil, nil, &store.FolderError{Message: fmt.Sprintf("%s is shard %d of %d: `grposim merge OUT DIR…` judges all shards together", dir, s.Index, s.Of)}
+		return nil, nil, &store.FolderError{Message: fmt.Sprintf(
+			"%s is shard %d of %d: `grposim merge OUT DIR…` judges all shards together", dir, s.Index, s.Of)}
 	}
 	if missing > 0 {
-		return nil, nil, &store.DamagedError{Message: fmt.Sprintf("%s: %d of %d cells are missing: run the sweep again, which computes them", dir, missing, len(plan.Cells))}
+		return nil, nil, &store.DamagedError{Message: fmt.Sprintf(
+			"%s: %d of %d cells are missing: run the sweep again, which computes them", dir, missing,
+			len(plan.Cells))}
 	}
 	if len(versions) > 1 {
-		return nil, nil, &store.DamagedError{Message: fmt.Sprintf("%s: cells of %d versions of grposim: run the sweep again, which computes those of other versions anew", dir, len(versions))}
+		return nil, nil, &store.DamagedError{Message: fmt.Sprintf(
+			"%s: cells of %d versions of grposim: run the sweep again, which computes those of other versions anew", dir, len(versions))}
 	}
 	plan.Note = journal.ForeignNote(plan.IDs())
 	return plan, journal.Outcomes, nil
@@ -70,7 +77,8 @@ func open(dir string) (*plan.Plan, map[string]*store.Outcome, error) {
 func readManifest(dir string) (*store.Manifest, error) {
 	manifest, err := store.ReadManifest(dir)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil, &store.FolderError{Message: fmt.Sprintf("%s holds no results: run `grposim sweep FILE` with this --out first", dir)}
+		return nil, &store.FolderError{Message: fmt.Sprintf(
+			"%s holds no results: run `grposim sweep FILE` with this --out first", dir)}
 	}
 	return manifest, err
 }
@@ -107,4 +115,19 @@ func JudgeStored(ctx context.Context, dir string, progress Progress) (*Experimen
 		return nil, err
 	}
 	return NewExperiment(ctx, plan, outcomes, runtime.GOMAXPROCS(0), progress)
+}
+
+// TrajectoriesCSV writes the rows of trajectories.parquet of a finished results folder as CSV, from
+// its journal, and writes nothing into the folder. Its errors are those of Open, of w and of ctx.
+func TrajectoriesCSV(ctx context.Context, w io.Writer, dir string, progress Progress) error {
+	plan, outcomes, err := openNoted(dir, progress)
+	if err != nil {
+		return err
+	}
+	table, err := store.NewTrajectoryCSV(w)
+	for i := 0; i < len(plan.Cells) && err == nil; i++ {
+		cell := labelled(plan, i)
+		err = errors.Join(ctx.Err(), table.Write(cell, outcomes[cell.ID]))
+	}
+	return errors.Join(err, table.Flush())
 }

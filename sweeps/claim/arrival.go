@@ -50,7 +50,8 @@ func (m *Model) end(c *plan.Cell) (e expectedEnd) {
 		return m.endOfNetwork(c)
 	}
 	target := theory.NewTarget(&s, c.Start, m.predictSettings(&s))
-	e.reward, e.distance, e.Kind = target.Reward, theory.NearInMean*target.Span+target.Rounding(), cmp.Or(m.Kind, rom.Exact)
+	e.reward, e.distance, e.Kind = target.Reward, theory.NearInMean*target.Span+target.Rounding(),
+		cmp.Or(m.Kind, rom.Exact)
 	curve, path := m.Course(c)
 	if e.Kind, e.Because = path.Kind, path.Because; e.Out() {
 		return e
@@ -71,7 +72,8 @@ func (m *Model) end(c *plan.Cell) (e expectedEnd) {
 	}
 	unknown := at(curve.neglectedAt)
 	if wide := farOfSpread * spread; wide > farOfRange*target.Span {
-		e.Because = scope.Undecided.Because(fmt.Sprintf("at its end runs differ by %.2g, so that those that arrived are not told from others", spread))
+		e.Because = scope.Undecided.Because(
+			fmt.Sprintf("at its end runs differ by %.2g, so that those that arrived are not told from others", spread))
 		return e
 	}
 	e.distance = max(e.distance, farOfSpread*spread)
@@ -86,7 +88,8 @@ func (m *Model) end(c *plan.Cell) (e expectedEnd) {
 	e.Neglected = arrive.Neglected
 	switch left := e.distance - unknown; {
 	case !(left > 0) || math.IsNaN(spread):
-		e.Leave(scope.HigherOrder, math.Inf(1), "the end of the mean path, or how far runs differ there, is not known to within the distance")
+		e.Leave(scope.HigherOrder, math.Inf(1),
+			"the end of the mean path, or how far runs differ there, is not known to within the distance")
 	case spread > 0:
 		e.Leave(scope.HigherOrder, fp.MathExp(-1-left/spread))
 	}
@@ -97,7 +100,8 @@ func (m *Model) end(c *plan.Cell) (e expectedEnd) {
 // many runs arrive there is not derived.
 func (m *Model) endOfNetwork(c *plan.Cell) (e expectedEnd) {
 	p, arms := m.prediction(c), c.Settings.Bandit.Arms
-	e.Kind, e.Because = cmp.Or(m.Kind, rom.Exact), cmp.Or(theory.MissingFixedPoint(p), scope.Networks.Because("the share of runs that arrive"))
+	e.Kind, e.Because = cmp.Or(m.Kind, rom.Exact),
+		cmp.Or(theory.MissingFixedPoint(p), scope.Networks.Because("the share of runs that arrive"))
 	if p.FixedPoint != nil {
 		e.reward, e.distance = p.FixedPoint.Reward, theory.NearInMean*math.Abs(arms[0].Mean-arms[1].Mean)
 	}
@@ -119,7 +123,8 @@ func compareArrival(j *Question, c *plan.Cell) Finding {
 	f := newFinding(rom.Exact)
 	end := j.end(c)
 	f.Predicted = end.Number
-	f.Quantity = fmt.Sprintf("share of replicas that end within %.2g of J = %.4g", end.distance, end.reward)
+	f.Quantity = fmt.Sprintf("share of replicas that end within %.2g of J = %.4g", end.distance,
+		end.reward)
 	if len(o.Ends) == 0 {
 		return f
 	}
@@ -138,7 +143,8 @@ func compareArrival(j *Question, c *plan.Cell) Finding {
 	f.Measured, f.Replicas = e.Mean, len(arrived)
 	f.Lo, f.Hi = e.Share(float64(len(arrived)), j.Confidence)
 	if others != nil {
-		f.Instead = fmt.Sprintf("%d of %d replicas end elsewhere, at J = %.4g on average", len(others), len(arrived), measure.Average(others))
+		f.Instead = fmt.Sprintf("%d of %d replicas end elsewhere, at J = %.4g on average", len(others),
+			len(arrived), measure.Average(others))
 	}
 	return f
 }

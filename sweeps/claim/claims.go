@@ -5,19 +5,23 @@
 //     its interval, and what the theory predicts.
 //
 // A claim has two halves. Its declaration, a [config.Claim], says what it requires of cells and of
-// the keys of its checks, and which predictions it can name; it is in sweeps/config/claims_*.go. Its
-// logic is a row of the table claims. Neither applies the margin: package sweeps/judge does.
+// the keys of its checks, and which predictions it can name; it is in sweeps/config/claims_*.go.
+// Its logic is a row of the table claims. Neither applies the margin: package sweeps/judge does.
 package claim
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
+	"grposim/rom"
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sim/probe"
 	"grposim/sweeps/config"
 	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 )
 
 // claim is the part of a claim that measures and predicts. Its config.Claim is the part
@@ -38,7 +42,8 @@ type claim interface {
 var claims = map[*config.Claim]claim{
 	config.Trajectory: path{
 		quantity: func(check *config.Check) string {
-			return "worst deviation of mean " + Noun(check.Recorded()) + ", share of " + unitOf(check.Recorded())
+			return "worst deviation of mean " + Noun(check.Recorded()) + ", share of " +
+				unitOf(check.Recorded())
 		},
 		compare: compareTrajectory, ideal: idealCourse,
 	},
@@ -55,15 +60,20 @@ var claims = map[*config.Claim]claim{
 		records: sim.LogitGap, ideal: (*Model).refreshedGaps,
 	},
 
-	config.FixedPoint:      scalar{quantity: "expected reward, mean", estimate: sim.ExpectedRewardMean, predict: (*Model).rewardMean, rest: scope.OfMean},
-	config.EdgeOfStability: scalar{quantity: "stiffness at the end", estimate: sim.StiffnessAtEnd, predict: (*Model).edge},
+	config.FixedPoint: scalar{quantity: "expected reward, mean", estimate: sim.ExpectedRewardMean,
+		predict: (*Model).rewardMean, rest: scope.OfMean},
+	config.EdgeOfStability: scalar{quantity: "stiffness at the end", estimate: sim.StiffnessAtEnd,
+		predict: (*Model).edge},
 	config.RateOverThreshold: path{
 		quantity: only("largest rate over the threshold of its place, from the burn-in on"),
 		compare:  compareOverThreshold,
 	},
-	config.StationaryFluctuation: scalar{quantity: "expected reward, variance", estimate: sim.ExpectedRewardVariance, predict: (*Model).fluctuation, rest: scope.OfVariance},
-	config.DegenerateGroups:      scalar{quantity: "share of zero-variance groups", estimate: sim.ZeroVarianceShare, predict: (*Model).zeroVariance, rest: scope.OfZeroShare},
-	config.EarlySlope:            scalar{quantity: "stiffness by the early slope", estimate: sim.EarlySlope, predict: (*Model).earlySlope},
+	config.StationaryFluctuation: scalar{quantity: "expected reward, variance",
+		estimate: sim.ExpectedRewardVariance, predict: (*Model).fluctuation, rest: scope.OfVariance},
+	config.DegenerateGroups: scalar{quantity: "share of zero-variance groups",
+		estimate: sim.ZeroVarianceShare, predict: (*Model).zeroVariance, rest: scope.OfZeroShare},
+	config.EarlySlope: scalar{quantity: "stiffness by the early slope",
+		estimate: sim.EarlySlope, predict: (*Model).earlySlope},
 	config.Relaxation: scalar{
 		quantity: "relaxation rate per step", estimate: probe.RelaxationRate, predict: (*Model).fittedRate,
 		unresolved: unfitted("no decay above round-off"),
@@ -86,7 +96,8 @@ var claims = map[*config.Claim]claim{
 
 	config.FluctuationScaling: Slope{
 		quantity: "slope of log variance of expected reward",
-		Estimate: sim.ExpectedRewardVariance, predict: (*Model).rewardVariance, InRun: (*Model).fluctuation, rest: scope.OfVariance,
+		Estimate: sim.ExpectedRewardVariance, predict: (*Model).rewardVariance,
+		InRun: (*Model).fluctuation, rest: scope.OfVariance,
 	},
 	config.RelaxationScaling: Slope{
 		quantity: "slope of log relaxation rate",
@@ -105,15 +116,20 @@ var claims = map[*config.Claim]claim{
 		compare:  compareGap(func(frontier, onset float64) float64 { return math.Log(frontier / onset) }),
 	}},
 	config.FrontierConstant: ofFrontiers{summary{
-		quantity: only("largest deviation of visible frontier / the paper's line from its geometric mean over η"), compare: compareConstant,
+		quantity: only(
+			"largest deviation of visible frontier / the paper's line from its geometric mean over η"),
+		compare: compareConstant,
 	}},
 	config.ClassOccurs: summary{
-		quantity: func(check *config.Check) string { return "number of K at which the mean reward is " + check.Class },
-		compare:  compareClassOccurs,
+		quantity: func(check *config.Check) string {
+			return "number of K at which the mean reward is " + check.Class
+		},
+		compare: compareClassOccurs,
 	},
 	config.ClassThroughout: summary{
 		quantity: func(check *config.Check) string {
-			return "number of " + map[string]string{config.LagIntervalKey: "K", config.ArmsKey: "bandits"}[check.Over] + " at which the mean reward is " + check.Class
+			over := map[string]string{config.LagIntervalKey: "K", config.ArmsKey: "bandits"}[check.Over]
+			return "number of " + over + " at which the mean reward is " + check.Class
 		},
 		compare: compareClassThroughout,
 	},
@@ -122,4 +138,96 @@ var claims = map[*config.Claim]claim{
 // only returns a quantity that is the same for every check.
 func only(quantity string) func(*config.Check) string {
 	return func(*config.Check) string { return quantity }
+}
+
+// NewEvidence returns the outcomes of a plan's cells as evidence. The confidence of every interval
+// is 1 − (1 − Spec.Confidence)/n with n = max(Verdicts(plan), 1): those of all verdicts hold
+// together with the confidence of the configuration (Bonferroni).
+func NewEvidence(p *plan.Plan, outcomes map[string]*store.Outcome) *Evidence {
+	e := &Evidence{Outcomes: outcomes, Cache: p.Cache, Part: plan.Always, Workers: 1}
+	e.Confidence = 1 - (1-p.Spec.Confidence)/float64(max(Verdicts(p), 1))
+	if e.Cache == nil {
+		e.Cache = theory.NewCache()
+	}
+	return e
+}
+
+// NewQuestion puts a check to the theory as derived.
+func NewQuestion(check *config.Check, e *Evidence) *Question {
+	return &Question{Model: Model{check, check.Prediction, config.NoFault, e.Cache}, Evidence: e}
+}
+
+// Quantities returns the names of the quantities that a check judges in a set.
+func Quantities(check *config.Check, set plan.CellSet) []string {
+	return claims[check.Claim].quantities(check, set.Cells)
+}
+
+// VerdictsOn returns the number of verdicts of a check on a set: one for each quantity, or with a
+// hypothesis one.
+func VerdictsOn(check *config.Check, set plan.CellSet) int {
+	if check.Hypothesis != nil {
+		return 1
+	}
+	return len(Quantities(check, set))
+}
+
+// Verdicts returns the number of verdicts that all checks of a plan make together.
+func Verdicts(plan *plan.Plan) (n int) {
+	for _, planned := range plan.Checks {
+		for _, set := range planned.Sets {
+			n += VerdictsOn(planned.Check, set)
+		}
+	}
+	return n
+}
+
+// Find returns the findings of the claim in a set of cells: one per quantity, with a hypothesis the
+// one that it is about. If a cell of the set has no fixed point to start from, all are out of
+// scope.
+func (j *Question) Find(set plan.CellSet) []Finding {
+	quantities := Quantities(j.Check, set)
+	findings := make([]Finding, len(quantities))
+	if slices.ContainsFunc(set.Cells,
+		func(c *plan.Cell) bool { return c.Status == store.NoFixedPoint }) {
+		for i := range findings {
+			findings[i] = newFinding(rom.Exact)
+			findings[i].Predicted.Because = scope.NotReached.Because()
+			findings[i].Unrested = findings[i].Predicted
+		}
+	} else {
+		findings = claims[j.Check.Claim].find(j, set)
+	}
+	for i := range findings {
+		findings[i].Quantity = cmp.Or(findings[i].Quantity, quantities[i])
+		findings[i].Estimate = cmp.Or(findings[i].Estimate, string(j.Check.Claim.Event),
+			j.Check.Claim.Name)
+	}
+	if j.Check.Hypothesis != nil {
+		tested := max(0, slices.IndexFunc(findings, func(f Finding) bool { return f.tested }))
+		return findings[tested : tested+1]
+	}
+	return findings
+}
+
+// InCell returns the first finding of a claim in one cell, by the theory and the search of the
+// check.
+func (j *Question) InCell(of *config.Claim, c *plan.Cell) Finding {
+	return claims[of].find(j, plan.CellSet{Cells: []*plan.Cell{c}})[0]
+}
+
+// SlopeOf returns the claim of a check as one about how a number changes.
+func SlopeOf(check *config.Check) Slope { return claims[check.Claim].(Slope) }
+
+// Noiseless returns the outcome that a cell would have without noise if the theory
+// were right, with those estimates only that the claim's predictions need.
+func (j *Question) Noiseless(c *plan.Cell) *store.Outcome {
+	o := &store.Outcome{ID: c.ID, Status: c.Status}
+	if c.Status == store.NoFixedPoint {
+		return o
+	}
+	if j.Check.Displacement > 0 {
+		j.noiselessStiffness(c, o)
+	}
+	claims[j.Check.Claim].noiseless(&j.Model, c, o)
+	return o
 }

@@ -15,7 +15,8 @@ import (
 type Class string
 
 // Classes lists the classes in the order of the legend.
-var Classes = []Class{Monotone, Overshooting, Oscillatory, Sustained, Locked, Diverged, AtRest, Unresolved}
+var Classes = []Class{Monotone, Overshooting, Oscillatory, Sustained, Locked, Diverged, AtRest,
+	Unresolved}
 
 const (
 	Monotone     Class = "monotone"     // never turns back
@@ -100,7 +101,8 @@ func ClassOf(c *plan.Cell, t *store.Trajectory) Class {
 	reach := measure.Spread(reward)
 	tolerance := max(measure.VisibleShare*reach, band)
 	switch {
-	case reach <= max(band, still*size) && reach+band <= max(smallError*measure.Spread(c.Settings.ArmMeans()), still*size):
+	case reach <= max(band, still*size) &&
+		reach+band <= max(smallError*measure.Spread(c.Settings.ArmMeans()), still*size):
 		return AtRest
 	case reach <= tolerance:
 		return Unresolved
@@ -176,4 +178,14 @@ func turns(curve []float64, tolerance float64) []int {
 		}
 	}
 	return turned
+}
+
+// median returns the median of at least one value, NaN if one is NaN.
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values)) // NaN first
+	n := len(sorted)
+	if math.IsNaN(sorted[0]) {
+		return sorted[0]
+	}
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }

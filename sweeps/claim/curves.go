@@ -11,6 +11,7 @@ import (
 	"grposim/option"
 	"grposim/rom"
 	"grposim/rom/cell"
+	"grposim/rom/force"
 	"grposim/rom/paper"
 	"grposim/rom/rest"
 	"grposim/rom/scope"
@@ -90,14 +91,18 @@ func compareTrajectory(j *Question, c *plan.Cell) Finding {
 			f.Measured, f.Lo, f.Hi = deviation, lo, hi
 			curve.neglect(&f.Predicted, curve.neglectedAt(t)/math.Abs(curve.unit))
 			if f.Unresolved = ""; hi-lo > 2 {
-				f.Unresolved = fmt.Sprintf("the error of the mean is larger than its whole way, %.2g: the quantity hardly moves", math.Abs(curve.unit))
+				f.Unresolved = fmt.Sprintf(
+					"the error of the mean is larger than its whole way, %.2g: the quantity hardly moves",
+					math.Abs(curve.unit))
 			}
-			f.Quantity = fmt.Sprintf("deviation of mean %s at step %d, share of %s", Noun(quantity), t, unitOf(quantity))
+			f.Quantity = fmt.Sprintf("deviation of mean %s at step %d, share of %s", Noun(quantity), t,
+				unitOf(quantity))
 		}
 	}
 	if unpredicted >= 0 && rank == 0 {
 		f.Predicted.Neglected = nil
-		f.Predicted.Leave(scope.HigherOrder, math.Inf(1), fmt.Sprintf("from step %d on the spread of runs has no finite prediction", unpredicted))
+		f.Predicted.Leave(scope.HigherOrder, math.Inf(1),
+			fmt.Sprintf("from step %d on the spread of runs has no finite prediction", unpredicted))
 	}
 	return f
 }
@@ -205,7 +210,8 @@ func saturationNumbers(m *Model, cells []*plan.Cell) []scalar {
 
 // ofFit returns the numbers that a fit to the predicted curve of a cell gives, at least one. They
 // neglect as much as they move if the curve is displaced by what it leaves out.
-func (m *Model) ofFit(c *plan.Cell, kind sim.CurveFit, fit func(steps []int, reward []float64) []float64) []scope.Number {
+func (m *Model) ofFit(c *plan.Cell, kind sim.CurveFit,
+	fit func(steps []int, reward []float64) []float64) []scope.Number {
 	curve, theory := m.Curve(c)
 	if theory.Out() {
 		return []scope.Number{theory, theory} // no fit gives more
@@ -237,7 +243,8 @@ func (m *Model) earlySlope(c *plan.Cell) scope.Number {
 		return scope.Number{Value: stiffness, Kind: rom.PaperRule, Because: within.Because}
 	case rom.RuleAtStiffness:
 		p := m.prediction(c)
-		return scope.Number{Value: p.Stiffness.Total, Kind: rom.RuleAtStiffness, Because: theory.MissingFixedPoint(p)}
+		return scope.Number{Value: p.Stiffness.Total, Kind: rom.RuleAtStiffness,
+			Because: theory.MissingFixedPoint(p)}
 	}
 	s := m.Settings(c)
 	return m.ofFit(c, sim.EarlySlopeFit, func(steps []int, reward []float64) []float64 {
@@ -347,7 +354,8 @@ func (m *Model) Course(c *plan.Cell) (cv Curve, p scope.Number) {
 	if p.Because = cmp.Or(because, m.fewKicks(c, s.Run.Steps)); p.Out() {
 		return Curve{}, p
 	}
-	recorded, steps := sim.RecordedSteps(c.Settings.Run.Steps, c.Settings.Lag), theory.ComparedSteps(&c.Settings)
+	recorded, steps := sim.RecordedSteps(c.Settings.Run.Steps, c.Settings.Lag),
+		theory.ComparedSteps(&c.Settings)
 	between := quantity.SinceRecord(c.Settings.Lag)
 	if between {
 		steps = theory.EveryStep(c.Settings.Run.Steps)
@@ -360,12 +368,14 @@ func (m *Model) Course(c *plan.Cell) (cv Curve, p scope.Number) {
 	if cv.follow(steps, path); between {
 		cv = Curve{
 			steps: recorded, values: theory.SinceRecord(cv.values, recorded),
-			neglected: theory.SinceRecord(cv.neglected, recorded), rounding: theory.SinceRecord(cv.rounding, recorded),
+			neglected: theory.SinceRecord(cv.neglected, recorded),
+			rounding:  theory.SinceRecord(cv.rounding, recorded),
 		}
 	}
 	_, values := cv.Sample(recorded)
 	if cv.unit = measure.Spread(slices.DeleteFunc(values, math.IsNaN)); cv.unit < stillCurve {
-		p.Because = scope.Undecided.Because(fmt.Sprintf("the predicted mean of %s does not move", quantity))
+		p.Because = scope.Undecided.Because(
+			fmt.Sprintf("the predicted mean of %s does not move", quantity))
 	}
 	return cv, p
 }
@@ -383,7 +393,8 @@ func (m *Model) along(c *plan.Cell, params rom.Params, of rom.Observed, steps []
 // follow sets the curve to a path that along returned.
 func (c *Curve) follow(steps []int, path *rom.Path) {
 	c.steps = steps
-	c.values, c.deviation, c.neglected, c.rounding = path.Mean, path.Deviation, path.Neglected, path.Rounding
+	c.values, c.deviation, c.neglected, c.rounding = path.Mean, path.Deviation, path.Neglected,
+		path.Rounding
 }
 
 // stillCurve is the range of a predicted mean, or of its rise, up to which rounding decides a share
@@ -411,7 +422,8 @@ func (m *Model) Curve(c *plan.Cell) (cv Curve, p scope.Number) {
 		return Curve{}, p
 	}
 	start, point, ok := m.way(params, c.Start)
-	if byFormula := m.Kind == rom.LeadingOrder || m.Kind == rom.PaperRule && c.Settings.Estimator.GroupSize == option.Infinite; !ok && byFormula {
+	if byFormula := m.Kind == rom.LeadingOrder ||
+		m.Kind == rom.PaperRule && c.Settings.Estimator.GroupSize == option.Infinite; !ok && byFormula {
 		p.Because = scope.NotReached.Because()
 		return Curve{}, p
 	}
@@ -420,7 +432,8 @@ func (m *Model) Curve(c *plan.Cell) (cv Curve, p scope.Number) {
 		p.Because = scope.Undecided.Because("it starts at the reward where it ends")
 		return Curve{}, p
 	}
-	if because := theory.FewKicks(params, &c.Settings, c.Start, point, ok, c.Settings.Run.Steps); because.Out() {
+	if because := theory.FewKicks(params, &c.Settings, c.Start, point, ok,
+		c.Settings.Run.Steps); because.Out() {
 		p.Because = because
 		return Curve{}, p
 	}
@@ -433,7 +446,8 @@ func (m *Model) Curve(c *plan.Cell) (cv Curve, p scope.Number) {
 		s := m.Settings(c)
 		stiffness, within := m.paperStiffness(c)
 		p.Because = within.Because
-		cv.form = paper.Curve(stiffness, s.Optimizer.LearningRate, s.Optimizer.Momentum, paperAge(&s), start, point.Reward)
+		cv.form = paper.Curve(stiffness, s.Optimizer.LearningRate, s.Optimizer.Momentum, paperAge(&s),
+			start, point.Reward)
 		return cv, p
 	}
 	steps := theory.ComparedSteps(&c.Settings)
@@ -449,4 +463,16 @@ func (m *Model) Curve(c *plan.Cell) (cv Curve, p scope.Number) {
 
 // OfPolicy are the recorded quantities of which the value at the last step is compared:
 // those of the policy. Those of the samples are the noise of a single step.
-var OfPolicy = append(sim.Strata.Parts(), sim.ExpectedReward, sim.TrueReward, sim.Entropy, sim.Collision, sim.KLReference, sim.LogitGap)
+var OfPolicy = append(sim.Strata.Parts(), sim.ExpectedReward, sim.TrueReward, sim.Entropy,
+	sim.Collision, sim.KLReference, sim.LogitGap)
+
+// way returns J at the start and the fixed point that runs reach from there, without one the reward
+// of the best arms.
+func (m *Model) way(
+	params rom.Params, start []float64,
+) (from float64, point rest.FixedPoint, reached bool) {
+	if point, reached = m.cache.Equilibrium(params).Reached(); !reached {
+		point.Reward = force.BestReward(params)
+	}
+	return force.ExpectedReward(params, start), point, reached
+}

@@ -21,6 +21,7 @@ import (
 	"grposim/sim/probe"
 	"grposim/sweeps/config"
 	"grposim/sweeps/plan"
+	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
 )
 
@@ -128,25 +129,28 @@ func stiffnessNumbers(m *Model, cells []*plan.Cell) (all []scalar) {
 	}
 	uninformed := func(_ *plan.Cell, f *Finding) string {
 		if math.IsInf(f.Hi, 1) && m.Check.Draws >= probe.FewestInformative {
-			return fmt.Sprintf("fewer than %d informative draws among %d: in the others all rewards are equal, or the displacement changes no group", probe.FewestInformative, m.Check.Draws)
+			return fmt.Sprintf(
+				"fewer than %d informative draws among %d: in the others all rewards are equal, or the displacement changes no group", probe.FewestInformative, m.Check.Draws)
 		}
 		return ""
 	}
 	// one with a fault is not kept
 	predict := sync.OnceValue(func() *rom.Prediction { return m.prediction(cells[0]) })
 	for _, name := range names {
-		all = append(all, scalar{quantity: name, estimate: name, unresolved: uninformed, predict: func(m *Model, c *plan.Cell) scope.Number {
-			p, s, params := predict(), m.Settings(c), m.Params(c)
-			of := scope.Number{Kind: p.ForceKind}
-			of.Leave(scope.Rounding, stiffnessRounding*s.Estimator.KL.Coefficient)
-			of.Because = cmp.Or(missingStiffness(p), m.missingExact(of.Kind), cell.KnownForce(params).Because)
-			if !of.Out() {
-				var across float64
-				of.Value, across = probed(c, name, params, p.FixedPoint.Logits)
-				of.Leave(scope.Probe, across)
-			}
-			return of
-		}})
+		all = append(all, scalar{quantity: name, estimate: name, unresolved: uninformed,
+			predict: func(m *Model, c *plan.Cell) scope.Number {
+				p, s, params := predict(), m.Settings(c), m.Params(c)
+				of := scope.Number{Kind: p.ForceKind}
+				of.Leave(scope.Rounding, stiffnessRounding*s.Estimator.KL.Coefficient)
+				of.Because = cmp.Or(missingStiffness(p), m.missingExact(of.Kind),
+					cell.KnownForce(params).Because)
+				if !of.Out() {
+					var across float64
+					of.Value, across = probed(c, name, params, p.FixedPoint.Logits)
+					of.Leave(scope.Probe, across)
+				}
+				return of
+			}})
 	}
 	return all
 }
@@ -154,14 +158,16 @@ func stiffnessNumbers(m *Model, cells []*plan.Cell) (all []scalar) {
 // networkStiffness compares the largest eigenvalues of Λ and Λ_f on the weights of a network.
 func networkStiffness() []scalar {
 	of := func(name string, number func(*rest.ModeStiffness) float64) scalar {
-		return scalar{quantity: name, estimate: name, unresolved: func(*plan.Cell, *Finding) string { return "" }, predict: func(m *Model, c *plan.Cell) scope.Number {
-			p := m.prediction(c)
-			n := scope.Number{Kind: p.ForceKind, Because: missingStiffness(p)}
-			if !n.Out() {
-				n.Value = number(&p.Stiffness)
-			}
-			return n
-		}}
+		return scalar{quantity: name, estimate: name,
+			unresolved: func(*plan.Cell, *Finding) string { return "" },
+			predict: func(m *Model, c *plan.Cell) scope.Number {
+				p := m.prediction(c)
+				n := scope.Number{Kind: p.ForceKind, Because: missingStiffness(p)}
+				if !n.Out() {
+					n.Value = number(&p.Stiffness)
+				}
+				return n
+			}}
 	}
 	return []scalar{
 		of(plan.StiffnessTotal, func(s *rest.ModeStiffness) float64 { return s.Total }),
@@ -175,13 +181,16 @@ func (m *Model) edge(c *plan.Cell) (n scope.Number) {
 	p, s := m.prediction(c), m.Settings(c)
 	n.Kind, n.Because = rom.LeadingOrder, missingStiffness(p)
 	if !n.Out() && p.Stiffness.Fresh != 0 && !grpo.OnPolicy(&s.Lag) {
-		n.Because = scope.Networks.Because("where training beyond the threshold ends if a part of the gradient is fresh")
+		n.Because = scope.Networks.Because(
+			"where training beyond the threshold ends if a part of the gradient is fresh")
 		return n
 	}
 	// nothing drives a run below the threshold along the manifold; a planted fault does not decide
 	// what is claimed
-	if nearest := m.cache.Predict(&c.Settings, rom.Unit).LeadingOrder.CriticalLearningRate; !n.Out() && nearest != nil && c.Settings.Optimizer.LearningRate < *nearest {
-		n.Because = scope.Networks.Because(fmt.Sprintf("where a run ends whose learning rate is below the threshold of the nearest fixed point, %.3g,", *nearest))
+	nearest := m.cache.Predict(&c.Settings, rom.Unit).LeadingOrder.CriticalLearningRate
+	if !n.Out() && nearest != nil && c.Settings.Optimizer.LearningRate < *nearest {
+		n.Because = scope.Networks.Because(
+			fmt.Sprintf("where a run ends whose learning rate is below the threshold of the nearest fixed point, %.3g,", *nearest))
 		return n
 	}
 	if rate := p.LeadingOrder.CriticalLearningRate; rate != nil {
@@ -193,31 +202,39 @@ func (m *Model) edge(c *plan.Cell) (n scope.Number) {
 // probed returns what the cell's stiffness probe of a name measures by the theory at the given
 // logits: c·(Λ v) with its covector c and direction v. across is the error of its central
 // difference where the force has a kink, a jump or a bent weight.
-func probed(c *plan.Cell, name string, params rom.Params, logits []float64) (slope, across float64) {
+func probed(
+	c *plan.Cell, name string, params rom.Params, logits []float64,
+) (slope, across float64) {
 	fresh, stale := force.Stiffness(params, logits)
 	for _, p := range c.Sim().Stiffness {
 		if p.Name != name {
 			continue
 		}
-		covector, direction := mat.NewVecDense(len(p.Covector), p.Covector), mat.NewVecDense(len(p.Direction), p.Direction)
+		covector, direction := mat.NewVecDense(len(p.Covector), p.Covector),
+			mat.NewVecDense(len(p.Direction), p.Direction)
 		if p.Displaced != sim.Behind {
 			slope += mat.Inner(covector, fresh, direction)
 		}
 		if p.Displaced != sim.Current {
 			slope += mat.Inner(covector, stale, direction)
 		}
-		kinked := params.GroupSize != option.Infinite && (params.Optimizer.MaxNorm > 0 || params.KL.In == option.InReward)
-		if bent := params.Importance.Mode == option.SAPO || params.Importance.Mode == option.VESPO; !kinked && !bent {
+		kinked := params.GroupSize != option.Infinite &&
+			(params.Optimizer.MaxNorm > 0 || params.KL.In == option.InReward)
+		if bent := params.Importance.Mode == option.SAPO ||
+			params.Importance.Mode == option.VESPO; !kinked && !bent {
 			continue
 		}
-		near, far := centralSlope(&p, params, logits, p.Displacement), centralSlope(&p, params, logits, 2*p.Displacement)
+		near, far := centralSlope(&p, params, logits, p.Displacement),
+			centralSlope(&p, params, logits, 2*p.Displacement)
 		across = math.Abs((4*near-far)/3 - slope)
 	}
 	return slope, across
 }
 
 // centralSlope returns −c·(E[g](θ + dv) − E[g](θ − dv))/2d of the policies that a probe displaces.
-func centralSlope(p *probe.Stiffness, params rom.Params, logits []float64, d float64) (slope float64) {
+func centralSlope(
+	p *probe.Stiffness, params rom.Params, logits []float64, d float64,
+) (slope float64) {
 	pushed := make([]float64, len(logits))
 	for _, d := range [2]float64{d, -d} {
 		moved := slices.Clone(logits)
@@ -233,4 +250,30 @@ func centralSlope(p *probe.Stiffness, params rom.Params, logits []float64, d flo
 		slope -= floats.Dot(p.Covector, pushed) / (2 * d)
 	}
 	return slope
+}
+
+// noiselessStiffness adds the estimates of a check's stiffness probes; none where there
+// is no fixed point.
+func (m *Model) noiselessStiffness(c *plan.Cell, o *store.Outcome) {
+	add := func(name string, x float64) { o.Estimates = append(o.Estimates, certain(name, x)) }
+	params := m.Params(c)
+	point, ok := rest.Reached(params)
+	if !ok {
+		return
+	}
+	fresh, stale := force.Stiffness(params, point.Logits)
+	stiffest := rest.Modes(fresh, stale)[0]
+	add(plan.StiffnessTotal, stiffest.Total)
+	add(plan.StiffnessFresh, stiffest.Fresh)
+	add(plan.StiffnessStale, stiffest.Stale)
+	arms := len(c.Settings.Bandit.Arms)
+	if arms == 2 || m.Check.Locate == nil {
+		return
+	}
+	for a := range arms {
+		for b := range arms {
+			add(plan.MatrixEntry(plan.StiffnessFresh, a, b), fresh.At(a, b))
+			add(plan.MatrixEntry(plan.StiffnessStale, a, b), stale.At(a, b))
+		}
+	}
 }

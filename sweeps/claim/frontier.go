@@ -17,7 +17,8 @@ import (
 // The claims about the class of the mean reward, and about the smallest learning rate or
 // refresh interval at which it visibly oscillates.
 var (
-	frontier           = event{quantity: "visible oscillation", kind: rom.PaperRule, predict: (*Model).threshold}
+	frontier = event{quantity: "visible oscillation", kind: rom.PaperRule,
+		predict: (*Model).threshold}
 	frontierAboveOnset = event{
 		quantity: "visible oscillation against ζ = 1", kind: rom.PaperRule,
 		predict: (*Model).onset, side: FromBelow,
@@ -27,7 +28,9 @@ var (
 // ofFrontiers is a summary of the visible frontiers of a set.
 type ofFrontiers struct{ summary }
 
-func (ofFrontiers) noiseless(m *Model, c *plan.Cell, o *store.Outcome) { frontier.noiseless(m, c, o) }
+func (ofFrontiers) noiseless(m *Model, c *plan.Cell, o *store.Outcome) {
+	frontier.noiseless(m, c, o)
+}
 
 // paper returns the same question about the paper's formulas, at the paper's stiffness
 // unless the check names another.
@@ -69,14 +72,17 @@ func compareMedian(j *Question, set plan.CellSet) Finding {
 	if !math.IsInf(f.Hi, 1) {
 		f.Measured = (f.Lo + f.Hi) / 2
 	}
-	f.Quantity = fmt.Sprintf("median of |visible frontier / the paper's line − 1| (%d of %d bandits within the margin, %d below, %d without a frontier up to the end of the search)", within, len(low), below, beyond)
+	f.Quantity = fmt.Sprintf(
+		"median of |visible frontier / the paper's line − 1| (%d of %d bandits within the margin, %d below, %d without a frontier up to the end of the search)", within, len(low), below, beyond)
 	return f
 }
 
 // compareGap compares with 0, from below, the least of the first gap and its rises over η, divided
 // by the largest gap. between is the gap of the η of the visible frontier and the η at which ζ = 1
 // at its K_ref.
-func compareGap(between func(frontier, onset float64) float64) func(j *Question, set plan.CellSet) Finding {
+func compareGap(
+	between func(frontier, onset float64) float64,
+) func(j *Question, set plan.CellSet) Finding {
 	return func(j *Question, set plan.CellSet) Finding {
 		p := j.paper()
 		f := newFinding(p.Kind)
@@ -189,14 +195,4 @@ func (j *Question) ofClass(cells []*plan.Cell) (number int, known bool) {
 		}
 	}
 	return number, true
-}
-
-// median returns the median of at least one value, NaN if one is NaN.
-func median(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values)) // NaN first
-	n := len(sorted)
-	if math.IsNaN(sorted[0]) {
-		return sorted[0]
-	}
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }

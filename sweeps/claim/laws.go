@@ -32,9 +32,11 @@ func lawFitNumbers(m *Model, _ []*plan.Cell) []scalar {
 	quantity := "R² of the " + m.Check.Law + " law"
 	switch {
 	case m.Kind != rom.PaperRule:
-		return []scalar{{quantity: quantity, estimate: sim.LoggedR2(measure.Law(m.Check.Law)), predict: func(m *Model, c *plan.Cell) scope.Number { return m.loggedR2(c, m.law()) }}}
+		return []scalar{{quantity: quantity, estimate: sim.LoggedR2(measure.Law(m.Check.Law)),
+			predict: func(m *Model, c *plan.Cell) scope.Number { return m.loggedR2(c, m.law()) }}}
 	case m.Check.Law != string(measure.CriticallyDamped):
-		return []scalar{atLeast("R² of the critically-damped law less that of the "+m.Check.Law, sim.LoggedLead(m.law()), 0)}
+		return []scalar{atLeast("R² of the critically-damped law less that of the "+m.Check.Law,
+			sim.LoggedLead(m.law()), 0)}
 	}
 	return []scalar{atLeast(quantity, sim.LoggedR2(m.law()), paperBar)}
 }
@@ -51,9 +53,10 @@ func forecastNumbers(m *Model, _ []*plan.Cell) []scalar {
 
 // atLeast returns a number that is claimed not to be below a bound.
 func atLeast(quantity, estimate string, bound float64) scalar {
-	return scalar{quantity: quantity, estimate: estimate, side: FromBelow, predict: func(*Model, *plan.Cell) scope.Number {
-		return scope.Number{Value: bound, Kind: rom.PaperRule}
-	}}
+	return scalar{quantity: quantity, estimate: estimate, side: FromBelow,
+		predict: func(*Model, *plan.Cell) scope.Number {
+			return scope.Number{Value: bound, Kind: rom.PaperRule}
+		}}
 }
 
 // LogNoise returns the variance of the mean of two logs about the mean-field curve at each step
@@ -117,7 +120,8 @@ func (m *Model) loggedR2(c *plan.Cell, law measure.Law) scope.Number {
 	square, scatter := all(reward)
 	rounding := 0x1p-52 * n * floats.Norm(reward, 2) // of the mean, at every step
 	if theory.Value = value; math.IsNaN(value) || square+scatter < rounding*rounding {
-		theory.Because = scope.Undecided.Because("the mean-field curve has too few points, or does not change")
+		theory.Because = scope.Undecided.Because(
+			"the mean-field curve has too few points, or does not change")
 	}
 	size := 0.0
 	for _, displaced := range curve.displaced(steps, reward) {

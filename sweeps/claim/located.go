@@ -93,7 +93,8 @@ func (j *Question) locatedAgainst(c *plan.Cell, predict locator) Finding {
 	stiffness, known := measuredStiffness(o, c)
 	if !found || !known {
 		f.Predicted.Kind = cmp.Or(f.Predicted.Kind, rom.Exact)
-		f.Predicted.Because = scope.NotSearched.Because("the measured stiffness is not certainly positive, or `from` lies beyond 16 lengths of the run")
+		f.Predicted.Because = scope.NotSearched.Because(
+			"the measured stiffness is not certainly positive, or `from` lies beyond 16 lengths of the run")
 		return f
 	}
 	f.Lo, f.Hi, f.Measured = low.Mean, math.Inf(1), low.Mean
@@ -120,16 +121,20 @@ func (j *Question) locatedAgainst(c *plan.Cell, predict locator) Finding {
 	if j.Check.Locate.Param == config.LagIntervalKey {
 		least = 1
 	}
-	rounded := math.Abs(j.prediction(c).Stiffness.Slowest) <= stiffnessRounding*c.Settings.Estimator.KL.Coefficient
-	if !p.Out() && ((p.Value <= least || math.IsInf(p.Value, 1)) && rounded || p.Value == 0 && at(nil).Value != 0) {
-		f.Predicted.Because = scope.NotSearched.Because("a mode is so slow that the sign of its measured stiffness is not certain")
+	rounded := math.Abs(
+		j.prediction(c).Stiffness.Slowest) <= stiffnessRounding*c.Settings.Estimator.KL.Coefficient
+	if !p.Out() && ((p.Value <= least || math.IsInf(p.Value, 1)) && rounded ||
+		p.Value == 0 && at(nil).Value != 0) {
+		f.Predicted.Because = scope.NotSearched.Because(
+			"a mode is so slow that the sign of its measured stiffness is not certain")
 	}
 	if reach := f.Lo; !f.Predicted.Out() && math.IsInf(p.Value, 1) {
 		if !math.IsInf(f.Hi, 1) {
 			reach = f.Hi
 		}
 		if reach > p.searched {
-			f.Predicted.Because = scope.NotSearched.Because(fmt.Sprintf("the theory says what is below %.4g only", p.searched))
+			f.Predicted.Because = scope.NotSearched.Because(
+				fmt.Sprintf("the theory says what is below %.4g only", p.searched))
 		}
 	}
 	f.Predicted.Value = max(f.Predicted.Value, least) // the smallest interval that can be located is 1
@@ -140,8 +145,12 @@ func (j *Question) locatedAgainst(c *plan.Cell, predict locator) Finding {
 	}
 	total, _ := o.Estimate(plan.StiffnessTotal)
 	in := c.Sim()
-	if from := in.Location.First(&in, total.Mean); !f.Predicted.Out() && f.Predicted.Value+f.Predicted.Size() < from && low.Mean >= from && j.over(c, stiffness, from) {
-		f.Predicted.Because = scope.NotSearched.Because(fmt.Sprintf("it begins at %.4g, where by the theory what it looks for has begun and is over", from))
+	from := in.Location.First(&in, total.Mean)
+	if !f.Predicted.Out() && f.Predicted.Value+f.Predicted.Size() < from && low.Mean >= from &&
+		j.over(c, stiffness, from) {
+		f.Predicted.Because = scope.NotSearched.Because(
+			fmt.Sprintf("it begins at %.4g, where by the theory what it looks for has begun and is over",
+				from))
 	}
 	return f
 }
@@ -192,7 +201,8 @@ func (m *Model) clippedSearch(c *plan.Cell) scope.Reason {
 		return scope.Reason{}
 	}
 	fresh, stale := force.Stiffness(params, at.Logits)
-	return cell.Unclipped(params, (mat.Norm(fresh, 2)+mat.Norm(stale, 2))*in.Location.Reach(&in)).Because
+	largest := (mat.Norm(fresh, 2) + mat.Norm(stale, 2)) * in.Location.Reach(&in)
+	return cell.Unclipped(params, largest).Because
 }
 
 // stiffnessError returns the relative half-width of a prediction by those of the measured
@@ -200,7 +210,8 @@ func (m *Model) clippedSearch(c *plan.Cell) scope.Reason {
 // displaced one at a time, and the changes of at(stiffness) added in squares. With more arms, at G
 // = ∞, or where centre is +Inf, it is the half-width of λ of the stiffest mode. A refresh interval
 // of more arms has the change of at(stiffness) by that.
-func (j *Question) stiffnessError(c *plan.Cell, o *store.Outcome, centre float64, at func(*rom.Measured) located) float64 {
+func (j *Question) stiffnessError(c *plan.Cell, o *store.Outcome, centre float64,
+	at func(*rom.Measured) located) float64 {
 	halfWidth := func(part string) float64 {
 		e, _ := o.Estimate(part)
 		lo, hi := e.Interval(j.Confidence)
@@ -290,7 +301,8 @@ func (m *Model) paperOnsetInterval(s *config.Settings, stiffness *rom.Measured) 
 	if at.Out() {
 		return at
 	}
-	for s.Lag.Interval = 1; paper.Onset(s.Optimizer.Momentum, paperAge(s)) > *p.Rule(m.Kind).Stiffness*s.Optimizer.LearningRate; s.Lag.Interval++ {
+	own := *p.Rule(m.Kind).Stiffness * s.Optimizer.LearningRate
+	for s.Lag.Interval = 1; paper.Onset(s.Optimizer.Momentum, paperAge(s)) > own; s.Lag.Interval++ {
 	}
 	at.Value = float64(s.Lag.Interval)
 	return at
@@ -309,7 +321,8 @@ func (m *Model) onsetRate(s *config.Settings, stiffness *rom.Measured) located {
 }
 
 // critical returns a predicted threshold, for which the theory has to compute an extent.
-func (m *Model) critical(s *config.Settings, stiffness *rom.Measured, extent rest.Extent, threshold scope.Quantity) located {
+func (m *Model) critical(s *config.Settings, stiffness *rom.Measured, extent rest.Extent,
+	threshold scope.Quantity) located {
 	if m.Kind.IsRule() {
 		return m.locatedByRule(m.cache.At(s, m.Fault.Scale, stiffness, rest.RulesAlone), threshold)
 	}
@@ -376,4 +389,43 @@ func measuredStiffness(o *store.Outcome, c *plan.Cell) (stiffness *rom.Measured,
 		return nil, false
 	}
 	return &rom.Measured{Fresh: fresh, Stale: stale}, true
+}
+
+// event is the shape of a claim about the parameter value at which an event sets in.
+type event struct {
+	quantity string
+	kind     rom.Kind // judged where the check names none; "": the theory's own
+	predict  locator
+	side     Side
+}
+
+// compare compares the located bracket with the prediction in one cell.
+func (e event) compare(j *Question, c *plan.Cell) Finding {
+	j = j.By(cmp.Or(j.Kind, e.kind))
+	f := j.locatedAgainst(c, e.predict)
+	if e.side != FromBothSides {
+		f.Side = e.side
+	}
+	return f
+}
+
+func (e event) quantities(check *config.Check, _ []*plan.Cell) []string {
+	return []string{e.quantity + " in " + config.ShortName(check.Locate.Param)}
+}
+
+func (e event) find(j *Question, set plan.CellSet) []Finding {
+	return []Finding{e.compare(j, set.Cells[0])}
+}
+
+// noiseless adds the event where the theory has it, if anywhere.
+func (e event) noiseless(m *Model, c *plan.Cell, o *store.Outcome) {
+	stiffness, known := measuredStiffness(o, c)
+	if !known {
+		return
+	}
+	at := e.predict(m.By(e.kind), c, stiffness)
+	if !at.Out() && !math.IsInf(at.Value, 0) {
+		o.Estimates = append(o.Estimates, certain(probe.LocatedLow, at.Value),
+			certain(probe.LocatedHigh, at.Value))
+	}
 }

@@ -2,12 +2,14 @@ package claim
 
 import (
 	"fmt"
+	"math"
 
 	"grposim/rom"
 	"grposim/rom/rest"
 	"grposim/rom/scope"
 	"grposim/sweeps/config"
 	"grposim/sweeps/plan"
+	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
 )
 
@@ -78,4 +80,43 @@ func (m *Model) ruleKind() rom.Kind {
 		return m.Kind
 	}
 	return ""
+}
+
+// Question is one check put to one theory, as derived or with a planted fault, and to the evidence.
+type Question struct {
+	Model
+	ExactInstead bool // the control of a refutation: the exact prediction replaces the refuted one
+	*Evidence
+}
+
+// By returns the same question about another prediction; "": the claim's default.
+func (j *Question) By(kind rom.Kind) *Question {
+	other := *j
+	other.Kind = kind
+	return &other
+}
+
+// ofEstimate returns a finding with the named estimate of a cell and its interval,
+// to be completed by a prediction.
+func (j *Question) ofEstimate(c *plan.Cell, name string) Finding {
+	f, o := newFinding(rom.Exact), j.Outcome(c)
+	f.Estimate = name
+	if e, ok := o.Estimate(name); ok {
+		f.Measured, f.Replicas = e.Mean, e.DF+1
+		f.Lo, f.Hi = c.Interval(name, e, j.Confidence)
+	} else if o.Status == store.CellOverflow {
+		f.Unresolved = "the measured number left the range of floating point"
+	}
+	return f
+}
+
+// Margin returns the absolute margin about a prediction, 0 about an infinite one.
+func (j *Question) Margin(predicted float64) float64 {
+	if math.IsInf(predicted, 0) {
+		return 0
+	}
+	if j.Check.AbsoluteMargin > 0 {
+		return j.Check.AbsoluteMargin
+	}
+	return j.Check.Margin * math.Abs(predicted)
 }

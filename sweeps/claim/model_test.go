@@ -93,8 +93,10 @@ checks:
   - {claim: arrival, at_least: 0.95}
 `)
 	end := NewQuestion(plan.Checks[0].Check, NewEvidence(plan, nil)).end(&plan.Cells[0])
-	if !end.Because.Is(scope.UnknownSize) || math.Abs(end.reward-0.8908) > 1e-4 || math.Abs(end.distance-0.035) > 1e-6 {
-		t.Errorf("ends within %g of J = %g: %s; want no predicted share, and 0.035 of 0.8908", end.distance, end.reward, end.Because)
+	if !end.Because.Is(scope.UnknownSize) || math.Abs(end.reward-0.8908) > 1e-4 ||
+		math.Abs(end.distance-0.035) > 1e-6 {
+		t.Errorf("ends within %g of J = %g: %s; want no predicted share, and 0.035 of 0.8908",
+			end.distance, end.reward, end.Because)
 	}
 }
 
@@ -110,7 +112,8 @@ func TestPathIsTheJudgedCurve(t *testing.T) {
 			t.Fatalf("%s: out of scope: %q and %q", c.Label(), path.Scope.Because, of.Because)
 		}
 		for n, step := range path.Steps {
-			if got, want := path.Reward[n], cv.At(step); got != want || path.Neglected[n] != cv.neglectedAt(step) {
+			if got, want := path.Reward[n],
+				cv.At(step); got != want || path.Neglected[n] != cv.neglectedAt(step) {
 				t.Fatalf("%s, step %d: J = %v, judged by %v", c.Label(), step, got, want)
 			}
 		}
@@ -122,7 +125,8 @@ func TestPathIsTheJudgedCurve(t *testing.T) {
 // nothing drives a run.
 func TestNetworkEdge(t *testing.T) {
 	text := edgeText + "checks: [{claim: edge-of-stability, margin: 0.1}]\n"
-	fresh := strings.Replace(text, "kl: {coefficient: 0.5, at: snapshot}", "importance: {mode: ratio}, kl: {coefficient: 0.5}", 1)
+	fresh := strings.Replace(text, "kl: {coefficient: 0.5, at: snapshot}",
+		"importance: {mode: ratio}, kl: {coefficient: 0.5}", 1)
 	for _, c := range []struct {
 		text     string
 		declined bool
@@ -182,7 +186,8 @@ func TestNeglectedTime(t *testing.T) {
 	}
 	p.Neglected = nil
 	cv.predictTime(&p, cv.steps, 1.9, true)
-	if because := p.Judged(100); p.Value != 19 || !strings.Contains(because.String(), "reaches the level or not") {
+	if because := p.Judged(100); p.Value != 19 || !strings.Contains(because.String(),
+		"reaches the level or not") {
 		t.Errorf("%g is judged: %s", p.Value, because)
 	}
 	p.Neglected = nil
@@ -194,11 +199,13 @@ func TestNeglectedTime(t *testing.T) {
 
 // A share of groups that no replica shows is not certain: the band has Wilson's interval.
 func TestBandOfShares(t *testing.T) {
-	plan := planText(t, underway+"  - {claim: trajectory, quantity: zero_variance_fraction, absolute_margin: 0.1}\n")
+	plan := planText(
+		t, underway+"  - {claim: trajectory, quantity: zero_variance_fraction, absolute_margin: 0.1}\n")
 	c, j := &plan.Cells[0], NewQuestion(plan.Checks[0].Check, NewEvidence(plan, nil))
 	recorded := &store.Trajectory{Steps: []int{0, 1}}
 	for _, q := range []sim.Quantity{sim.ZeroVarianceFraction, sim.ClipFraction, sim.Entropy} {
-		recorded.Quantities = append(recorded.Quantities, store.RecordedSeries{Quantity: q, Mean: []store.Number{0, 0}, StdErr: []store.Number{0, 0}})
+		recorded.Quantities = append(recorded.Quantities,
+			store.RecordedSeries{Quantity: q, Mean: []store.Number{0, 0}, StdErr: []store.Number{0, 0}})
 	}
 	z := distuv.UnitNormal.Quantile(1 - 0.01/4)
 	want := z * z / (64 + z*z)
@@ -227,7 +234,8 @@ func TestErrorsOfBothParts(t *testing.T) {
 	total := func(m *rom.Measured) located {
 		return located{Number: scope.Number{Value: 2 * (m.Fresh.At(0, 0) + m.Stale.At(0, 0))}}
 	}
-	got, want := j.stiffnessError(&p.Cells[0], &o, 0.5, total), 0.005*distuv.StudentsT{Mu: 0, Sigma: 1, Nu: 100}.Quantile(0.995)/0.5
+	got, want := j.stiffnessError(&p.Cells[0], &o, 0.5, total),
+		0.005*distuv.StudentsT{Mu: 0, Sigma: 1, Nu: 100}.Quantile(0.995)/0.5
 	if math.Abs(got/want-1) > 1e-6 {
 		t.Errorf("relative half-width %g, want %g", got, want)
 	}

@@ -20,7 +20,8 @@ type failureMode struct{ scalars }
 func (failureMode) noiseless(m *Model, _ *plan.Cell, o *store.Outcome) {
 	for _, mode := range diagnose.Modes {
 		named := measure.Indicator(string(mode) == m.Check.Mode)
-		o.Estimates = append(o.Estimates, certain(plan.NamedShare(mode), named), certain(plan.PaperNamedShare(mode), named))
+		o.Estimates = append(o.Estimates, certain(plan.NamedShare(mode), named),
+			certain(plan.PaperNamedShare(mode), named))
 	}
 }
 

@@ -21,7 +21,8 @@ func compareRecurrence(j *Question, c *plan.Cell) Finding {
 	f, o := newFinding(rom.Exact), j.Outcome(c)
 	f.Diverged = divergenceOf(c, o)
 	if !c.Deterministic() {
-		f.Predicted.Because = scope.Recurrence.Because("at finite G the noise of every step enters the gap")
+		f.Predicted.Because = scope.Recurrence.Because(
+			"at finite G the noise of every step enters the gap")
 		return f
 	}
 	recorded := j.Trajectory(o, sim.LogitGap)
@@ -41,9 +42,11 @@ func compareRecurrence(j *Question, c *plan.Cell) Finding {
 			return f
 		}
 		z := float64(gaps.Mean[i-1])
-		if steps := rest.RefreshSteps(params, []float64{z / 2, -z / 2}, scope.Decisive*j.Margin(0)); steps > float64(c.Settings.Lag.Interval) {
+		steps := rest.RefreshSteps(params, []float64{z / 2, -z / 2}, scope.Decisive*j.Margin(0))
+		if steps > float64(c.Settings.Lag.Interval) {
 			f.Measured = math.NaN()
-			f.Predicted.Because = scope.Recurrence.Because(fmt.Sprintf("the block from step %d, where z = %.4g, does not converge: to come within half the margin of the map's next policy, z = %.4g, takes about %.2g steps, not %d", recorded.Steps[i-1], z, next, steps, c.Settings.Lag.Interval))
+			f.Predicted.Because = scope.Recurrence.Because(
+				fmt.Sprintf("the block from step %d, where z = %.4g, does not converge: to come within half the margin of the map's next policy, z = %.4g, takes about %.2g steps, not %d", recorded.Steps[i-1], z, next, steps, c.Settings.Lag.Interval))
 			return f
 		}
 		if d := float64(gaps.Mean[i]) - next; math.IsNaN(d) || math.Abs(d) > math.Abs(f.Measured) {

@@ -38,7 +38,9 @@ func addGrowth(to *scope.Number, own scope.Number, in probe.Cell) {
 	if own.Out() || own.Value >= 0 || in.Relaxation == nil {
 		return
 	}
-	grown := func(steps int) float64 { return in.Relaxation.Offset * fp.MathExp(-own.Value*float64(steps)) }
+	grown := func(steps int) float64 {
+		return in.Relaxation.Offset * fp.MathExp(-own.Value*float64(steps))
+	}
 	x := min(probe.FittedGrowth*grown(in.Run.BurnIn), grown(in.Run.Steps))
 	to.Leave(scope.HigherOrder, to.Value*x*x, fmt.Sprintf("the deviation grows to %.2g", x))
 }
@@ -68,7 +70,8 @@ func (m *Model) fitted(c *plan.Cell) (rate, dampingRatio float64, because scope.
 			}
 		}
 	})
-	return rate, dampingRatio, cmp.Or(cell.Unclipped(params, force).Because, rarelyDiffer(&in, p, rate))
+	return rate, dampingRatio, cmp.Or(cell.Unclipped(params, force).Because,
+		rarelyDiffer(&in, p, rate))
 }
 
 // rarelyDiffer says that noise decides the deviation of a pair, where it does. While the groups of
@@ -90,7 +93,8 @@ func rarelyDiffer(c *probe.Cell, p *rom.Prediction, rate float64) scope.Reason {
 	}
 	differ *= float64(c.Estimator.GroupSize) * float64(c.Estimator.GroupsPerStep)
 	if n := differ / math.Abs(rate); n < 1 {
-		return scope.Undecided.Because(fmt.Sprintf("the two sides of a pair differ %.2g times in a relaxation time; in scope with an offset above %.2g", n, c.Relaxation.Offset/n))
+		return scope.Undecided.Because(
+			fmt.Sprintf("the two sides of a pair differ %.2g times in a relaxation time; in scope with an offset above %.2g", n, c.Relaxation.Offset/n))
 	}
 	return scope.Reason{}
 }
@@ -138,7 +142,8 @@ func unfitted(because string) func(*plan.Cell, *Finding) string {
 		case math.IsNaN(f.Measured):
 			return "not resolved: the fit finds " + because
 		case math.IsInf(f.Hi, 1) && c.Settings.Run.Replicas > 1:
-			return fmt.Sprintf("fewer than %d steps in which the two sides of a pair draw different groups, so that the error is not known", probe.FewestInformative)
+			return fmt.Sprintf(
+				"fewer than %d steps in which the two sides of a pair draw different groups, so that the error is not known", probe.FewestInformative)
 		}
 		return ""
 	}

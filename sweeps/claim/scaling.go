@@ -26,9 +26,6 @@ type Slope struct {
 	rest  func(*scope.Sizes) float64 // see scalar.rest
 }
 
-// SlopeOf returns the claim of a check as one about how a number changes.
-func SlopeOf(check *config.Check) Slope { return claims[check.Claim].(Slope) }
-
 func (n Slope) quantities(*config.Check, []*plan.Cell) []string { return []string{n.quantity} }
 func (n Slope) noiseless(*Model, *plan.Cell, *store.Outcome)    {}
 
@@ -43,7 +40,8 @@ func (n Slope) find(j *Question, set plan.CellSet) []Finding {
 	var sized []*plan.Cell // at least three, as config.Load requires
 	for _, c := range set.Cells {
 		size := c.Settings.Estimator.GroupSize
-		if overSize && (size == option.Infinite || j.Kind == rom.LeadingOrder && size < j.Check.SmallestJudged()) {
+		if overSize && (size == option.Infinite ||
+			j.Kind == rom.LeadingOrder && size < j.Check.SmallestJudged()) {
 			continue
 		}
 		sized = append(sized, c)
@@ -78,7 +76,8 @@ func (n Slope) find(j *Question, set plan.CellSet) []Finding {
 		logY = append(logY, math.Log(e.Mean))
 		logP = append(logP, math.Log(p.Value))
 		missing = append(missing, p)
-		terms = append(terms, measure.Estimate{StdErr: e.StdErr / e.Mean, DF: e.DF, Systematic: e.Systematic / math.Abs(e.Mean)})
+		terms = append(terms, measure.Estimate{StdErr: e.StdErr / e.Mean, DF: e.DF,
+			Systematic: e.Systematic / math.Abs(e.Mean)})
 	}
 	var slope measure.Estimate
 	for i, w := range slopeWeights(x) {

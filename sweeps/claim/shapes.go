@@ -2,12 +2,10 @@ package claim
 
 import (
 	"cmp"
-	"math"
 
-	"grposim/rom"
 	"grposim/rom/scope"
 	"grposim/sim"
-	"grposim/sim/probe"
+	"grposim/sim/measure"
 	"grposim/sweeps/config"
 	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
@@ -59,7 +57,8 @@ type scalars struct {
 }
 
 func (n scalars) quantities(check *config.Check, cells []*plan.Cell) (names []string) {
-	for _, one := range n.of(&Model{Check: check, Kind: check.Prediction, Fault: config.NoFault}, cells) {
+	for _, one := range n.of(&Model{Check: check, Kind: check.Prediction, Fault: config.NoFault},
+		cells) {
 		names = append(names, one.quantity)
 	}
 	return names
@@ -99,43 +98,6 @@ func (p path) noiseless(m *Model, c *plan.Cell, o *store.Outcome) {
 	}
 }
 
-// event is the shape of a claim about the parameter value at which an event sets in.
-type event struct {
-	quantity string
-	kind     rom.Kind // judged where the check names none; "": the theory's own
-	predict  locator
-	side     Side
-}
-
-// compare compares the located bracket with the prediction in one cell.
-func (e event) compare(j *Question, c *plan.Cell) Finding {
-	j = j.By(cmp.Or(j.Kind, e.kind))
-	f := j.locatedAgainst(c, e.predict)
-	if e.side != FromBothSides {
-		f.Side = e.side
-	}
-	return f
-}
-
-func (e event) quantities(check *config.Check, _ []*plan.Cell) []string {
-	return []string{e.quantity + " in " + config.ShortName(check.Locate.Param)}
-}
-func (e event) find(j *Question, set plan.CellSet) []Finding {
-	return []Finding{e.compare(j, set.Cells[0])}
-}
-
-// noiseless adds the event where the theory has it, if anywhere.
-func (e event) noiseless(m *Model, c *plan.Cell, o *store.Outcome) {
-	stiffness, known := measuredStiffness(o, c)
-	if !known {
-		return
-	}
-	at := e.predict(m.By(e.kind), c, stiffness)
-	if !at.Out() && !math.IsInf(at.Value, 0) {
-		o.Estimates = append(o.Estimates, certain(probe.LocatedLow, at.Value), certain(probe.LocatedHigh, at.Value))
-	}
-}
-
 // summary is the shape of a claim about one number of all cells of a set.
 type summary struct {
 	quantity func(check *config.Check) string
@@ -145,5 +107,24 @@ type summary struct {
 func (s summary) quantities(check *config.Check, _ []*plan.Cell) []string {
 	return []string{s.quantity(check)}
 }
-func (s summary) find(j *Question, set plan.CellSet) []Finding { return []Finding{s.compare(j, set)} }
+func (s summary) find(j *Question, set plan.CellSet) []Finding {
+	return []Finding{s.compare(j, set)}
+}
 func (s summary) noiseless(*Model, *plan.Cell, *store.Outcome) {}
+
+// certain returns an estimate without error.
+func certain(name string, x float64) store.NamedEstimate {
+	return store.Store(name, measure.Certain(x))
+}
+
+// noiselessSeries returns a trajectory of one quantity, with the value at(t) and no
+// error at each recorded step t.
+func noiselessSeries(c *plan.Cell, quantity sim.Quantity,
+	at func(t int) float64) *store.Trajectory {
+	steps := sim.RecordedSteps(c.Settings.Run.Steps, c.Settings.Lag)
+	series := store.RecordedSeries{Quantity: quantity, StdErr: make([]store.Number, len(steps))}
+	for _, t := range steps {
+		series.Mean = append(series.Mean, store.Number(at(t)))
+	}
+	return &store.Trajectory{Steps: steps, Quantities: []store.RecordedSeries{series}}
+}

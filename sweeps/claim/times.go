@@ -5,8 +5,6 @@ import (
 	"math"
 
 	"grposim/rom"
-	"grposim/rom/force"
-	"grposim/rom/rest"
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sweeps/config"
@@ -46,7 +44,8 @@ func (m *Model) Level(c *plan.Cell) float64 {
 func compareTime(j *Question, c *plan.Cell) Finding {
 	o, quantity, level := j.Outcome(c), j.Check.Recorded(), j.Level(c)
 	f := newFinding(rom.Exact)
-	f.Replicas, f.Estimate = c.Settings.Run.Replicas, fmt.Sprintf("%s %s %g", j.Check.Claim.Name, quantity, level)
+	f.Replicas, f.Estimate = c.Settings.Run.Replicas,
+		fmt.Sprintf("%s %s %g", j.Check.Claim.Name, quantity, level)
 	curve, predicted := j.Course(c)
 	f.Predicted, f.Diverged = predicted, divergenceOf(c, o)
 	steps := sim.RecordedSteps(c.Settings.Run.Steps, c.Settings.Lag)
@@ -67,7 +66,9 @@ func compareTime(j *Question, c *plan.Cell) Finding {
 	if !fromBelow {
 		first, second = second, first
 	}
-	at := func(values []float64) float64 { return theory.Reaches(recorded.Steps, values, level, fromBelow) }
+	at := func(values []float64) float64 {
+		return theory.Reaches(recorded.Steps, values, level, fromBelow)
+	}
 	f.Measured, f.Lo, f.Hi = at(band.mean), at(first), at(second)
 	last := float64(recorded.Steps[len(recorded.Steps)-1])
 	if math.IsInf(f.Lo, 1) {
@@ -87,13 +88,4 @@ func (c *Curve) predictTime(p *scope.Number, steps []int, level float64, fromBel
 	}
 	time := theory.TimeOf(steps, values, neglected, level, fromBelow)
 	p.Value, p.Because, p.Neglected = time.Value, time.Because, time.Neglected
-}
-
-// way returns J at the start and the fixed point that runs reach from there, without one the reward
-// of the best arms.
-func (m *Model) way(params rom.Params, start []float64) (from float64, point rest.FixedPoint, reached bool) {
-	if point, reached = m.cache.Equilibrium(params).Reached(); !reached {
-		point.Reward = force.BestReward(params)
-	}
-	return force.ExpectedReward(params, start), point, reached
 }

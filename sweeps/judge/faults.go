@@ -81,7 +81,8 @@ func (j *judgement) isAffectedBy(f config.Fault, set plan.CellSet) bool {
 	if !slices.ContainsFunc(set.Cells, func(c *plan.Cell) bool { return !c.Deterministic() }) {
 		scale.Noise = 1
 	}
-	if scale != rom.Unit || f.Mode != "" && f.Mode != j.Check.Mode || f.Law != "" && f.Law != j.Check.Law {
+	if scale != rom.Unit || f.Mode != "" && f.Mode != j.Check.Mode ||
+		f.Law != "" && f.Law != j.Check.Law {
 		return true
 	}
 	faulty := *j

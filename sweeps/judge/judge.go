@@ -15,20 +15,17 @@ import (
 	"slices"
 	"strings"
 
-	"grposim/fp"
 	"grposim/rom/scope"
 	"grposim/sweeps/claim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
+	"grposim/sweeps/theory"
 )
 
-// judgement answers a question by verdicts.
-type judgement struct{ claim.Question }
-
-// Verdicts compares the evidence about a plan's cells with the predictions of the theory. It needs the
-// outcome of every cell, and returns one verdict per quantity and set of cells, in the order of the
-// checks.
+// Verdicts compares the evidence about a plan's cells with the predictions of the theory. It needs
+// the outcome of every cell, and returns one verdict per quantity and set of cells, in the order of
+// the checks.
 //
 // Every check that has a control, or expects a failure, is also run against a deliberately wrong
 // theory, and must fail (Verdict.Control). The first error in reading a trajectory is kept in the
@@ -124,38 +121,6 @@ func (j *judgement) control() (wrong *judgement, fault string) {
 	return nil, ""
 }
 
-// rule completes a verdict by comparing a finding with its prediction, within the check's margin.
-func (j *judgement) rule(v Verdict, f claim.Finding) Verdict {
-	nan := store.Number(math.NaN())
-	v.Quantity = f.Quantity
-	v.Measured, v.Lo, v.Hi = store.Number(f.Measured), store.Number(f.Lo), store.Number(f.Hi)
-	v.Predicted, v.PredictionKind = store.Number(f.Predicted.Value), f.Predicted.Kind
-	v.Expect = cmp.Or(f.Expect, v.Expect)
-	v.About, v.Estimate, v.Bandits = cmp.Or(f.About, v.About), f.Estimate, f.Bandits
-	margin := j.judgedMargin(&f)
-	v.Margin = store.Number(margin)
-	switch because := j.scope(&f); {
-	case because.Out():
-		v.Verdict, v.Because, v.Reason = OutOfScope, because.String(), because.Name()
-		v.Predicted, v.Margin = nan, nan
-	case f.Diverged.Diverged > 0:
-		// No mean over all replicas exists. A prediction says nothing of rare events,
-		// so that it is contradicted only if at least half of the replicas diverged.
-		v.Verdict, v.Because = Disagree, f.Diverged.String()
-		if 2*f.Diverged.Diverged < f.Diverged.Replicas {
-			v.Verdict, v.Because = Inconclusive, v.Because+"; there is no mean over all replicas, and the theory does not predict rare events"
-		}
-		v.Measured, v.Lo, v.Hi = nan, nan, nan
-	default:
-		v.Verdict = Compare(f.Lo, f.Hi, f.Predicted.Value, margin, f.Side, v.Expect)
-		v.Because = decided(v.Verdict, f, margin, v.Expect)
-		if f.Instead != "" && v.Verdict != Agree {
-			v.Because += "; " + f.Instead
-		}
-	}
-	return v
-}
-
 // test completes a verdict by comparing a finding with the check's hypothesis, and adds
 // what the theory says of the same quantity.
 func (j *judgement) test(v Verdict, f claim.Finding) Verdict {
@@ -168,7 +133,8 @@ func (j *judgement) test(v Verdict, f claim.Finding) Verdict {
 	says := "the theory predicts " + Format(store.Number(theory.Value), 4)
 	switch {
 	case theory.Out():
-		v.Hypothesis.Predicted, v.Hypothesis.Neglected = store.Number(math.NaN()), store.Number(math.NaN())
+		v.Hypothesis.Predicted, v.Hypothesis.Neglected = store.Number(math.NaN()),
+			store.Number(math.NaN())
 		says = "the theory predicts nothing: " + theory.Because.String()
 	case math.IsInf(theory.Value, 0):
 		says = "the theory predicts that it never occurs"
@@ -217,71 +183,56 @@ func (j *judgement) test(v Verdict, f claim.Finding) Verdict {
 	if f.Instead != "" && v.Verdict != Agree {
 		says = f.Instead + "; " + says
 	}
-	ruling := map[Ruling]string{Agree: "holds", Disagree: "is refuted", Inconclusive: "is undecided"}[v.Verdict]
+	ruling := map[Ruling]string{Agree: "holds", Disagree: "is refuted",
+		Inconclusive: "is undecided"}[v.Verdict]
 	v.Because = fmt.Sprintf("%s %s: %s %s; %s", f.Quantity, v.measured(), claim, ruling, says)
 	return v
 }
 
-// scope returns why a finding is not judged. For a hypothesis it asks what the run is, and not what
-// else the theory leaves out of its own number.
-func (j *judgement) scope(f *claim.Finding) scope.Reason {
-	h := j.Check.Hypothesis
-	if h == nil {
-		return f.Predicted.Judged(j.judgedMargin(f))
+// AddHints adds to verdicts that are out of scope for neglected terms which single change
+// of a parameter, in factors of two, would bring them into scope. Each is a part.
+func AddHints(e *claim.Evidence, plan *plan.Plan, verdicts []Verdict,
+	parts func(what string, total int) (part func() (more bool))) {
+	type place struct {
+		task    *task
+		finding int
 	}
-	run := f.Unrested
-	if !f.Predicted.Out() {
-		run.Neglected = scope.OfRun(f.Predicted.Neglected)
-	}
-	if h.Relation != config.Equals {
-		return run.JudgedWithin(max(math.Abs(f.Lo-h.Value), math.Abs(f.Hi-h.Value)), "the distance to the bound,")
-	}
-	return run.Judged(j.Margin(h.Value))
-}
-
-// judgedMargin returns the margin within which a finding is judged: none from below.
-func (j *judgement) judgedMargin(f *claim.Finding) float64 {
-	if f.Side == claim.FromBelow {
-		return 0
-	}
-	return max(j.Margin(f.Predicted.Value), f.Predicted.Resolution)
-}
-
-// decided returns the reason for a ruling in one sentence; for an inconclusive one,
-// what would decide it.
-func decided(ruling Ruling, f claim.Finding, margin float64, expect config.Expectation) string {
-	if ruling == Inconclusive {
-		half := (f.Hi - f.Lo) / 2
-		switch {
-		case f.Unresolved != "":
-			return f.Unresolved
-		case math.IsNaN(half) || math.IsNaN(f.Predicted.Value):
-			return "there is no number to compare"
-		case math.IsInf(half, 0) && f.Replicas == 1:
-			return "the error of a single replica is not known: run at least two"
-		case math.IsInf(half, 0):
-			return "at this confidence the interval has no end"
+	var places []place
+	tasks, _ := tasksOf(plan)
+	for t := range tasks {
+		for i := range claim.VerdictsOn(tasks[t].planned.Check, *tasks[t].set) {
+			if v := &verdicts[tasks[t].first+i]; v.Verdict == OutOfScope {
+				places = append(places, place{&tasks[t], i})
+			}
 		}
-		distance := math.Abs(math.Abs(f.Measured-f.Predicted.Value) - margin)
-		reach := max(f.Hi-f.Measured, f.Measured-f.Lo) // of a share near 0 or 1 the longer side
-		if more := fp.Pow(reach/distance, 2); f.Replicas > 0 && more < math.Inf(1) {
-			return fmt.Sprintf("the interval straddles the margin: about %.2g times the replicas or draws would decide", more)
-		}
-		return "the interval straddles the margin"
 	}
-	if inside := (ruling == Agree) == (expect == config.Holds); inside {
-		return reasons[f.Side].inside
-	}
-	return reasons[f.Side].outside
+	e.InParallel(len(places), parts("looking for changes that bring verdicts into scope", len(places)),
+		func(e *claim.Evidence, n int) {
+			t, i := places[n].task, places[n].finding
+			j := judgement{*claim.NewQuestion(t.planned.Check, e)}
+			verdicts[t.first+i].Because += j.wouldBeInScope(*t.set, i)
+		})
 }
 
-// reasons are those of decided verdicts, by the side of the comparison.
-var reasons = map[claim.Side]struct{ inside, outside string }{
-	claim.FromBothSides: {"the interval lies inside predicted ± margin", "the interval lies wholly outside predicted ± margin"},
-	claim.FromBelow:     {"the interval does not lie below the prediction", "the interval lies wholly below the prediction"},
-	claim.Unfound: {
-		"no event up to the end of the search, and none predicted before it",
-		"no event up to the end of the search, where one is predicted",
-	},
-	claim.Unreached: {"the level is not reached in the run, and is not predicted to be", "the level is not reached in the run, and is predicted to be"},
+// wouldBeInScope returns the changes that bring the i-th finding of a set into scope, in
+// words; "" if none does, or if a cell of the set is too large to find out.
+func (j *judgement) wouldBeInScope(set plan.CellSet, i int) string {
+	var given []config.Settings
+	for _, c := range set.Cells {
+		given = append(given, c.Settings)
+	}
+	cures := theory.WayCures
+	if slices.Contains(j.Check.Claim.Needs, config.NeedsBurnIn) {
+		cures = theory.Cures
+	}
+	return cures(given, func(changed []config.Settings) scope.Reason {
+		of := set
+		of.Cells = nil
+		for n, c := range set.Cells {
+			cell := *c
+			cell.Settings = changed[n]
+			of.Cells = append(of.Cells, &cell)
+		}
+		return j.scope(&j.Find(of)[i])
+	})
 }

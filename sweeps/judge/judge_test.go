@@ -41,11 +41,13 @@ func TestMargins(t *testing.T) {
 		{config.Check{Margin: 0.1}, math.Inf(1), 0},
 	} {
 		if got := (&claim.Question{Model: claim.Model{Check: &c.check}}).Margin(c.predicted); got != c.want {
-			t.Errorf("margin %g or %g about %g: %g, want %g", c.check.Margin, c.check.AbsoluteMargin, c.predicted, got, c.want)
+			t.Errorf("margin %g or %g about %g: %g, want %g", c.check.Margin, c.check.AbsoluteMargin,
+				c.predicted, got, c.want)
 		}
 	}
 	j := &judgement{claim.Question{Model: claim.Model{Check: &config.Check{Margin: 0.1}}}}
-	f := claim.Finding{Measured: 0.95, Lo: 0.94, Hi: 0.96, Side: claim.FromBelow, Predicted: scope.Number{Value: 1, Kind: rom.PaperRule}}
+	f := claim.Finding{Measured: 0.95, Lo: 0.94, Hi: 0.96, Side: claim.FromBelow,
+		Predicted: scope.Number{Value: 1, Kind: rom.PaperRule}}
 	if v := j.rule(Verdict{Expect: config.Holds}, f); v.Verdict != Disagree || v.Margin != 0 {
 		t.Errorf("a value below its lower bound: %v with margin %g", v.Verdict, float64(v.Margin))
 	}

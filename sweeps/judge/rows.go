@@ -27,7 +27,8 @@ func WriteJSON(w io.Writer, name string, verdicts []Verdict) error {
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(w, "%s,\n  \"verdicts\": [", bytes.TrimSuffix(head, []byte("\n}"))); err != nil {
+	if _, err := fmt.Fprintf(w, "%s,\n  \"verdicts\": [",
+		bytes.TrimSuffix(head, []byte("\n}"))); err != nil {
 		return err
 	}
 	separator, end := "\n    ", "]\n}\n"
@@ -51,12 +52,14 @@ func WriteMarkdown(w io.Writer, verdicts []Verdict) error {
 	b := bufio.NewWriter(w)
 	if statements := DecidedStatements(verdicts); statements != nil {
 		fmt.Fprintf(b, "%s\n\n", Headline(statements))
-		writeMarkdown(b, StatementColumns, len(statements), func(i int) []string { return statements[i].Cells() })
+		writeMarkdown(b, StatementColumns, len(statements),
+			func(i int) []string { return statements[i].Cells() })
 		b.WriteString("\n")
 	}
 	s := Summarize(verdicts)
 	fmt.Fprintf(b, "%s\n\n%s\n\n", s.Measurements(), s)
-	writeMarkdown(b, VerdictColumns, len(verdicts), func(i int) []string { return verdicts[i].Cells() })
+	writeMarkdown(b, VerdictColumns, len(verdicts),
+		func(i int) []string { return verdicts[i].Cells() })
 	return b.Flush()
 }
 
@@ -73,7 +76,8 @@ func writeMarkdown(b io.Writer, columns []string, rows int, row func(i int) []st
 }
 
 // VerdictColumns are the columns of a table of verdicts for people: see Verdict.Cells.
-var VerdictColumns = []string{"experiment", "claim", "cell", "quantity", "measured", "predicted", "margin", "verdict", "control"}
+var VerdictColumns = []string{"experiment", "claim", "cell", "quantity", "measured", "predicted",
+	"margin", "verdict", "control"}
 
 // Cells returns a verdict as VerdictColumns, the measured value with its interval.
 // Numbers are rounded; "–" stands for what is missing.
@@ -97,7 +101,8 @@ func (v *Verdict) Cells() []string {
 	if v.Control != nil {
 		control = v.Control.Fault + ": " + v.Control.Verdict.String()
 	}
-	return []string{v.Experiment, v.Claim, cmp.Or(v.Label, "–"), v.Quantity, v.measured(), predicted, margin, verdict, control}
+	return []string{v.Experiment, v.Claim, cmp.Or(v.Label, "–"), v.Quantity, v.measured(), predicted,
+		margin, verdict, control}
 }
 
 // Numbers returns the numbers of a verdict for people, rounded; "–" stands for what is missing.
@@ -107,7 +112,8 @@ func (v *Verdict) Numbers() (measured, interval, predicted, margin string) {
 	if math.IsInf(float64(v.Hi), 1) && !math.IsInf(float64(v.Lo), 0) && !math.IsNaN(float64(v.Lo)) {
 		measured = "beyond " + Format(v.Lo, digits)
 	} else {
-		measured, interval = Format(v.Measured, digits), fmt.Sprintf("[%s, %s]", Format(v.Lo, digits), Format(v.Hi, digits))
+		measured, interval = Format(v.Measured, digits),
+			fmt.Sprintf("[%s, %s]", Format(v.Lo, digits), Format(v.Hi, digits))
 	}
 	predicted, margin = Format(v.Predicted, digits), "± "+Format(v.Margin, 2)
 	if math.IsInf(float64(v.Predicted), 1) {
@@ -139,7 +145,8 @@ func Significant(x, width float64) int {
 	if !(math.Abs(x) > 0) || !(width > 0) || math.IsInf(width, 0) {
 		return 4
 	}
-	return min(max(2+int(math.Floor(math.Log10(math.Abs(x))))-int(math.Floor(math.Log10(width))), 2), 12)
+	magnitude := func(x float64) int { return int(math.Floor(math.Log10(math.Abs(x)))) }
+	return min(max(2+magnitude(x)-magnitude(width), 2), 12)
 }
 
 // Format returns x with a number of significant digits; "–" for NaN.

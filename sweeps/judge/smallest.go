@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"fmt"
 	"math"
 
 	"grposim/fp"
@@ -10,41 +9,6 @@ import (
 	"grposim/sweeps/config"
 	"grposim/sweeps/plan"
 )
-
-// SmallestFault is the smallest relative change of a constant of the theory that would have turned
-// an agreement into a disagreement.
-type SmallestFault struct {
-	// stiffness, noise, lag, mass, or prediction: the predicted value itself
-	Constant string  `json:"constant"`
-	Percent  float64 `json:"percent"` // the change, > 0
-	// the prediction is a bound: Percent is how far it can move before it is crossed, and a large one
-	// shows the bound no less
-	Bound bool `json:"bound"`
-}
-
-// NoEvidence is the smallest fault, in percent, above which a verdict from both sides is no
-// evidence: a theory wrong by half would have agreed too.
-const NoEvidence = 50
-
-// isEvidence reports whether the verdict would have caught a fault of NoEvidence, is about a bound,
-// or has an unknown smallest fault.
-func (f *SmallestFault) isEvidence() bool { return f == nil || f.Bound || f.Percent <= NoEvidence }
-
-// predictionItself is the constant of a fault that is given as a share of the predicted value.
-const predictionItself = "prediction"
-
-// String returns the fault in words, such as "2.3 % of noise": two digits, or more where it has
-// more before the point.
-func (f *SmallestFault) String() string {
-	constant, percent := f.Constant, fmt.Sprintf("%.2g", f.Percent)
-	if f.Percent >= 99.5 { // two digits of which %g writes with an exponent
-		percent = fmt.Sprintf("%.0f", f.Percent)
-	}
-	if constant == predictionItself {
-		constant = "predicted value"
-	}
-	return percent + " % of " + constant
-}
 
 // The factors of the constant from which its effect is computed where the check's own
 // control does not scale one by at most moderateFault; larger with sampling, so that the
@@ -109,10 +73,12 @@ func (t *scaledTheory) at(factor float64) []claim.Finding {
 // itself, where that is no bound that the measurement just reaches.
 func (t *scaledTheory) smallestFault(i int, f claim.Finding, v *Verdict) *SmallestFault {
 	p, margin := f.Predicted.Value, float64(v.Margin)
-	if v.Verdict != Agree || v.Expect != config.Holds || f.Side == claim.Unfound || f.Side == claim.Unreached || math.IsInf(p, 0) {
+	if v.Verdict != Agree || v.Expect != config.Holds || f.Side == claim.Unfound ||
+		f.Side == claim.Unreached || math.IsInf(p, 0) {
 		return nil
 	}
-	if l := t.right.Check.Locate; l != nil && l.Param == config.LagIntervalKey && f.Predicted.Kind == rom.Exact {
+	if l := t.right.Check.Locate; l != nil && l.Param == config.LagIntervalKey &&
+		f.Predicted.Kind == rom.Exact {
 		return t.bisect(i, *v)
 	}
 	up, down := f.Hi+margin-p, p+margin-f.Lo

@@ -49,7 +49,8 @@ func scoresOf(name string, data []byte) []equivalence.Score {
 
 // dataReading returns a reading with counts of facts and what was found.
 func dataReading(reading string, counts VerdictCounts, found string) JudgedReading {
-	return JudgedReading{Reading: reading, Limit: counts, LimitFacts: counts, Evidence: []Fact{}, Found: found}
+	return JudgedReading{Reading: reading, Limit: counts, LimitFacts: counts, Evidence: []Fact{},
+		Found: found}
 }
 
 // equalCounts counts judgements of equality: the same is for it.
@@ -113,7 +114,8 @@ func AverageEffect(scores []equivalence.Score) (float64, equivalence.Judgement) 
 	mean, deviation := stat.MeanStdDev(all, nil)
 	n := float64(len(all))
 	interval := equivalence.Student(mean, deviation/math.Sqrt(n), n-1)
-	return mean, equivalence.Judge([]equivalence.Row{{Interval: interval, Margin: TableMargin}}, TableConfidence)[0]
+	return mean, equivalence.Judge([]equivalence.Row{{Interval: interval, Margin: TableMargin}},
+		TableConfidence)[0]
 }
 
 // invariance judges the equality of scores with G = 16 and G = 4: of every score, and of the
@@ -124,10 +126,12 @@ func invariance(scores []equivalence.Score) []JudgedReading {
 	all := effects(scores)
 	fall, rise, p := signs(all)
 	return []JudgedReading{
-		dataReading("each-benchmark", counts, fmt.Sprintf("of %d scores %d are the same within %g points, %d undecided, %d different: two runs a side have 2 degrees of freedom",
-			len(scores), counts.Support, 100*TableMargin, counts.Inconclusive, counts.Contradict)),
-		dataReading("on-average", equalCounts(judged), fmt.Sprintf("the mean of %d effects, G = 4 less G = 16, is %s points: %s within %g points; %d favour G = 16 and %d G = 4 (sign test P = %.2g)",
-			len(all), points(mean, judged), judged.Verdict, 100*TableMargin, fall, rise, p)),
+		dataReading("each-benchmark", counts,
+			fmt.Sprintf("of %d scores %d are the same within %g points, %d undecided, %d different: two runs a side have 2 degrees of freedom",
+				len(scores), counts.Support, 100*TableMargin, counts.Inconclusive, counts.Contradict)),
+		dataReading("on-average", equalCounts(judged),
+			fmt.Sprintf("the mean of %d effects, G = 4 less G = 16, is %s points: %s within %g points; %d favour G = 16 and %d G = 4 (sign test P = %.2g)",
+				len(all), points(mean, judged), judged.Verdict, 100*TableMargin, fall, rise, p)),
 	}
 }
 
@@ -154,8 +158,9 @@ func gains(scores []equivalence.Score) []JudgedReading {
 	default:
 		counts.Contradict++
 	}
-	return []JudgedReading{dataReading("", counts, fmt.Sprintf("%d of %d cells rise, %d fall (%d of them on %s), %d are equal; of effects %d rise and %d fall, sign test P = %.2g",
-		risen, len(all), fallen, falls[onOne], onOne, len(all)-risen-fallen, rise, fall, p))}
+	return []JudgedReading{dataReading("", counts,
+		fmt.Sprintf("%d of %d cells rise, %d fall (%d of them on %s), %d are equal; of effects %d rise and %d fall, sign test P = %.2g",
+			risen, len(all), fallen, falls[onOne], onOne, len(all)-risen-fallen, rise, fall, p))}
 }
 
 // PublicFit is a fit of the paper's three-phase law to a log of a GRPO run.
@@ -196,7 +201,8 @@ func PublicFits() []PublicFit {
 			}
 			return x
 		}
-		fits = append(fits, PublicFit{row[0], int(number(row[1])), number(row[2]), number(row[3]), row[4], number(row[5])})
+		fits = append(fits, PublicFit{row[0], int(number(row[1])), number(row[2]), number(row[3]), row[4],
+			number(row[5])})
 	}
 	return fits
 }
@@ -213,7 +219,8 @@ func fitTraining(fits []PublicFit) []JudgedReading {
 				counts.Contradict++
 			}
 		}
-		return counts, fmt.Sprintf("R² is %g or more in %d of %d logs (%.2f to %.2f)", paperR2, counts.Support, len(fits), slices.Min(all), slices.Max(all))
+		return counts, fmt.Sprintf("R² is %g or more in %d of %d logs (%.2f to %.2f)", paperR2,
+			counts.Support, len(fits), slices.Min(all), slices.Max(all))
 	}
 	rows, ofRows := reaches(func(f PublicFit) float64 { return f.R2 })
 	means, ofMeans := reaches(func(f PublicFit) float64 { return f.R2Means })
@@ -230,6 +237,7 @@ func fitTraining(fits []PublicFit) []JudgedReading {
 	}
 	return []JudgedReading{
 		dataReading("rows", rows, ofRows), dataReading("means", means, ofMeans),
-		dataReading("inertia", inertia, fmt.Sprintf("it beats every law without inertia in %d of %d logs, and one of them beats it in %d", inertia.Support, len(fits), inertia.Contradict)),
+		dataReading("inertia", inertia,
+			fmt.Sprintf("it beats every law without inertia in %d of %d logs, and one of them beats it in %d", inertia.Support, len(fits), inertia.Contradict)),
 	}
 }

@@ -29,7 +29,8 @@ func TestDataReadings(t *testing.T) {
 			t.Errorf("%s is on %q, with %d readings", s.ID, s.On, len(judged))
 		}
 		for _, r := range judged {
-			if (r.Reading != "") != (len(s.Readings) > 0) || r.Reading != "" && s.ReadingIndex(r.Reading) < 0 {
+			if (r.Reading != "") != (len(s.Readings) > 0) ||
+				r.Reading != "" && s.ReadingIndex(r.Reading) < 0 {
 				t.Errorf("%s: %q is no reading of it", s.ID, r.Reading)
 			}
 		}
@@ -44,11 +45,13 @@ func TestTableStatements(t *testing.T) {
 		t.Errorf("each benchmark: %+v", each)
 	}
 	mean := reading(t, onData()["benchmark-invariance"], "on-average")
-	if mean.outcome() != StatementHolds || !strings.Contains(mean.Found, "16 favour G = 16 and 6 G = 4 (sign test P = 0.052)") {
+	if mean.outcome() != StatementHolds || !strings.Contains(mean.Found,
+		"16 favour G = 16 and 6 G = 4 (sign test P = 0.052)") {
 		t.Errorf("on average: %+v", mean)
 	}
 	improved := reading(t, onData()["benchmark-gains"], "")
-	if improved.outcome() != StatementHolds || !strings.HasPrefix(improved.Found, "73 of 96 cells rise, 9 fall (6 of them on NuminaMath), 14 are equal") {
+	if improved.outcome() != StatementHolds || !strings.HasPrefix(improved.Found,
+		"73 of 96 cells rise, 9 fall (6 of them on NuminaMath), 14 are equal") {
 		t.Errorf("gains: %+v", improved)
 	}
 
@@ -76,9 +79,11 @@ func TestTablesAgree(t *testing.T) {
 		trained[cell{s.Benchmark, s.Model, s.Metric}] = s.B
 	}
 	for _, s := range Table1() {
-		a, b := trained[cell{s.Benchmark, s.Model, s.Metric + " G=16"}], trained[cell{s.Benchmark, s.Model, s.Metric + " G=4"}]
+		a, b := trained[cell{s.Benchmark, s.Model, s.Metric + " G=16"}],
+			trained[cell{s.Benchmark, s.Model, s.Metric + " G=4"}]
 		if s.A != a || s.B != b || s.RunsA != 2 || s.RunsB != 2 {
-			t.Errorf("%s %s %s: %g and %g, want %g and %g of two runs", s.Benchmark, s.Model, s.Metric, s.A, s.B, a, b)
+			t.Errorf("%s %s %s: %g and %g, want %g and %g of two runs", s.Benchmark, s.Model, s.Metric, s.A,
+				s.B, a, b)
 		}
 	}
 	if len(trained) != 96 {

@@ -16,8 +16,10 @@ import (
 // once by a check that expects the prediction to hold and once by one that expects it to fail.
 func about(statement, reading string, regime config.Regime, word string) Verdict {
 	v := Verdict{
-		Expect: config.Holds, Experiment: "x", Claim: "relaxation", Cell: statement + reading + word, Estimate: "rate",
-		About: &config.About{Kind: config.AboutStatement, Statement: statement, Reading: reading, Regime: regime},
+		Expect: config.Holds, Experiment: "x", Claim: "relaxation", Cell: statement + reading + word,
+		Estimate: "rate",
+		About: &config.About{Kind: config.AboutStatement, Statement: statement, Reading: reading,
+			Regime: regime},
 	}
 	switch word {
 	case "for":
@@ -55,7 +57,8 @@ func TestOutcomes(t *testing.T) {
 		{"block limit: for, block beyond: for, block beyond: against", StatementLeadingOrder},
 		{"block limit: for, block beyond: refuted, whole-gradient limit: for", StatementLeadingOrder},
 		{"block limit: refuted, whole-gradient limit: for", StatementInAReading},
-		{"block limit: refuted, whole-gradient limit: for, whole-gradient beyond: refuted", StatementInAReading},
+		{"block limit: refuted, whole-gradient limit: for, whole-gradient beyond: refuted",
+			StatementInAReading},
 		{"block limit: refuted", StatementFails},
 		{"block limit: for, block limit: against", StatementFails}, // one counterexample in the limit
 		{"block limit: refuted, whole-gradient limit: against", StatementFails},
@@ -110,29 +113,59 @@ func TestOutcomesOfWhatIsOpen(t *testing.T) {
 		verdicts []Verdict
 		want     StatementOutcome
 	}{
-		{"no bandit", []Verdict{verdict("persistent-ringing", "as-written", "", "refuted", &claim.Tally{Holds: 0, Of: 9})}, StatementFails},
-		{"some", []Verdict{verdict("persistent-ringing", "as-written", "", "refuted", &claim.Tally{Holds: 0, Of: 9}), verdict("persistent-ringing", "as-written", "", "refuted", &claim.Tally{Holds: 2, Of: 9})}, StatementDepends},
-		{"some, a single one against", []Verdict{verdict("persistent-ringing", "as-written", "", "refuted", &claim.Tally{Holds: 2, Of: 9}), verdict("persistent-ringing", "as-written", "", "against", nil)}, StatementDepends},
-		{"all", []Verdict{verdict("persistent-ringing", "as-written", "", "for", &claim.Tally{Holds: 9, Of: 9})}, StatementHolds},
-		{"all, a single one against", []Verdict{verdict("persistent-ringing", "as-written", "", "for", &claim.Tally{Holds: 9, Of: 9}), verdict("persistent-ringing", "as-written", "", "against", nil)}, StatementFails},
-		{"not decided", []Verdict{verdict("persistent-ringing", "as-written", "", "inconclusive", &claim.Tally{Holds: 2, Of: 9})}, StatementUndecided},
-		{"all in one reading, some in another", []Verdict{verdict("persistent-ringing", "as-written", "", "for", &claim.Tally{Holds: 9, Of: 9}), verdict("persistent-ringing", "reward-stale", "", "refuted", &claim.Tally{Holds: 2, Of: 9})}, StatementInAReading},
-		{"none in one reading, some in another", []Verdict{verdict("persistent-ringing", "as-written", "", "refuted", &claim.Tally{Holds: 0, Of: 9}), verdict("persistent-ringing", "reward-stale", "", "refuted", &claim.Tally{Holds: 2, Of: 9})}, StatementDepends},
-		{"both choices", []Verdict{verdict("gap-narrows", "as-written", linear, "for", nil), verdict("gap-narrows", "as-written", log, "for", nil)}, StatementHolds},
-		{"one choice", []Verdict{verdict("gap-narrows", "as-written", linear, "for", nil), verdict("gap-narrows", "as-written", log, "refuted", nil)}, StatementDepends},
-		{"one choice, another reading", []Verdict{verdict("gap-narrows", "as-written", linear, "for", nil), verdict("gap-narrows", "as-written", log, "refuted", nil), verdict("gap-narrows", "reward-stale", log, "for", nil)}, StatementInAReading},
-		{"beside alone", []Verdict{verdict("one-dimension", "two-arms", "", "for", nil)}, StatementUndecided},
-		{"beside", []Verdict{verdict("one-dimension", "two-arms", "", "for", nil), verdict("one-dimension", "", "", "refuted", nil)}, StatementFails},
+		{"no bandit", []Verdict{verdict("persistent-ringing", "as-written", "", "refuted",
+			&claim.Tally{Holds: 0, Of: 9})}, StatementFails},
+		{"some", []Verdict{verdict("persistent-ringing", "as-written", "", "refuted",
+			&claim.Tally{Holds: 0, Of: 9}),
+			verdict("persistent-ringing", "as-written", "", "refuted", &claim.Tally{Holds: 2, Of: 9})},
+			StatementDepends},
+		{"some, a single one against",
+			[]Verdict{verdict("persistent-ringing", "as-written", "", "refuted",
+				&claim.Tally{Holds: 2, Of: 9}), verdict("persistent-ringing", "as-written", "", "against", nil)},
+			StatementDepends},
+		{"all", []Verdict{verdict("persistent-ringing", "as-written", "", "for",
+			&claim.Tally{Holds: 9, Of: 9})}, StatementHolds},
+		{"all, a single one against", []Verdict{verdict("persistent-ringing", "as-written", "", "for",
+			&claim.Tally{Holds: 9, Of: 9}), verdict("persistent-ringing", "as-written", "", "against", nil)},
+			StatementFails},
+		{"not decided", []Verdict{verdict("persistent-ringing", "as-written", "", "inconclusive",
+			&claim.Tally{Holds: 2, Of: 9})}, StatementUndecided},
+		{"all in one reading, some in another",
+			[]Verdict{verdict("persistent-ringing", "as-written", "", "for", &claim.Tally{Holds: 9, Of: 9}),
+				verdict("persistent-ringing", "reward-stale", "", "refuted", &claim.Tally{Holds: 2, Of: 9})},
+			StatementInAReading},
+		{"none in one reading, some in another",
+			[]Verdict{verdict("persistent-ringing", "as-written", "", "refuted",
+				&claim.Tally{Holds: 0, Of: 9}),
+				verdict("persistent-ringing", "reward-stale", "", "refuted", &claim.Tally{Holds: 2, Of: 9})},
+			StatementDepends},
+		{"both choices", []Verdict{verdict("gap-narrows", "as-written", linear, "for", nil),
+			verdict("gap-narrows", "as-written", log, "for", nil)}, StatementHolds},
+		{"one choice", []Verdict{verdict("gap-narrows", "as-written", linear, "for", nil),
+			verdict("gap-narrows", "as-written", log, "refuted", nil)}, StatementDepends},
+		{"one choice, another reading",
+			[]Verdict{verdict("gap-narrows", "as-written", linear, "for", nil),
+				verdict("gap-narrows", "as-written", log, "refuted", nil),
+				verdict("gap-narrows", "reward-stale", log, "for", nil)}, StatementInAReading},
+		{"beside alone", []Verdict{verdict("one-dimension", "two-arms", "", "for", nil)},
+			StatementUndecided},
+		{"beside", []Verdict{verdict("one-dimension", "two-arms", "", "for", nil),
+			verdict("one-dimension", "", "", "refuted", nil)}, StatementFails},
 	} {
 		statements := Statements(c.verdicts)
 		id := c.verdicts[0].About.Statement
-		if got := statements[slices.IndexFunc(statements, func(s JudgedStatement) bool { return s.ID == id })].Outcome; got != c.want {
+		if got := statements[slices.IndexFunc(statements,
+			func(s JudgedStatement) bool { return s.ID == id })].Outcome; got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
-	statements := Statements([]Verdict{verdict("persistent-ringing", "reward-stale", "", "refuted", &claim.Tally{Holds: 2, Of: 9}), verdict("persistent-ringing", "as-written", "", "refuted", &claim.Tally{Holds: 0, Of: 9})})
-	statement := statements[slices.IndexFunc(statements, func(s JudgedStatement) bool { return s.ID == "persistent-ringing" })]
-	if got, want := statement.Cells()[3], "as-written fails: holds in 0 of 9 bandits · reward-stale depends on the rewards: holds in 2 of 9 bandits"; got != want {
+	statements := Statements([]Verdict{verdict("persistent-ringing", "reward-stale", "", "refuted",
+		&claim.Tally{Holds: 2, Of: 9}),
+		verdict("persistent-ringing", "as-written", "", "refuted", &claim.Tally{Holds: 0, Of: 9})})
+	statement := statements[slices.IndexFunc(statements,
+		func(s JudgedStatement) bool { return s.ID == "persistent-ringing" })]
+	if got, want := statement.Cells()[3],
+		"as-written fails: holds in 0 of 9 bandits · reward-stale depends on the rewards: holds in 2 of 9 bandits"; got != want {
 		t.Errorf("verdicts %q, want %q", got, want)
 	}
 }
@@ -140,7 +173,8 @@ func TestOutcomesOfWhatIsOpen(t *testing.T) {
 // A statement names its verdicts by claim and variant, in the order of the table's readings,
 // and the largest of their smallest faults.
 func TestStatementEvidence(t *testing.T) {
-	block, whole := about("damping-ratio", "block", config.Limit, "refuted"), about("damping-ratio", "whole-gradient", config.Limit, "for")
+	block, whole := about("damping-ratio", "block", config.Limit, "refuted"),
+		about("damping-ratio", "whole-gradient", config.Limit, "for")
 	whole.Variant, whole.SmallestFault = "v", &SmallestFault{"stiffness", 2, false}
 	again := whole
 	again.SmallestFault = &SmallestFault{"noise", 3, false}
@@ -148,32 +182,44 @@ func TestStatementEvidence(t *testing.T) {
 	weak := whole // it would have agreed with a prediction that is wrong by 60 % as well
 	weak.Variant, weak.SmallestFault = "weak", &SmallestFault{"noise", 60, false}
 	bound, far := whole, whole // a bound that is far away is none the weaker
-	bound.Variant, bound.Cell, bound.SmallestFault = "bound", "c", &SmallestFault{"stiffness", 70, true}
+	bound.Variant, bound.Cell, bound.SmallestFault = "bound", "c",
+		&SmallestFault{"stiffness", 70, true}
 	far.Variant, far.SmallestFault = "bound", &SmallestFault{"stiffness", 900, true}
 	statements := Statements([]Verdict{block, whole, again, ours, weak, bound, far})
-	statement := statements[slices.IndexFunc(statements, func(t JudgedStatement) bool { return t.ID == "damping-ratio" })]
+	statement := statements[slices.IndexFunc(statements,
+		func(t JudgedStatement) bool { return t.ID == "damping-ratio" })]
 	fact := func(variant string, counts VerdictCounts, measurements int) Fact {
-		return Fact{Experiment: "x", Claim: "relaxation", Variant: variant, Regime: config.Limit, Counts: counts, Measurements: measurements}
+		return Fact{Experiment: "x", Claim: "relaxation", Variant: variant, Regime: config.Limit,
+			Counts: counts, Measurements: measurements}
 	}
 	want := []JudgedReading{
-		{Reading: "whole-gradient", Outcome: StatementHolds, Limit: VerdictCounts{Support: 4, NoEvidence: 1}, LimitFacts: VerdictCounts{Support: 2, NoEvidence: 1}, Evidence: []Fact{
-			fact("v", VerdictCounts{Support: 2}, 1), fact("weak", VerdictCounts{NoEvidence: 1}, 1), fact("bound", VerdictCounts{Support: 2}, 2),
-		}},
-		{Reading: "block", Outcome: StatementFails, Limit: VerdictCounts{Contradict: 1}, LimitFacts: VerdictCounts{Contradict: 1}, Evidence: []Fact{fact("", VerdictCounts{Contradict: 1}, 1)}},
+		{Reading: "whole-gradient", Outcome: StatementHolds,
+			Limit:      VerdictCounts{Support: 4, NoEvidence: 1},
+			LimitFacts: VerdictCounts{Support: 2, NoEvidence: 1}, Evidence: []Fact{
+				fact("v", VerdictCounts{Support: 2}, 1), fact("weak", VerdictCounts{NoEvidence: 1}, 1),
+				fact("bound", VerdictCounts{Support: 2}, 2),
+			}},
+		{Reading: "block", Outcome: StatementFails, Limit: VerdictCounts{Contradict: 1},
+			LimitFacts: VerdictCounts{Contradict: 1},
+			Evidence:   []Fact{fact("", VerdictCounts{Contradict: 1}, 1)}},
 	}
 	if diff := cmp.Diff(want, statement.Readings, cmpopts.IgnoreUnexported(Fact{})); diff != "" {
 		t.Error(diff)
 	}
-	if statement.SmallestFault == nil || *statement.SmallestFault != (SmallestFault{"noise", 3, false}) {
+	if statement.SmallestFault == nil ||
+		*statement.SmallestFault != (SmallestFault{"noise", 3, false}) {
 		t.Errorf("smallest fault %v, want 3 %% of noise", statement.SmallestFault)
 	}
 	if f := statement.TightestBound; f == nil || f.Percent != 70 {
 		t.Errorf("tightest bound %v, want 70 %%", f)
 	}
-	if got, want := statement.Cells()[3], "whole-gradient holds: 2 for, 1 no evidence · block fails: 1 against"; got != want {
+	if got, want := statement.Cells()[3],
+		"whole-gradient holds: 2 for, 1 no evidence · block fails: 1 against"; got != want {
 		t.Errorf("verdicts %q, want %q", got, want)
 	}
-	if got, want := Headline([]JudgedStatement{statement, {Outcome: StatementHolds}, {Outcome: StatementFails}, {Outcome: StatementFails}, {Outcome: StatementFails, On: config.OnOtherRuns}}),
+	if got, want := Headline([]JudgedStatement{statement, {Outcome: StatementHolds},
+		{Outcome: StatementFails}, {Outcome: StatementFails},
+		{Outcome: StatementFails, On: config.OnOtherRuns}}),
 		"5 statements of the paper: 1 holds, 1 holds in a reading, 2 fail; on other runs 1 fails"; got != want {
 		t.Errorf("headline %q, want %q", got, want)
 	}
@@ -196,8 +242,10 @@ func TestSummarizeControls(t *testing.T) {
 		{Verdict: Agree, Control: control(ExactPrediction, OutOfScope)},
 		{Verdict: Agree},
 	})
-	if s.Planted != 4 || s.Caught != 2 || s.Exact != 2 || s.ExactHeld != 1 || s.ExactOutOfScope != 1 || s.Uncaught() != 3 {
-		t.Errorf("%+v, %d uncaught; want 2 of 4 caught, 1 of 2 held, 1 out of scope, 3 uncaught", s, s.Uncaught())
+	if s.Planted != 4 || s.Caught != 2 || s.Exact != 2 || s.ExactHeld != 1 || s.ExactOutOfScope != 1 ||
+		s.Uncaught() != 3 {
+		t.Errorf("%+v, %d uncaught; want 2 of 4 caught, 1 of 2 held, 1 out of scope, 3 uncaught", s,
+			s.Uncaught())
 	}
 	if got, want := s.String(), "7 agree, 1 disagree, 0 inconclusive, 1 out of scope; 2 of 4 planted faults caught; the exact prediction holds beside 1 of 3 refutations, and predicts nothing beside 1"; got != want {
 		t.Errorf("%q, want %q", got, want)
@@ -216,10 +264,14 @@ func TestFaultSizes(t *testing.T) {
 		control *config.Control
 		want    FaultSize
 	}{
-		{scaled(1.1), SmallFault}, {scaled(1 / 1.1), SmallFault}, {scaled(1.2), ModerateFault}, {scaled(0.85), ModerateFault},
-		{scaled(1.5), ModerateFault}, {scaled(1.6), LargeFault}, {scaled(0.1), LargeFault}, {&both, LargeFault},
-		{&config.Control{Scale: config.Scaled("noise", 1), Names: config.Names{Mode: "none"}}, OtherSetting},
-		{&config.Control{Scale: config.Scaled("noise", 1), Names: config.Names{Law: "logistic"}}, OtherSetting},
+		{scaled(1.1), SmallFault}, {scaled(1 / 1.1), SmallFault}, {scaled(1.2), ModerateFault},
+		{scaled(0.85), ModerateFault},
+		{scaled(1.5), ModerateFault}, {scaled(1.6), LargeFault}, {scaled(0.1), LargeFault},
+		{&both, LargeFault},
+		{&config.Control{Scale: config.Scaled("noise", 1), Names: config.Names{Mode: "none"}},
+			OtherSetting},
+		{&config.Control{Scale: config.Scaled("noise", 1), Names: config.Names{Law: "logistic"}},
+			OtherSetting},
 		{&config.Control{Scale: config.Scaled("noise", 1.1), Set: []config.Assignment{{}}}, OtherSetting},
 	} {
 		if got := sizeOf(c.control); got != c.want {

@@ -150,7 +150,8 @@ type Verdict struct {
 // is out of scope there is nothing to put in the place of a refuted prediction.
 func (v *Verdict) controlled() bool {
 	c := v.Control
-	return c != nil && v.Verdict != OutOfScope && !(c.Kind == ExactPrediction && c.Verdict == OutOfScope)
+	return c != nil && v.Verdict != OutOfScope &&
+		!(c.Kind == ExactPrediction && c.Verdict == OutOfScope)
 }
 
 // Missed reports whether the control does not disagree, so that the check could not have failed.
@@ -198,7 +199,8 @@ type Summary struct {
 
 // String returns the counts of verdicts and controls in one line.
 func (s Summary) String() string {
-	line := fmt.Sprintf("%d agree, %d disagree, %d inconclusive, %d out of scope", s.Agree, s.Disagree, s.Inconclusive, s.OutOfScope)
+	line := fmt.Sprintf("%d agree, %d disagree, %d inconclusive, %d out of scope", s.Agree, s.Disagree,
+		s.Inconclusive, s.OutOfScope)
 	return strings.TrimSuffix(line+"; "+s.Controls(), "; ")
 }
 
@@ -272,7 +274,8 @@ func joinCounts(all []counted) string {
 
 // Measurements returns the counts of independent measurements in one line.
 func (s Summary) Measurements() string {
-	return fmt.Sprintf("%d sampled measurements, %d deterministic ones (G = ∞), %d cross-checks of code",
+	return fmt.Sprintf(
+		"%d sampled measurements, %d deterministic ones (G = ∞), %d cross-checks of code",
 		s.SampledMeasurements, s.DeterministicMeasurements, s.CrossChecks)
 }
 
@@ -342,37 +345,37 @@ func (v *Verdict) measurements() []measurement {
 	return all
 }
 
-// Compare compares a measured interval [lo, hi] with predicted ± margin, margin ≥ 0.
-// The interval is
-//
-//	               inside where                    outside where
-//	FromBothSides  it lies in predicted ± margin   it has no point in predicted ± margin
-//	FromBelow      predicted ≤ lo                  hi < predicted
-//	Unfound        lo ≤ predicted                  predicted + margin < lo
-//	Unreached      as Unfound
-//
-// A prediction expected to hold agrees when the interval is inside and disagrees when it is
-// outside; one expected to fail, the other way round. Everything else is Inconclusive: an interval
-// that straddles the margin or is infinite, and NaN as interval or prediction.
-func Compare(lo, hi, predicted, margin float64, side claim.Side, expect config.Expectation) Ruling {
-	inside := lo >= predicted-margin && hi <= predicted+margin
-	outside := lo > predicted+margin || hi < predicted-margin
-	switch {
-	case side == claim.FromBelow:
-		inside = lo >= predicted
-		outside = hi < predicted
-	case side == claim.Unfound, side == claim.Unreached:
-		inside = predicted >= lo
+// SmallestFault is the smallest relative change of a constant of the theory that would have turned
+// an agreement into a disagreement.
+type SmallestFault struct {
+	// stiffness, noise, lag, mass, or prediction: the predicted value itself
+	Constant string  `json:"constant"`
+	Percent  float64 `json:"percent"` // the change, > 0
+	// the prediction is a bound: Percent is how far it can move before it is crossed, and a large one
+	// shows the bound no less
+	Bound bool `json:"bound"`
+}
+
+// NoEvidence is the smallest fault, in percent, above which a verdict from both sides is no
+// evidence: a theory wrong by half would have agreed too.
+const NoEvidence = 50
+
+// isEvidence reports whether the verdict would have caught a fault of NoEvidence, is about a bound,
+// or has an unknown smallest fault.
+func (f *SmallestFault) isEvidence() bool { return f == nil || f.Bound || f.Percent <= NoEvidence }
+
+// predictionItself is the constant of a fault that is given as a share of the predicted value.
+const predictionItself = "prediction"
+
+// String returns the fault in words, such as "2.3 % of noise": two digits, or more where it has
+// more before the point.
+func (f *SmallestFault) String() string {
+	constant, percent := f.Constant, fmt.Sprintf("%.2g", f.Percent)
+	if f.Percent >= 99.5 { // two digits of which %g writes with an exponent
+		percent = fmt.Sprintf("%.0f", f.Percent)
 	}
-	if expect == config.Fails {
-		inside, outside = outside, inside
+	if constant == predictionItself {
+		constant = "predicted value"
 	}
-	switch {
-	case inside:
-		return Agree
-	case outside:
-		return Disagree
-	default:
-		return Inconclusive
-	}
+	return percent + " % of " + constant
 }

@@ -26,11 +26,15 @@ func TestCompare(t *testing.T) {
 		{1, 1, nan, nan, Inconclusive, Inconclusive},
 		{0, 0, 0, 0, Agree, Disagree},
 	} {
-		if got := Compare(c.lo, c.hi, c.predicted, c.margin, claim.FromBothSides, config.Holds); got != c.holds {
-			t.Errorf("[%g, %g] against %g ± %g: %v, want %v", c.lo, c.hi, c.predicted, c.margin, got, c.holds)
+		if got := Compare(c.lo, c.hi, c.predicted, c.margin, claim.FromBothSides,
+			config.Holds); got != c.holds {
+			t.Errorf("[%g, %g] against %g ± %g: %v, want %v", c.lo, c.hi, c.predicted, c.margin, got,
+				c.holds)
 		}
-		if got := Compare(c.lo, c.hi, c.predicted, c.margin, claim.FromBothSides, config.Fails); got != c.fails {
-			t.Errorf("[%g, %g] against %g ± %g, expected to fail: %v, want %v", c.lo, c.hi, c.predicted, c.margin, got, c.fails)
+		if got := Compare(c.lo, c.hi, c.predicted, c.margin, claim.FromBothSides,
+			config.Fails); got != c.fails {
+			t.Errorf("[%g, %g] against %g ± %g, expected to fail: %v, want %v", c.lo, c.hi, c.predicted,
+				c.margin, got, c.fails)
 		}
 	}
 }
@@ -60,10 +64,12 @@ func TestCompareSides(t *testing.T) {
 		{4, 4, inf, 0, claim.FromBothSides, Disagree, Agree}, // located, where none is predicted
 	} {
 		if got := Compare(c.lo, c.hi, c.predicted, c.margin, c.side, config.Holds); got != c.holds {
-			t.Errorf("[%g, %g] against %g ± %g from side %d: %v, want %v", c.lo, c.hi, c.predicted, c.margin, c.side, got, c.holds)
+			t.Errorf("[%g, %g] against %g ± %g from side %d: %v, want %v", c.lo, c.hi, c.predicted, c.margin,
+				c.side, got, c.holds)
 		}
 		if got := Compare(c.lo, c.hi, c.predicted, c.margin, c.side, config.Fails); got != c.fails {
-			t.Errorf("[%g, %g] against %g ± %g from side %d, expected to fail: %v, want %v", c.lo, c.hi, c.predicted, c.margin, c.side, got, c.fails)
+			t.Errorf("[%g, %g] against %g ± %g from side %d, expected to fail: %v, want %v", c.lo, c.hi,
+				c.predicted, c.margin, c.side, got, c.fails)
 		}
 	}
 }

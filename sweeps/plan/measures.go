@@ -66,7 +66,8 @@ func (m *measures) addTo(content map[string]any) {
 	}
 	if m.location != nil {
 		l := m.location.Locate
-		locate := map[string]any{"event": m.location.Claim.Event, "param": l.Param, "from": l.From, "to": l.To, "tolerance": l.Tolerance}
+		locate := map[string]any{"event": m.location.Claim.Event, "param": l.Param, "from": l.From,
+			"to": l.To, "tolerance": l.Tolerance}
 		if l.Visibility > 0 {
 			locate["visibility"] = l.Visibility
 		}

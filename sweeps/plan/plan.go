@@ -5,8 +5,8 @@
 //     cell starts at one or is measured about one.
 //  2. [Simulate] runs the cells in memory, and returns a [store.Outcome] of each.
 //
-// [NewPart] plans one of several shards of a sweep, and [NewForecast] estimates the duration and the
-// size of one without running it.
+// [NewPart] plans one of several shards of a sweep, and [NewForecast] estimates the duration and
+// the size of one without running it.
 package plan
 
 import (
@@ -169,7 +169,8 @@ const cellsTogether = 4096
 // each makes the cells of a configuration in order. It calls prepare for several at a time, in
 // parallel, with the index of the cell and what it measures, and then take for each, with the
 // indices of the checks that judge it. Both get the same cell, which is used again after take.
-func (p *planner) each(spec *config.Spec, prepare func(i int, c *Cell, m *measures), take func(i int, c *Cell, judging []int)) {
+func (p *planner) each(spec *config.Spec, prepare func(i int, c *Cell, m *measures),
+	take func(i int, c *Cell, judging []int)) {
 	var (
 		cells    []Cell
 		measured []measures
@@ -177,7 +178,8 @@ func (p *planner) each(spec *config.Spec, prepare func(i int, c *Cell, m *measur
 		first    int
 	)
 	finish := func() {
-		err := InParallel(runtime.GOMAXPROCS(0), len(cells), Always, func(_, i int) { prepare(first+i, &cells[i], &measured[i]) })
+		err := InParallel(runtime.GOMAXPROCS(0), len(cells), Always,
+			func(_, i int) { prepare(first+i, &cells[i], &measured[i]) })
 		if err != nil {
 			panic(err)
 		}
@@ -398,8 +400,9 @@ func acrossOver(check *config.Check, cells []*Cell) []CellSet {
 				}
 			}
 			sets = append(sets, CellSet{
-				Name:  check.Over + "|" + strings.Join(others, ","),
-				Label: strings.TrimSpace(Label(c.Variant, c.Axes, compared...) + " over " + config.ShortName(check.Over)),
+				Name: check.Over + "|" + strings.Join(others, ","),
+				Label: strings.TrimSpace(Label(c.Variant, c.Axes, compared...) + " over " +
+					config.ShortName(check.Over)),
 			})
 		}
 		sets[n].Cells = append(sets[n].Cells, c)
@@ -413,9 +416,11 @@ func (c *Cell) memory() float64 {
 	if c.Status == store.NoFixedPoint {
 		return 0
 	}
-	in := sim.Cell{Bandit: c.Settings.Bandit, Prompts: theory.Prompts(&c.Settings), Estimator: c.Settings.Estimator, Lag: c.Settings.Lag, Run: c.Settings.Run}
+	in := sim.Cell{Bandit: c.Settings.Bandit, Prompts: theory.Prompts(&c.Settings),
+		Estimator: c.Settings.Estimator, Lag: c.Settings.Lag, Run: c.Settings.Run}
 	if s := &c.Settings; s.Deep() { // whose sizes are known before it is built
-		in.Network = &sim.Network{Weights: make([]float64, s.WeightCount()), Means: make([][]float64, s.ContextCount())}
+		in.Network = &sim.Network{Weights: make([]float64, s.WeightCount()),
+			Means: make([][]float64, s.ContextCount())}
 	}
 	return in.Memory()
 }
@@ -425,9 +430,12 @@ func (c *Cell) memory() float64 {
 func (c *Cell) fits(spec *config.Spec, workers int) error {
 	has := physicalMemory()
 	if need := float64(workers) * c.memory(); need > has {
-		what := fmt.Sprintf("lag.interval: got %d with %d arms, whose past policies take", c.Settings.Lag.Interval, len(c.Settings.Bandit.Arms))
+		what := fmt.Sprintf("lag.interval: got %d with %d arms, whose past policies take",
+			c.Settings.Lag.Interval, len(c.Settings.Bandit.Arms))
 		if s := &c.Settings; s.Deep() {
-			what = fmt.Sprintf("policy.network.width: got %d with lag.interval %d, whose %d weights and past policies take", s.Network.Width, s.Lag.Interval, s.WeightCount())
+			what = fmt.Sprintf(
+				"policy.network.width: got %d with lag.interval %d, whose %d weights and past policies take",
+				s.Network.Width, s.Lag.Interval, s.WeightCount())
 		}
 		return config.Problems{{Source: strings.TrimSpace(spec.Name + " " + c.Label()), Text: fmt.Sprintf(
 			"%s %.3g GB on %d workers: this machine has %.3g GB", what, need/1e9, workers, has/1e9)}}

@@ -2,7 +2,9 @@ package plan
 
 import (
 	"context"
+	"runtime/debug"
 	"slices"
+	"sync"
 
 	"grposim/sim"
 	"grposim/sim/probe"
@@ -15,10 +17,11 @@ import (
 func Simulate(ctx context.Context, plan *Plan, workers int) (map[string]*store.Outcome, error) {
 	outcomes := make(map[string]*store.Outcome)
 	cells, _ := plan.Missing(outcomes)
-	return outcomes, SimulateCells(ctx, cells, workers, func(float64) {}, func(index int, o *store.Outcome) error {
-		outcomes[cells[index].ID] = o
-		return nil
-	})
+	return outcomes, SimulateCells(ctx, cells, workers, func(float64) {},
+		func(index int, o *store.Outcome) error {
+			outcomes[cells[index].ID] = o
+			return nil
+		})
 }
 
 // Missing returns the cells of a plan that have to be simulated, each id once, and the number of
@@ -53,9 +56,11 @@ func (p *Plan) Kept(outcomes map[string]*store.Outcome) int {
 	return len(ids)
 }
 
-// SimulateCells simulates cells. Several goroutines call worked with work as it is done. One goroutine
-// calls done with the index and the outcome of each finished cell; its error stops the simulation.
-func SimulateCells(ctx context.Context, cells []*Cell, workers int, worked func(work float64), done func(index int, o *store.Outcome) error) error {
+// SimulateCells simulates cells. Several goroutines call worked with work as it is done. One
+// goroutine calls done with the index and the outcome of each finished cell; its error stops the
+// simulation.
+func SimulateCells(ctx context.Context, cells []*Cell, workers int, worked func(work float64),
+	done func(index int, o *store.Outcome) error) error {
 	const together = 4096 // inputs of the simulator in memory
 	first := 0
 	for batch := range slices.Chunk(cells, together) {
@@ -73,4 +78,54 @@ func SimulateCells(ctx context.Context, cells []*Cell, workers int, worked func(
 		first += len(batch)
 	}
 	return context.Cause(ctx)
+}
+
+// Always is a part for InParallel to which no part is reported.
+func Always() (more bool) { return true }
+
+// InParallel calls do with 0 … n−1, on the given number of goroutines, at least 1, and with the
+// number of the goroutine, from 0. Before each it calls part, from one goroutine, and stops
+// when that returns false. A panic of do is returned as an error.
+func InParallel(workers, n int, part func() (more bool), do func(worker, i int)) error {
+	type span struct{ first, last int }
+	var (
+		spans    = make(chan span)
+		group    sync.WaitGroup
+		once     sync.Once
+		failure  error
+		failed   = make(chan struct{})
+		together = min(max(n/(8*workers), 1), 256) // neighbours often share a prediction
+	)
+	for w := range min(workers, n) {
+		group.Go(func() {
+			defer func() {
+				if value := recover(); value != nil {
+					once.Do(func() { failure = &sim.Panic{Value: value, Stack: debug.Stack()}; close(failed) })
+				}
+			}()
+			for s := range spans {
+				for i := s.first; i < s.last; i++ {
+					do(w, i)
+				}
+			}
+		})
+	}
+	dispatch := func() {
+		for s := (span{}); s.first < n; s.first = s.last {
+			for s.last = s.first; s.last < min(s.first+together, n); s.last++ {
+				if !part() {
+					return
+				}
+			}
+			select {
+			case spans <- s:
+			case <-failed:
+				return
+			}
+		}
+	}
+	dispatch()
+	close(spans)
+	group.Wait()
+	return failure
 }
