@@ -29,7 +29,6 @@ func (c *collector) log() (*Log, error) {
 		c.err.add(0, "got no key of training that is known, want reward, critic/score/mean or another of grposim help log-keys; %s", c.keysSeen())
 	default:
 		l.Table = a.table(training)
-		l.tellStd()
 		l.tellSolved()
 		if e := a.table(evaluating); len(e.Steps) > 0 && len(e.Columns) > 0 {
 			l.Evaluation = &e
@@ -232,6 +231,15 @@ func (a *assembly) columns(of part) []source {
 	return found
 }
 
+// applies reports whether the conditions of a rule hold for the file.
+func (a *assembly) applies(r *rule) bool {
+	if r.With != "" && !a.hasKey(a.trainer, r.With) {
+		return false
+	}
+	complete := a.container == TrainerState || a.container == Console || a.container == TensorBoard
+	return r.Without == "" || complete && !a.hasKey(a.trainer, r.Without)
+}
+
 // general returns the series that only what stands after their first slash makes known,
 // where no other series of the kind says the same.
 func (a *assembly) general() []*series {
@@ -353,6 +361,9 @@ func (a *assembly) table(of part) Table {
 	var kept, at []int // rows, and their steps
 	lost, back, again, numbered := 0, 0, 0, 0
 	for row, info := range a.rows {
+		if info.dropped {
+			continue
+		}
 		evaluates := own && info.evaluates()
 		isNumbered := !evaluates && slices.ContainsFunc(counts, func(s *series) bool { return s.has(row) })
 		if isNumbered {
@@ -415,6 +426,9 @@ func (a *assembly) table(of part) Table {
 	t := Table{Steps: at}
 	for _, s := range sources {
 		c := Column{Quantity: s.quantity, Key: s.of.key, Meaning: s.rule.Meaning, Estimator: s.rule.Estimator, Values: make([]float64, len(kept))}
+		if s.of.decimals > 0 {
+			c.Below = math.Pow(10, -float64(s.of.decimals)) / 2 * math.Abs(cmp.Or(s.rule.Scale, 1))
+		}
 		for i, row := range kept {
 			c.Values[i] = math.NaN()
 			if a.has(s, row) {

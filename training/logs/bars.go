@@ -14,8 +14,8 @@ import (
 
 // bars holds, by the total of a bar, where it was when each row was read.
 type bars struct {
-	now  map[float64]float64 // by total
-	rows map[float64]*series
+	now, first map[float64]float64 // by total
+	rows       map[float64]*series
 }
 
 // mostBars is the largest number of totals.
@@ -33,7 +33,10 @@ func (b *bars) see(text string) {
 		total, _ := strconv.ParseFloat(m[2]+m[4], 64)
 		if _, seen := b.now[total]; seen || len(b.now) < mostBars {
 			if b.now == nil {
-				b.now, b.rows = make(map[float64]float64), make(map[float64]*series)
+				b.now, b.first, b.rows = make(map[float64]float64), make(map[float64]float64), make(map[float64]*series)
+			}
+			if !seen {
+				b.first[total] = n
 			}
 			b.now[total] = n
 		}
@@ -56,6 +59,9 @@ const barKey = "progress bar"
 // steps returns the steps of rows that count, nil if no bar gives them.
 func (b *bars) steps(counts []int) (steps *series) {
 	for _, total := range slices.Sorted(maps.Keys(b.rows)) { // the last of equals is the longest
+		if s := b.rows[total]; len(counts) > 1 && !s.has(counts[0]) && b.first[total] < s.at(counts[1]) {
+			s.put(counts[0], b.first[total]) // the bar is drawn again after the first row
+		}
 		// A bar that begins at its total is of something that was done before.
 		if s := b.rows[total]; len(counts) > 0 && s.at(counts[0]) < total && increases(s, counts) {
 			steps = s

@@ -80,7 +80,7 @@ func (k *console) add(l line, key, value string) {
 // close ends the row that is printed over several lines.
 func (k *console) close() {
 	if len(k.block) > 0 {
-		k.endLater(weak{form: 1, line: k.begins, step: k.heading, cells: k.block})
+		k.endLater(weak{form: 1, line: k.begins, step: k.heading, cells: k.block}, "")
 		k.block = nil
 	}
 }

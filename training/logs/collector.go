@@ -25,6 +25,7 @@ type collector struct {
 	series  []*series          // in the order of the file
 	unknown []string           // keys that nobody knows, at most mostKeys
 	rows    []rowInfo
+	values  int    // kept of all series, missing ones too
 	cells   []cell // of the row being read
 	bad     bool   // that row has a text where a number belongs; for console output only
 	tidy    []byte // a key that is being looked up
@@ -35,6 +36,7 @@ type collector struct {
 type series struct {
 	key       string
 	name      string    // the key as it is compared
+	decimals  int       // of every number as it is written; 0: none yet, unrounded: they differ
 	values    []float64 // by row, as far as the last row with the key; NaN where missing
 	notFinite []int     // rows whose value is NaN or infinite, increasing
 	isStep    bool
@@ -54,6 +56,7 @@ type rowInfo struct {
 	tells    bool // has one that is more than a learning rate
 	ofEval   bool // has a key of evaluation
 	updates  bool // has a key that only rows of training have
+	dropped  bool // it repeats another
 }
 
 // evaluates reports whether a row is one of evaluation alone, where such rows have some
@@ -66,8 +69,11 @@ type cell struct {
 	value float64
 }
 
-// mostKeys limits what is kept of a strange file: known keys, and names of unknown ones.
-const mostKeys = 1000
+// Limits of what is kept of a strange file.
+const (
+	mostKeys   = 1000    // known keys, and names of unknown ones
+	mostValues = 1 << 23 // rows times columns
+)
 
 func newCollector(name string, how Options) *collector {
 	return &collector{how: how, err: Error{File: name}, byKey: make(map[string]*series), byName: make(map[string]*series)}
@@ -91,8 +97,25 @@ func (c *collector) setSeries(line int, s *series, text []byte) {
 	case !ok:
 		c.err.add(line, "%s: got %s, want a number", s.key, quote(string(text)))
 	case has:
+		s.wrote(text)
 		c.cells = append(c.cells, cell{s, x})
 	}
+}
+
+// unrounded are the decimals of numbers that are written with as many as they need.
+const unrounded = -1
+
+// wrote takes note of the decimals of a number. One is what Python writes of an integer.
+func (s *series) wrote(text []byte) {
+	if s.decimals == unrounded {
+		return
+	}
+	point := bytes.IndexByte(text, '.') + 1
+	n := len(bytes.TrimRight(text, " ,%)")) - point
+	if point == 0 || n < 2 || bytes.ContainsAny(text, "eE") || s.decimals > 0 && n != s.decimals {
+		n = unrounded
+	}
+	s.decimals = n
 }
 
 // number reads a number as JSON, Python or a spreadsheet writes it, or as a person does:
@@ -251,12 +274,26 @@ func (c *collector) keep(line, row int) {
 	info := &c.rows[row]
 	for _, cell := range c.cells {
 		s := cell.of
+		if !c.holds(line, row+1-len(s.values)) {
+			return
+		}
 		info.ofEval = info.ofEval || s.ofEval
 		info.training = info.training || s.trains && !s.ofEval
 		info.tells = info.tells || s.tells && !s.ofEval
 		info.updates = info.updates || s.updates
 		s.put(row, cell.value)
 	}
+}
+
+// holds counts values that are kept, and reports whether they are not too many.
+func (c *collector) holds(line, values int) bool {
+	if c.values > mostValues {
+		return false
+	}
+	if c.values += max(0, values); c.values > mostValues {
+		c.err.add(line, "got more than %d values in rows and columns, want a log of fewer rows or columns", mostValues)
+	}
+	return c.values <= mostValues
 }
 
 // put sets the value of a row.

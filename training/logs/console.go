@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,7 +38,8 @@ var lineForms = []lineForm{
 	{"Python dicts `{'KEY': NUMBER, …}`, over several lines too; after `rollout N:`, `step N:` or `perf N:` of step N", "{", (*console).dicts},
 	{"a dict without its braces: `'KEY': NUMBER, …`", "':", (*console).bare},
 	{"`step:N - KEY:NUMBER - …` of verl, cut by a terminal too", "step:", (*console).dashes},
-	{"`Step N | KEY: NUMBER | KEY NUMBER | …` of prime-rl", "Step ", (*console).pipes},
+	{"`Step N | KEY: NUMBER | KEY=NUMBER | KEY NUMBER | …` of prime-rl", "Step ", (*console).pipes},
+	{"`step N/M  KEY NUMBER  KEY NUMBER`, with two spaces between", "step ", (*console).gaps},
 	{"`Iter N: KEY NUMBER, KEY NUMBER, …` of mlx-lm", "Iter ", (*console).commas},
 	{"several of `KEY: NUMBER` or `KEY=NUMBER` in a line, with a step or two known keys", "", (*console).several},
 	{"tables `│ KEY │ NUMBER │ …` of tinker and AReaL", "", (*console).grid},
@@ -49,6 +51,7 @@ type console struct {
 	*collector
 	*lines
 	bars   bars
+	ranks  map[int]string  // what processes set before the dicts of rows
 	named  map[float64]int // row of each step that a line names: such lines of a step are one row
 	labels []labelled      // rows that labels name the step of
 
@@ -60,10 +63,14 @@ type console struct {
 	later   []weak  // rows of the last forms, which count only without rows of a more certain one
 }
 
+// weakSize is the number of values that take as much memory as a weak row without cells.
+const weakSize = 8
+
 // weak is a row of one of the last forms.
 type weak struct {
 	form  int // 0: of one line; 1: of several
 	line  int
+	end   int // the last line
 	step  float64
 	cells []cell
 	bars  map[float64]float64
@@ -71,10 +78,10 @@ type weak struct {
 
 // readConsole reads the text of a console.
 func readConsole(c *collector, l *lines) error {
-	k := &console{collector: c, lines: l, heading: math.NaN(), named: make(map[float64]int)}
+	k := &console{collector: c, lines: l, heading: math.NaN(), named: make(map[float64]int), ranks: make(map[int]string)}
 	for {
 		next, ok := k.next()
-		if !ok {
+		if !ok || k.values > mostValues {
 			break
 		}
 		k.bars.see(next.text)
@@ -91,6 +98,7 @@ func readConsole(c *collector, l *lines) error {
 	k.close()
 	k.readLabelled()
 	k.readLater()
+	k.firstRank()
 	k.stepsOfBars()
 	return unlessEnd(l.err)
 }
@@ -114,32 +122,104 @@ func (k *console) endStep(line int, step float64) {
 	}
 }
 
-// endLater keeps the row that has been read for later. A progress bar that is drawn again
-// shows the same row, unless a heading has named another step since.
-func (k *console) endLater(w weak) {
-	w.bars = maps.Clone(k.bars.now)
-	if n := len(k.later); n > 0 && len(w.bars) > 0 && k.later[n-1].form == w.form && sameStep(k.later[n-1].step, w.step) && maps.Equal(k.later[n-1].bars, w.bars) {
-		k.later = k.later[:n-1]
+// endLater keeps the row that has been read for later. A progress bar in its line that is drawn
+// again shows the same row, unless a heading has named another step since. A line of other keys
+// that follows one without a step goes on with its row.
+func (k *console) endLater(w weak, text string) {
+	if w.bars = maps.Clone(k.bars.now); len(k.later) > 0 {
+		last := &k.later[len(k.later)-1]
+		own := w.form == last.form && sameStep(w.step, last.step)
+		of := func(c cell) bool {
+			return slices.ContainsFunc(last.cells, func(old cell) bool { return old.of == c.of })
+		}
+		switch {
+		case own && bar.MatchString(text) && maps.Equal(last.bars, w.bars):
+			last.cells = w.cells
+			return
+		case own && w.form == 0 && math.IsNaN(w.step) && w.line == last.end+1 && !slices.ContainsFunc(w.cells, of):
+			last.cells, last.end = append(last.cells, w.cells...), w.line
+			return
+		}
 	}
-	k.later = append(k.later, w)
+	if w.end = w.line; k.holds(w.line, weakSize+len(w.cells)) {
+		k.later = append(k.later, w)
+	}
 }
 
 // sameStep reports whether two steps are equal or both missing.
 func sameStep(x, y float64) bool { return x == y || math.IsNaN(x) && math.IsNaN(y) }
 
-// readLater reads the rows kept for later, those of the most certain form, if there are no
-// others.
+// stray is the share of rows below which those of a more certain form are no table: one over it.
+const stray = 5
+
+// readLater reads the rows of the most certain form. Rows of another are taken instead if there are
+// more than five times as many, as where a sample is printed as a dict. What is left out is said.
 func (k *console) readLater() {
-	if len(k.later) == 0 || slices.ContainsFunc(k.rows, func(r rowInfo) bool { return r.tells }) {
+	counts, lines := [3]int{}, [3]int{}
+	count := func(form, line int) {
+		if counts[form]++; counts[form] == 1 {
+			lines[form] = line
+		}
+	}
+	for _, r := range k.rows {
+		if r.tells {
+			count(0, r.line)
+		}
+	}
+	for _, w := range k.later {
+		count(1+w.form, w.line)
+	}
+	best := 0
+	for form, n := range counts {
+		if n > stray*counts[best] {
+			best = form
+		}
+	}
+	for form, n := range counts {
+		if form != best && n > 0 {
+			k.note("%s of another form left out, the first in line %d.", CountWords(n, "row"), lines[form])
+		}
+	}
+	if best == 0 {
 		return
 	}
-	first := slices.MinFunc(k.later, func(x, y weak) int { return cmp.Compare(x.form, y.form) }).form
+	for _, s := range k.series {
+		s.values, s.notFinite = nil, nil
+	}
+	k.rows, k.resumes, k.bars.rows = nil, nil, make(map[float64]*series)
+	clear(k.named)
 	for _, w := range k.later {
-		if w.form == first {
+		if 1+w.form == best {
 			k.cells, k.bars.now = w.cells, w.bars
 			k.endStep(w.line, w.step)
 		}
 	}
+}
+
+// rank is what srun and torchrun set before the lines of each process.
+var rank = regexp.MustCompile(`^\s*(?:\[(?i:rank) ?\d+\]:?|\d+:) *$`)
+
+// firstRank leaves out rows of other processes than the first, where one prints several.
+func (k *console) firstRank() {
+	var first string
+	times := make(map[string]int)
+	for row := range k.rows {
+		if label := k.ranks[row]; label != "" {
+			first = cmp.Or(first, label)
+			times[label]++
+		}
+	}
+	if times[first] < 2 || len(times) < 2 {
+		return
+	}
+	left := 0
+	for row, label := range k.ranks {
+		if label != first {
+			k.rows[row] = rowInfo{line: k.rows[row].line, dropped: true}
+			left++
+		}
+	}
+	k.note("%s of other processes than %s left out: they train together.", CountWords(left, "row"), quote(first))
 }
 
 // put sets the value of a key; one that is not understood is noted.

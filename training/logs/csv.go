@@ -190,13 +190,18 @@ func readCSV(c *collector, from io.Reader, by rune) error {
 			short = -1
 		}
 	}
+	last := 0 // line of the row read last
 	for {
 		cells, line, err := record()
 		var wrong *csv.ParseError
 		switch {
+		case c.values > mostValues:
+			return nil
 		case err == io.EOF:
 			if short >= 0 {
 				c.notes = append(c.notes, lastLine(shortLine))
+			} else if input.last != '\n' && input.last != '\r' {
+				dropCell(c, runs, last, want-1)
 			}
 			return nil
 		case errors.As(err, &wrong):
@@ -223,7 +228,25 @@ func readCSV(c *collector, from io.Reader, by rune) error {
 		for _, run := range runs {
 			run.row(line, cells)
 		}
+		last = line
 	}
+}
+
+// dropCell leaves out the last cell of the last row, whose line has no end: the cell may go on.
+func dropCell(c *collector, runs []*csvRun, line, column int) {
+	wrong := &c.err.Problems
+	if n := len(*wrong); n > 0 && (*wrong)[n-1].Line == line {
+		*wrong = (*wrong)[:n-1]
+	}
+	for _, run := range runs {
+		row := len(run.rows) - 1
+		for _, col := range run.columns {
+			if s := col.of; col.index == column && row >= 0 && run.rows[row].line == line && len(s.values) == row+1 {
+				s.values, s.notFinite = s.values[:row], slices.DeleteFunc(s.notFinite, func(i int) bool { return i == row })
+			}
+		}
+	}
+	c.note("Line %d, the last, has no end: its last cell may be cut and was left out.", line)
 }
 
 // pointed returns a number whose decimals follow a comma with a point.
@@ -244,6 +267,7 @@ var errLongRecord = errors.New("got a row of more than 64 MiB, want shorter rows
 type bounded struct {
 	from io.Reader
 	left int
+	last byte // read last
 }
 
 func (b *bounded) Read(to []byte) (int, error) {
@@ -251,6 +275,8 @@ func (b *bounded) Read(to []byte) (int, error) {
 		return 0, errLongRecord
 	}
 	n, err := b.from.Read(to)
-	b.left -= n
+	if b.left -= n; n > 0 {
+		b.last = to[n-1]
+	}
 	return n, err
 }

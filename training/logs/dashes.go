@@ -25,7 +25,7 @@ func (k *console) dashes(l line) bool {
 	for {
 		next, ok := k.peek(0)
 		more, on := goesOn(text, next.text)
-		if !ok || !on {
+		if !ok || !on || len(more) > longJoined {
 			break
 		}
 		k.skip(1)

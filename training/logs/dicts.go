@@ -49,7 +49,7 @@ func (k *console) readLabelled() {
 // dicts reads the dicts that begin in a line.
 func (k *console) dicts(l line) (any bool) {
 	text := l.text
-	for {
+	for failed := 0; failed < mostFailed; {
 		i := strings.Index(text, "{'")
 		if j := strings.Index(text, `{"`); i < 0 || j >= 0 && j < i {
 			i = j
@@ -72,6 +72,9 @@ func (k *console) dicts(l line) (any bool) {
 		case err == nil && !k.bad && named != nil:
 			k.labels = append(k.labels, labelled{strings.ToLower(named[1]), l.number, step, slices.Clone(k.cells)})
 		case err == nil && !k.bad:
+			if rank.MatchString(text[:i]) {
+				k.ranks[len(k.rows)] = strings.TrimSpace(text[:i])
+			}
 			k.endStep(l.number, step)
 		case len(k.cells) == 0 && !k.bad:
 		case err == nil:
@@ -89,9 +92,15 @@ func (k *console) dicts(l line) (any bool) {
 		if text = text[i+2:]; err == nil {
 			k.skip(from.used)
 			text = string(from.text[from.at:])
+		} else {
+			failed++
 		}
 	}
+	return true
 }
+
+// mostFailed is the largest number of dicts in a line that cannot be read before the rest is left.
+const mostFailed = 100
 
 // within is a key of a dict and a number somewhere in a line.
 var within = regexp.MustCompile(`'([^']+)': *'?[-+]?[\d.]`)
@@ -120,7 +129,7 @@ func (k *console) bare(l line) bool {
 	k.close()
 	const most = 50 // lines
 	used, read, known := -1, []cell(nil), false
-	for n := 0; n < most; n++ {
+	for n := 0; n < most && len(text) < longJoined || n == 0; n++ {
 		if n > 0 {
 			next, ok := k.peek(n - 1)
 			if !ok || strings.TrimSpace(next.text) == "" {

@@ -73,7 +73,10 @@ func (t *timeline) metrics(dir, folder string, files []string) error {
 		}
 		n := 0
 		for line := range strings.Lines(string(text)) {
-			n++
+			if n++; !strings.HasSuffix(line, "\n") { // its step may be cut
+				t.note("%s: %s", keys[i], lastLine(n))
+				continue
+			}
 			m, err := newMetric(line)
 			if err != nil {
 				t.err.add(0, "%s:%d: %s", keys[i], n, err)

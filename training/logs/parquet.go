@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
+	pages "github.com/parquet-go/parquet-go/format"
 )
 
 var parquetFormat = format{
@@ -52,13 +54,16 @@ func readParquet(c *collector, in *input) (err error) {
 	if err != nil {
 		return err
 	}
-	known := make(map[int]*series) // by index of column
+	known := make(map[int]parquetColumn) // by index of column
 	for _, path := range p.Schema().Columns() {
 		if leaf, ok := p.Schema().Lookup(path...); ok && leaf.MaxRepetitionLevel == 0 {
 			if s := c.addKey(0, strings.Join(path, "/")); s != nil {
-				known[leaf.ColumnIndex] = s
+				known[leaf.ColumnIndex] = newParquetColumn(s, leaf.Node.Type().LogicalType())
 			}
 		}
+	}
+	if err := checkChunks(p, len(known)); err != nil {
+		return err
 	}
 	c.wantValues()
 	for _, group := range p.RowGroups() {
@@ -90,7 +95,7 @@ func randomAccess(r, from io.Reader) (io.ReaderAt, int64, error) {
 }
 
 // readRowGroup reads the rows of a group.
-func readRowGroup(c *collector, group parquet.RowGroup, known map[int]*series) error {
+func readRowGroup(c *collector, group parquet.RowGroup, known map[int]parquetColumn) error {
 	rows := group.Rows()
 	defer rows.Close()
 	batch := make([]parquet.Row, 256)
@@ -98,9 +103,9 @@ func readRowGroup(c *collector, group parquet.RowGroup, known map[int]*series) e
 		n, err := rows.ReadRows(batch)
 		for _, row := range batch[:n] {
 			for _, v := range row {
-				if s := known[v.Column()]; s != nil {
-					if x, has := parquetNumber(v); has {
-						c.cells = append(c.cells, cell{s, x})
+				if column := known[v.Column()]; column.of != nil {
+					if x, has := column.number(v); has {
+						c.cells = append(c.cells, cell{column.of, x})
 					}
 				}
 			}
@@ -117,31 +122,77 @@ func readRowGroup(c *collector, group parquet.RowGroup, known map[int]*series) e
 	return nil
 }
 
-// parquetNumber returns the number of a value, if it has one. W&B writes NaN and Infinity as
-// text.
-func parquetNumber(v parquet.Value) (x float64, has bool) {
-	if v.IsNull() {
-		return 0, false
-	}
-	switch v.Kind() {
-	case parquet.Boolean:
-		if v.Boolean() {
-			return 1, true
+// parquetColumn is a column of numbers.
+type parquetColumn struct {
+	of       *series
+	unsigned bool
+	decimal  bool
+	unit     float64 // of the integers of a decimal
+}
+
+func newParquetColumn(s *series, is *pages.LogicalType) parquetColumn {
+	c := parquetColumn{of: s, unit: 1}
+	if is != nil {
+		switch is := is.Value.(type) {
+		case *pages.DecimalType:
+			c.decimal, c.unit = true, math.Pow10(int(is.Scale))
+		case *pages.IntType:
+			c.unsigned = !is.IsSigned
 		}
-		return 0, true
-	case parquet.Int32:
-		return float64(v.Int32()), true
-	case parquet.Int64:
-		return float64(v.Int64()), true
-	case parquet.Float:
-		return float64(v.Float()), true
-	case parquet.Double:
-		return v.Double(), true
-	case parquet.ByteArray:
+	}
+	return c
+}
+
+// number returns the number of a value, if it has one. W&B writes NaN and Infinity as text.
+func (c parquetColumn) number(v parquet.Value) (x float64, has bool) {
+	switch kind := v.Kind(); {
+	case v.IsNull():
+		return 0, false
+	case kind == parquet.Boolean && v.Boolean():
+		x = 1
+	case kind == parquet.Boolean:
+	case kind == parquet.Int32 && c.unsigned:
+		x = float64(v.Uint32())
+	case kind == parquet.Int32:
+		x = float64(v.Int32())
+	case kind == parquet.Int64 && c.unsigned:
+		x = float64(v.Uint64())
+	case kind == parquet.Int64:
+		x = float64(v.Int64())
+	case kind == parquet.Float:
+		x = float64(v.Float())
+	case kind == parquet.Double:
+		x = v.Double()
+	case c.decimal && (kind == parquet.ByteArray || kind == parquet.FixedLenByteArray): // two's complement
+		for i, b := range v.ByteArray() {
+			if x = 256*x + float64(b); i == 0 {
+				x = float64(int8(b))
+			}
+		}
+	case kind == parquet.ByteArray:
 		x, has, ok := number(v.ByteArray())
 		return x, has && ok
+	default:
+		return 0, false
 	}
-	return 0, false
+	return x / c.unit, true
+}
+
+// checkChunks refuses what parquet-go reads wrongly, pages of LZ4_RAW, and more than is kept.
+func checkChunks(p *parquet.File, columns int) error {
+	size := int64(0)
+	for _, group := range p.Metadata().RowGroups {
+		for _, chunk := range group.Columns {
+			if chunk.MetaData.Codec == pages.Lz4Raw {
+				return errors.New("it is compressed with LZ4_RAW, which is not read rightly: write it with zstd or snappy")
+			}
+			size += chunk.MetaData.TotalUncompressedSize
+		}
+	}
+	if p.NumRows()*int64(columns) > mostValues || size > longParquet/2 {
+		return fmt.Errorf("%d rows of %d known columns, %d bytes unpacked", p.NumRows(), columns, size)
+	}
+	return nil
 }
 
 // checkFooter checks that the footer of a Parquet file is Thrift, whose lists hold as many values

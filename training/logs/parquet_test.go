@@ -103,3 +103,33 @@ func TestDamagedParquet(t *testing.T) {
 		_, _ = Read(bytes.NewReader(changed), "f", Options{}) // must return
 	}
 }
+
+// Numbers of every type are those that were written; a codec that is not read rightly is refused.
+func TestParquetTypes(t *testing.T) {
+	type row struct {
+		Step   uint32   `parquet:"step"`
+		Reward int32    `parquet:"reward,decimal(4:9)"`
+		KL     [16]byte `parquet:"kl,decimal(2:38)"`
+		Norm   uint64   `parquet:"grad_norm"`
+	}
+	write := func(options ...parquet.WriterOption) string {
+		file := filepath.Join(t.TempDir(), "types.parquet")
+		rows := []row{{1, 8000, [16]byte{14: 1, 15: 4}, 1 << 63}, {2, -5000, [16]byte(append(bytes.Repeat([]byte{255}, 15), 156)), 3}}
+		if err := parquet.WriteFile(file, rows, options...); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	l, err := Open(write(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for q, want := range map[Quantity][]float64{Reward: {0.8, -0.5}, KLRef: {2.6, -1}, GradNorm: {1 << 63, 3}} {
+		if c, _ := l.Column(q); !slices.Equal(c.Values, want) {
+			t.Errorf("%s: got %v, want %v", q, c.Values, want)
+		}
+	}
+	if _, err := Open(write(parquet.Compression(&parquet.Lz4Raw)), Options{}); err == nil || !strings.Contains(err.Error(), "LZ4_RAW") {
+		t.Errorf("LZ4_RAW: got %v", err)
+	}
+}

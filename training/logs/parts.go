@@ -13,8 +13,9 @@ import (
 var (
 	pipeStart = regexp.MustCompile(`(?:^|\s)Step +(\d+) +\| `)
 	iterStart = regexp.MustCompile(`(?:^|\s)Iter (\d+): `)
+	gapStart  = regexp.MustCompile(`(?:^|\s)step (\d+)(?:/\d+)?  +`)
 	// keyNumber is KEY NUMBER or KEY: NUMBER with a unit.
-	keyNumber = regexp.MustCompile(`^(\S.*?)(?::\s*|\s+)([-+]?(?:[\d.,]+(?:[eE][-+]?\d+)?|nan|inf)%?)(?:\s*[a-zA-Z(/].*)?$`)
+	keyNumber = regexp.MustCompile(`^(\S.*?)(?:\s*[:=]\s*|\s+)([-+]?(?:[\d.,]+(?:[eE][-+]?\d+)?|nan|inf)%?)(?:\s*[a-zA-Z(/].*)?$`)
 )
 
 // pipes reads a line "Step 1 | Time: 2.5s | Reward: 0.5 | …".
@@ -22,6 +23,9 @@ func (k *console) pipes(l line) bool { return k.parts(l, pipeStart, "|") }
 
 // commas reads a line "Iter 1: Train loss 0.1, Total rewards mean 0.5, …".
 func (k *console) commas(l line) bool { return k.parts(l, iterStart, ", ") }
+
+// gaps reads a line "step 10/100  reward 0.1  kl 0.2".
+func (k *console) gaps(l line) bool { return k.parts(l, gapStart, "  ") }
 
 // parts reads a line of parts KEY NUMBER after its step.
 func (k *console) parts(l line, start *regexp.Regexp, by string) bool {
@@ -43,6 +47,8 @@ func (k *console) parts(l line, start *regexp.Regexp, by string) bool {
 var (
 	equals    = regexp.MustCompile(`([A-Za-z_][\w./-]*)\s*[=:]\s*([-+]?(?:\d[\d,]*\.?\d*(?:[eE][-+]?\d+)?|nan|inf)%?)(?:[\s,;|)\]]|$)`)
 	stepWords = regexp.MustCompile(`(?i)\b(?:step|iter|iteration)[ :=#]+(\d+)\b`)
+	// (N/M) of an epoch [E/F] is step (E − 1)·M + N.
+	stepShare = regexp.MustCompile(`(?:\[(\d+)/\d+\] *)?\((\d+)/(\d+)\)`)
 )
 
 // several reads a line with several of KEY=NUMBER or KEY: NUMBER.
@@ -54,6 +60,15 @@ func (k *console) several(l line) bool {
 	step := math.NaN()
 	if m := stepWords.FindStringSubmatch(l.text); m != nil {
 		step, _ = strconv.ParseFloat(m[1], 64) // digits
+	} else if m := stepShare.FindStringSubmatch(l.text); m != nil {
+		var of [3]float64
+		for i := range of {
+			of[i], _ = strconv.ParseFloat(m[1+i], 64) // digits, or none
+		}
+		step = max(0, of[0]-1)*of[2] + of[1]
+	}
+	if n := len(found); n > 0 && !l.whole && strings.HasSuffix(l.text, found[n-1][2]) {
+		found = found[:n-1] // it may be cut
 	}
 	known := 0
 	for _, m := range found {
@@ -67,6 +82,6 @@ func (k *console) several(l line) bool {
 	for _, m := range found {
 		k.put(l, m[1], strings.TrimSuffix(m[2], ","))
 	}
-	k.endLater(weak{form: 0, line: l.number, step: step, cells: slices.Clone(k.cells)})
+	k.endLater(weak{form: 0, line: l.number, step: step, cells: slices.Clone(k.cells)}, l.text)
 	return true
 }

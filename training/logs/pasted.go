@@ -176,6 +176,7 @@ func setCell(c *collector, l line, s *series, text string) {
 	if x, has, ok := number([]byte(text)); !ok {
 		c.unread.add(l.number, s.key+": "+text, "want a number")
 	} else if has {
+		s.wrote([]byte(text))
 		c.cells = append(c.cells, cell{s, x})
 	}
 }

@@ -96,6 +96,9 @@ func (t *timeline) add(step int64, key []byte, x float64) {
 			part++
 		}
 	}
+	if !t.holds(0, 2) { // a cell has two words
+		return
+	}
 	t.cells = append(t.cells, cell{s, x})
 	t.seen[s] = place{row, part, step}
 }

@@ -32,7 +32,12 @@ type unpacker struct {
 	r  io.Reader
 	gz *gzip.Reader // nil before the first read
 	c  *collector
+
+	read int // bytes
 }
+
+// longUnpacked is the largest number of bytes that are unpacked of a file.
+const longUnpacked = 256 << 20
 
 func (u *unpacker) Read(to []byte) (n int, err error) {
 	if u.gz == nil {
@@ -40,6 +45,10 @@ func (u *unpacker) Read(to []byte) (n int, err error) {
 	}
 	if err == nil {
 		n, err = u.gz.Read(to)
+	}
+	if u.read += n; u.read > longUnpacked {
+		u.c.note("The gzip data were read as far as %d bytes.", longUnpacked)
+		return 0, io.EOF
 	}
 	var corrupt flate.CorruptInputError
 	switch {
