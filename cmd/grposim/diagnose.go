@@ -92,8 +92,8 @@ func asked(modes []string) (question, error) {
 	return modes, nil
 }
 
-// diagnosisCode returns the exit code of diagnoses: 1 if a failure asked about is found or a
-// mode present in any, else 3 if one is not observable in any, else 0. That no column shows a
+// diagnosisCode returns the exit code of diagnoses: 1 if a failure asked about is found in any, or a
+// mode that is one or was asked about by name is present, else 3 if one is not observable in any, else 0. That no column shows a
 // finding counts only where it is asked about by name.
 func diagnosisCode(reports []*runReport, asked question) (code int) {
 	for _, r := range reports {
@@ -105,7 +105,7 @@ func diagnosisCode(reports []*runReport, asked question) (code int) {
 		for _, m := range r.modes {
 			switch {
 			case !asked.asks(string(m.Mode)):
-			case m.Finding == diagnose.Present:
+			case m.Finding == diagnose.Present && (m.level == findings.Failure || asked != nil):
 				return exitDisagree
 			case m.Finding == diagnose.NotObservable:
 				code = exitInconclusive
@@ -133,15 +133,42 @@ type runReport struct {
 // that is missing is logged.
 type modeVerdict struct {
 	diagnose.Verdict
+	level    findings.Level // of one that is present
+	why      string         // it is a remark: what speaks for the run
 	evidence []diagnose.Evidence
 	remedies []string
 }
 
-// newModeVerdict chooses the evidence that is about the mode of a verdict.
-func newModeVerdict(v diagnose.Verdict, evidence []diagnose.Evidence) modeVerdict {
+// newModeVerdict chooses the evidence that is about the mode of a verdict on a log, nil of a simulated
+// run. A mode that does no harm is a remark. Where groups lose their signal in nearly all rows
+// the finding no-signal says so.
+func newModeVerdict(v diagnose.Verdict, evidence []diagnose.Evidence, l *logs.Log) modeVerdict {
 	of := func(e diagnose.Evidence) bool { return e.Of != v.Mode }
-	return modeVerdict{Verdict: v, evidence: slices.DeleteFunc(slices.Clone(evidence), of)}
+	m := modeVerdict{Verdict: v, level: findings.Failure, evidence: slices.DeleteFunc(slices.Clone(evidence), of)}
+	sign := func(harms func(e diagnose.Evidence) bool) bool { return slices.ContainsFunc(m.evidence, harms) }
+	harm := true
+	switch {
+	case l == nil || v.Finding != diagnose.Present:
+		return m
+	case v.Mode == diagnose.DynamicalInstability:
+		harm = sign(func(e diagnose.Evidence) bool { return e.Says != diagnose.None && e.Diagnostic == diagnose.Ringing })
+	case v.Mode == diagnose.AdvantageDegeneracy:
+		m.level = findings.Remark
+	case v.Mode == diagnose.PolicyConcentration:
+		harm = false
+		if !sign(func(e diagnose.Evidence) bool { return e.Says != diagnose.None && e.Value <= lost }) {
+			m.level = findings.Remark
+		}
+	}
+	if m.why = findings.Learnt(l); m.why != "" && !harm {
+		m.level = findings.Remark
+	}
+	return m
 }
+
+// lost is the share of its entropy below which a policy that does not learn is lost: fewer than
+// ⁴√N answers of N are left.
+const lost = 0.25
 
 // report diagnoses a run: what its log states, then its modes. These are judged on the rows
 // before the first finding from which on no update trains.
@@ -171,13 +198,13 @@ func (s *source) report() *runReport {
 	}
 	d := diagnose.Name(trace)
 	for _, v := range d.Verdicts {
-		if because := misattributed(v, stops, r.findings); because != "" {
+		if because := s.misattributed(v, stops, r.findings); because != "" {
 			v = diagnose.Verdict{Mode: v.Mode, Finding: diagnose.NotObservable, Since: -1, Because: because}
 		}
-		if v.Finding == diagnose.Present {
+		m := newModeVerdict(v, d.Evidence, s.log)
+		if v.Finding == diagnose.Present && m.level == findings.Failure {
 			mode = cmp.Or(mode, string(v.Mode))
 		}
-		m := newModeVerdict(v, d.Evidence)
 		for _, series := range v.Missing {
 			m.remedies = append(m.remedies, fmt.Sprintf("%s: %s", series, remedies[series]))
 		}
@@ -211,6 +238,7 @@ func (r *runReport) object() object {
 		if present {
 			o[len(o)-1] = m.Since
 		}
+		o = o.with("level", m.level, present)
 		modes = append(modes, o.with("next", m.Mode.Next(), present).with("because", m.Because, m.Because != "").
 			with("missing", m.Missing, m.Missing != nil).with("remedies", m.remedies, m.remedies != nil))
 	}
@@ -223,18 +251,18 @@ func evidenceText(e diagnose.Evidence) string {
 	if e.Error > 0 {
 		text += fmt.Sprintf(" ± %.2g", e.Error)
 	}
-	if e.Side == diagnose.Neither {
-		return text + fmt.Sprintf(" (from %.3g on it still rises)", e.Threshold)
-	}
 	return text + fmt.Sprintf(" (sign: %s %.3g)", e.Side, e.Threshold)
 }
 
 // misattributed says why a verdict would take the effect of a finding for a mode; "" if it
 // does not. stops is a finding because of which no update trains in any row, nil if there is
 // none. Groups of completions that are all cut have equal rewards for that reason.
-func misattributed(v diagnose.Verdict, stops *findings.Finding, found []findings.Finding) string {
-	if stops != nil {
+func (s *source) misattributed(v diagnose.Verdict, stops *findings.Finding, found []findings.Finding) string {
+	switch {
+	case stops != nil:
 		return fmt.Sprintf("no update trains the policy in any row (%s)", stops.Kind)
+	case v.Mode == diagnose.DynamicalInstability && v.Finding == diagnose.Present && s.log != nil && findings.OneGroup(s.log):
+		return "each row is one group, so that reward and entropy are those of its prompt"
 	}
 	for _, f := range found {
 		switch {
@@ -254,8 +282,12 @@ func (r *runReport) print(p *page) {
 	p.printf("%s (%s)\n\n", name.Name(), r.about)
 	none := "no findings"
 	for _, m := range r.modes {
-		if logged && string(m.Mode) == r.leading {
-			p.printf("mode: %s since step %d: %s.\n  next: %s.\n", m.Mode, m.Since, m.text(), m.Mode.Next())
+		said := m.Mode == diagnose.AdvantageDegeneracy && slices.ContainsFunc(r.findings, func(f findings.Finding) bool { return f.Kind == findings.NoSignal })
+		if logged && m.Finding == diagnose.Present && (m.level == findings.Remark && !said || string(m.Mode) == r.leading) {
+			p.printf("%s: %s since step %d: %s.\n", m.level, m.Mode, m.Since, m.text())
+			if m.level == findings.Failure {
+				p.printf("  next: %s.\n", m.Mode.Next())
+			}
 			none = "no other findings"
 		}
 	}
@@ -315,7 +347,7 @@ func (r *runReport) whyNone() string {
 	}
 	if len(hidden) == len(r.modes) {
 		says = append(says, "no mode is observable")
-	} else if says = append(says, "no mode is present"); len(hidden) > 0 {
+	} else if says = append(says, "no mode does harm"); len(hidden) > 0 {
 		says = append(says, "not observable: "+strings.Join(hidden, ", "))
 	}
 	return " (" + strings.Join(says, "; ") + ")"
@@ -346,12 +378,16 @@ func (m *modeVerdict) text() string {
 		case e.Observable != diagnose.Observed:
 		case e.Says != diagnose.None:
 			signs = append(signs, text)
-		case m.Finding != diagnose.Present || e.Side == diagnose.Neither:
+		case m.Finding != diagnose.Present:
 			others = append(others, text)
 		}
 	}
 	if m.Because != "" {
 		signs = append([]string{m.Because}, signs...)
 	}
-	return strings.Join(append(signs, others...), "; ")
+	text := strings.Join(append(signs, others...), "; ")
+	if m.Finding == diagnose.Present && m.level == findings.Remark {
+		text += m.why
+	}
+	return text
 }

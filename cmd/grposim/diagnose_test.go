@@ -61,12 +61,19 @@ func TestDiagnose(t *testing.T) {
 			values["frac_reward_zero_std"] = 0.9
 		}
 	}))
+	write(t, "concentrated.jsonl", trlLog(160, func(i int, values map[string]float64) {
+		values["reward"] = 0.5 + values["reward_std"] - 0.4
+		if i >= 60 {
+			values["entropy"] = 0.02
+		}
+	}))
+	write(t, "learnt.jsonl", trlLog(160, func(i int, values map[string]float64) { values["entropy"] /= 1 + float64(i)/10 }))
 	write(t, "collapsed.jsonl", trlLog(160, func(i int, values map[string]float64) {
 		values["reward"] -= 0.4 / (1 + math.Exp(float64(110-i)))
 	}))
 	write(t, "frozen.jsonl", trlLog(160, func(_ int, values map[string]float64) { values["grad_norm"] = 0 }))
 	write(t, "cut.jsonl", trlLog(160, func(i int, values map[string]float64) {
-		values["completions/clipped_ratio"] = 1
+		values["completions/clipped_ratio"], values["reward"] = 1, 0.1+values["reward_std"]-0.4
 		if i >= 60 {
 			values["frac_reward_zero_std"] = 0.9
 		}
@@ -81,9 +88,12 @@ func TestDiagnose(t *testing.T) {
 		find    string // in the output as text
 	}{
 		{[]string{"healthy.jsonl"}, 0, "none", "policy-concentration   absent"},
-		{[]string{"degenerate.jsonl"}, 1, "advantage-degeneracy", "zero-variance groups 0.9"},
-		{[]string{"degenerate.jsonl", "--mode", "policy-concentration"}, 0, "advantage-degeneracy", ""},
-		{[]string{"healthy.jsonl", "degenerate.jsonl"}, 1, "none", ""},
+		{[]string{"degenerate.jsonl"}, 0, "none", "zero-variance groups 0.9"},
+		{[]string{"degenerate.jsonl", "--mode", "policy-concentration"}, 0, "none", ""},
+		{[]string{"degenerate.jsonl", "--mode", "advantage-degeneracy"}, 1, "none", ""},
+		{[]string{"learnt.jsonl"}, 0, "none", "remark: policy-concentration since step"},
+		{[]string{"concentrated.jsonl"}, 1, "policy-concentration", "failure: policy-concentration since step 610"},
+		{[]string{"healthy.jsonl", "concentrated.jsonl"}, 1, "none", ""},
 		{[]string{"collapsed.jsonl"}, 1, "reward-collapse", "reward falls from 0.685 to 0.313"},
 		{[]string{"frozen.jsonl"}, 1, "no-update", "not observable: no update trains the policy in any row (no-update)"},
 		{[]string{"cut.jsonl"}, 1, "truncation", "groups have equal rewards because completions are cut (truncation)"},
@@ -195,6 +205,7 @@ func TestDeducedGroups(t *testing.T) {
 func TestWatch(t *testing.T) {
 	t.Chdir(t.TempDir())
 	bad := trlLog(200, func(i int, values map[string]float64) {
+		values["reward"] = 0.5 + values["reward_std"] - 0.4
 		if i >= 90 {
 			values["entropy"] = 0.02
 		}

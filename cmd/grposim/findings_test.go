@@ -88,7 +88,7 @@ func TestNothingFound(t *testing.T) {
 		says, leading string
 		hidden, code  int
 	}{
-		{"healthy.jsonl", "no findings: the columns can show 9 of 12 kinds, and show none\n", "leading: none (no failure is found; no mode is present)\n", 3, 0},
+		{"healthy.jsonl", "no findings: the columns can show 9 of 12 kinds, and show none\n", "leading: none (no failure is found; no mode does harm)\n", 3, 0},
 		{"curve.csv", "no findings: the columns can show 2 of 12 kinds, and show none\n", "leading: none (no failure is found; no mode is observable)\n", 10, exitInconclusive},
 	} {
 		text, _ := grposim(t, c.code, "diagnose", c.file)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"grposim/training/findings"
 	"grposim/training/fit"
 	"grposim/training/logs"
 )
@@ -56,24 +57,28 @@ type logFit struct {
 	curve  fit.Curve // over the time of the laws
 	time   lawTime
 	result fit.Result
-	tried  []fit.Score
+	lost   string       // since when no update trains; "": it does
 	ahead  fit.Forecast // at the steps of at
 	at     []float64
 }
 
-// fitLog also tries forecasts on the rest of the log, from 30 % and 50 % of it.
+// fitLog fits the rows before the step from which on no update trains, if there is one.
 func fitLog(log *logs.Log) (*logFit, error) {
-	steps, err := rewardCurve(log)
+	f := &logFit{log: log}
+	for _, found := range findings.Of(log) {
+		if n, _ := slices.BinarySearch(log.Steps, found.Since); found.Stops && n > 0 && f.lost == "" {
+			f.log, f.lost = log.Prefix(n), fmt.Sprintf("lost since step %d (%s), and fitted before it", found.Since, found.Kind)
+		}
+	}
+	steps, err := rewardCurve(f.log)
 	if err != nil {
 		return nil, err
 	}
-	f := &logFit{log: log, steps: steps}
-	f.curve, f.time = lawCurve(log, steps)
+	f.steps = steps
+	f.curve, f.time = lawCurve(f.log, steps)
 	f.result = fit.Fit(f.curve)
-	for _, from := range []float64{0.3, 0.5} {
-		if score, ok := fit.Backtest(f.curve, from); ok {
-			f.tried = append(f.tried, score)
-		}
+	if f.lost != "" {
+		return f, nil // nothing is ahead
 	}
 	first, last := steps.Time[0], steps.Time[len(steps.Time)-1]
 	end := math.Ceil(last + (last-first)/2)
@@ -103,7 +108,9 @@ func (o *fitOptions) write(stderr io.Writer, fits []*logFit) error {
 		if err != nil {
 			return err
 		}
-		if f.result.Regime == fit.Flat {
+		if f.lost != "" {
+			code = exitDisagree
+		} else if f.result.Regime == fit.Flat && code == 0 {
 			code = exitInconclusive
 		}
 	}
@@ -124,11 +131,7 @@ func (f *logFit) object() object {
 		for _, p := range m.Parameters() {
 			parameters[p.Name] = object{"value", p.Value, "lo", p.Lo, "hi", p.Hi, "identifiable", p.Identifiable, "unit", f.unit(p)}
 		}
-		scores := []object{}
-		for _, s := range f.tried {
-			scores = append(scores, object{"from", s.From, "rmse", s.LawRMSE[i], "persistence_rmse", s.PersistenceRMSE, "smoothing_rmse", s.SmoothingRMSE})
-		}
-		models = append(models, object{"name", m.Name, "parameters", parameters, "r2", m.R2, "r2_smoothed", m.R2Smoothed, "bic", m.BIC, "forecast", scores})
+		models = append(models, object{"name", m.Name, "parameters", parameters, "r2", m.R2, "r2_smoothed", m.R2Smoothed, "bic", m.BIC})
 	}
 	for i, step := range f.at {
 		ahead = append(ahead, object{"step", step, "reward", f.ahead.Mean, "lo90", f.ahead.Lo[i], "hi90", f.ahead.Hi[i]})
@@ -139,7 +142,15 @@ func (f *logFit) object() object {
 		"ahead", ahead, "regime", r.Regime, "direction", r.Direction,
 		// of the best law, from the first row to the plateau
 		"half_time", object{"time", half, "step", f.time.step(half)},
-		"oscillation_evidence", r.Evidence, "residual_correlation", r.Correlation, "independent_points", r.Independent)
+		"oscillation_evidence", r.Evidence, "residual_correlation", r.Correlation, "independent_points", r.Independent).with("lost", f.lost, f.lost != "")
+}
+
+func (f *logFit) meaning() string {
+	r := &f.result
+	if f.lost != "" {
+		return f.lost + ": " + meaning(r)
+	}
+	return meaning(r)
 }
 
 func meaning(r *fit.Result) string {
@@ -186,7 +197,7 @@ func (f *logFit) print(p *page) {
 	best := r.Model(r.Best)
 	p.printf("%s: %s, %d rows with a reward, steps %.6g to %.6g\n", f.log.Name(), f.log.Format, len(steps), steps[0], steps[len(steps)-1])
 	p.printf("time of the laws: %s\n", f.lawTime())
-	p.printf("regime: %s; %s\n", r.Regime, meaning(r))
+	p.printf("regime: %s; %s\n", r.Regime, f.meaning())
 	p.printf("residuals of successive rows: correlation %.2f, so that %d rows count as %.0f independent ones\n\n", r.Correlation, len(steps), r.Independent)
 	lowest := slices.MinFunc(r.Models, func(a, b fit.Model) int { return cmp.Compare(a.BIC, b.BIC) })
 	rows := [][]string{{"LAW", "BIC − LOWEST", "R²", "R², 5 % MEANS"}}
@@ -210,19 +221,9 @@ func (f *logFit) print(p *page) {
 		}
 		p.printf("half of the way from the first row to the plateau is made %s\n", at)
 	}
-	rows = [][]string{{"FORECAST", "FROM", "RMSE", "/ PERSISTENCE", "/ SMOOTHING"}}
-	for _, s := range f.tried {
-		add := func(name string, rmse float64) {
-			rows = append(rows, []string{name, fmt.Sprintf("%.0f %%", 100*s.From), fmt.Sprintf("%.3g", rmse), ratio(rmse, s.PersistenceRMSE), ratio(rmse, s.SmoothingRMSE)})
-		}
-		add("smoothing", s.SmoothingRMSE)
-		for i, m := range r.Models {
-			add(string(m.Name), s.LawRMSE[i])
-		}
-	}
-	if len(rows) > 1 {
-		p.printf("\n")
-		p.table(rows)
+	if f.lost != "" {
+		p.printf("\nno forecast: the run is %s\n", f.lost)
+		return
 	}
 	n := len(f.at) - 1
 	p.printf("\nforecast for step %.6g by exponential smoothing: %.3g, a row between %s and %s with 90 %%, if neither a take-off nor a collapse comes first: the reward before them does not show them\n",
@@ -242,13 +243,6 @@ func (f *logFit) parameterRows(m *fit.Model) [][]string {
 		rows = append(rows, []string{name, bound(p.Value, 4), bound(p.Lo, 4) + " to " + bound(p.Hi, 4), known})
 	}
 	return rows
-}
-
-func ratio(x, over float64) string {
-	if over == 0 {
-		return "–"
-	}
-	return fmt.Sprintf("%.2f", x/over)
 }
 
 // bound prints an end of an interval with a number of digits.

@@ -227,7 +227,7 @@ func (w *watcher) judge(l *logs.Log) (found bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		found = w.tellModes(diagnose.Name(s.trace), now.Steps[w.rows-1]) || found
+		found = w.tellModes(s.report().modes, now.Steps[w.rows-1]) || found
 	}
 	w.last = lastRow(l, w.rows)
 	return found, nil
@@ -257,9 +257,9 @@ func (w *watcher) tellFindings(l *logs.Log) (found bool) {
 // tellModes prints a line for every mode that two looks in a row find present, and for one that was
 // and is absent now; not observable is no end. It returns whether one of the modes asked about has
 // become present.
-func (w *watcher) tellModes(d diagnose.Diagnosis, step int) (found bool) {
-	for _, v := range d.Verdicts {
-		name, m := string(v.Mode), newModeVerdict(v, d.Evidence)
+func (w *watcher) tellModes(modes []modeVerdict, step int) (found bool) {
+	for _, v := range modes {
+		name := string(v.Mode)
 		if v.Finding != diagnose.Present {
 			w.suspected[name] = 0
 		} else {
@@ -268,10 +268,17 @@ func (w *watcher) tellModes(d diagnose.Diagnosis, step int) (found bool) {
 		switch {
 		case v.Finding == diagnose.Absent && w.told[name]:
 			w.told[name] = false
-			fmt.Fprintf(w.stdout, "step %d: %s: no longer present: %s\n", step, v.Mode, m.text())
+			fmt.Fprintf(w.stdout, "step %d: %s: no longer present: %s\n", step, v.Mode, v.text())
 		case v.Finding == diagnose.Present && !w.told[name] && w.rows >= w.suspected[name]+confirm(name, 1):
+			if v.level == findings.Remark && w.asked == nil {
+				if remark := name + " " + string(v.level); !w.told[remark] {
+					w.told[remark] = true
+					printLines(w.stderr, fmt.Sprintf("step %d: %s: %s since step %d: %s", step, v.Mode, v.level, v.Since, v.text()))
+				}
+				continue
+			}
 			w.told[name] = true
-			fmt.Fprintf(w.stdout, "step %d: %s: present since step %d: %s\n", step, v.Mode, v.Since, m.text())
+			fmt.Fprintf(w.stdout, "step %d: %s: present since step %d: %s\n", step, v.Mode, v.Since, v.text())
 			found = found || w.asked.asks(name)
 		}
 	}

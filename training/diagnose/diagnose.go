@@ -160,7 +160,6 @@ type Side string
 const (
 	AtLeast Side = "at least"
 	AtMost  Side = "at most"
-	Neither Side = "neither" // the value qualifies another sign
 )
 
 // measured returns the evidence of a value with an error, Undefined if a number is not finite. A

@@ -1,11 +1,5 @@
 package diagnose
 
-import (
-	"math"
-
-	"grposim/training/change"
-)
-
 // zeroVarianceGroups measures the mean share of groups with equal rewards over the last half of the
 // run. Such groups have no advantages. At the threshold ½ half of the samples contribute nothing.
 //
@@ -33,26 +27,4 @@ func zeroVarianceGroups(t *Trace) Evidence {
 		}
 	}
 	return unobserved(name, AdvantageDegeneracy, o)
-}
-
-// remainingRise measures which share of the whole rise of the reward falls into the last half of
-// the run. It is ½ for a steady rise, 0 for one that has ended. From the midpoint ¼ on the reward
-// still rises. Groups without variance may then be those of too easy or too hard prompts. It is
-// Undefined if the reward has not risen by more than its scatter.
-func remainingRise(t *Trace) Evidence {
-	const name, threshold = "late share of the reward's rise", 0.25
-	r, o := t.rows(t.Reward)
-	if o != Observed {
-		return unobserved(name, AdvantageDegeneracy, o)
-	}
-	at, late := r.at[r.late:], r.columns[0][r.late:]
-	slope, stdErr := change.Line(at, late)
-	span := at[len(at)-1] - at[0]
-	start := r.start()[0]
-	rise := change.Mean(late) + slope*span/2 - start
-	scatter := standardErrors * change.Noise(r.columns[0]) / math.Sqrt(float64(max(1, len(r.at)/10)))
-	if !(rise > max(scatter, roundOff*math.Abs(start))) {
-		return unobserved(name, AdvantageDegeneracy, Undefined)
-	}
-	return measured(name, AdvantageDegeneracy, slope*span/rise, standardErrors*stdErr*span/rise, Neither, threshold, -1)
 }

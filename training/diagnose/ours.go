@@ -24,8 +24,7 @@ import (
 //     arm (BestReward), or still approaches it, has learned: no failure.
 //
 // Instability is absent only if the reward does not ring, and one of the signs that the reward need
-// not show is observed too. Of Samples, most groups without variance are degeneracy only if the
-// reward has stopped rising.
+// not show is observed too.
 func Name(t Trace) Diagnosis {
 	t.check()
 	late, reached := importanceRatios(&t)
@@ -52,16 +51,9 @@ func Name(t Trace) Diagnosis {
 	hacked, degenerate := coupling.sign(), silent.sign()
 	if t.Origin == Samples {
 		fallen := trueRewardFall(&t)
-		reached = movedAtOnce(&t)
-		d.Evidence = append(d.Evidence, reached, fallen)
+		d.Evidence = append(d.Evidence, fallen)
 		if fallen.speaks() {
 			hacked = yes
-		}
-		if rising := remainingRise(&t); degenerate == yes {
-			d.Evidence = append(d.Evidence, rising)
-			if rising.Observable == Observed && rising.Value+rising.Error >= rising.Threshold {
-				degenerate = unknown
-			}
 		}
 	}
 	beyond := []Evidence{late, swings, clipped, moved} // signs that the reward need not show
@@ -142,25 +134,6 @@ func (t *Trace) lateLevel(name string, series []float64, threshold float64) Evid
 		wide = t.lateError(&r, 0)
 	}
 	return measured(name, DynamicalInstability, level, wide, AtLeast, threshold, r.onset(0, AtLeast, threshold))
-}
-
-// movedAtOnce measures how far the policy of Samples went within one lag: the second largest
-// KL(π_old‖π), of which a row may hold more than one. The threshold is half of the entropy at the
-// start: a policy that lost that much at once did not lose it step by step. In a concentrated
-// policy it is a sign of instability, as the ratio reached is for Expectations.
-func movedAtOnce(t *Trace) Evidence {
-	const name = "KL to the old policy reached"
-	r, o := t.rows(t.KLOld)
-	if o != Observed {
-		return unobserved(name, DynamicalInstability, o)
-	}
-	h, o := t.rows(t.Entropy)
-	if o != Observed {
-		return unobserved(name, DynamicalInstability, Undefined)
-	}
-	threshold := h.columns[0][0] / 2
-	first := slices.IndexFunc(r.columns[0], func(x float64) bool { return x >= threshold })
-	return measured(name, DynamicalInstability, nthLargest(r.columns[0], 2), 0, AtLeast, threshold, int(r.at[max(first, 0)]))
 }
 
 // nthLargest returns the n-th largest of at least n values.

@@ -28,6 +28,9 @@ const (
 	mostRows = 2048
 )
 
+// Ringing is the name of the diagnostic of a reward that oscillates.
+const Ringing = "reward ringing"
+
 // rewardRinging measures the amplitude of the reward's regular oscillation in the last half of a
 // run, over half the range in the first half. It is about 1 for a limit cycle, more for a growing
 // oscillation, and falls to 0 for a damped one.
@@ -40,10 +43,9 @@ const (
 // Of Samples the error is the largest amplitude of a cycle or more that does not count. It is
 // divided by half the range less what the noise of rows adds to that.
 func rewardRinging(t *Trace) Evidence {
-	const name = "reward ringing"
 	r, o := t.rows(t.Reward)
 	if o != Observed {
-		return unobserved(name, DynamicalInstability, o)
+		return unobserved(Ringing, DynamicalInstability, o)
 	}
 	x := r.columns[0]
 	first := x[:r.late]
@@ -73,7 +75,7 @@ func rewardRinging(t *Trace) Evidence {
 			wide = hidden/curve - regular/early
 		}
 	}
-	return measured(name, DynamicalInstability, regular/early, wide, AtLeast, minAmplitudeRatio, int(r.at[r.late]))
+	return measured(Ringing, DynamicalInstability, regular/early, wide, AtLeast, minAmplitudeRatio, int(r.at[r.late]))
 }
 
 // chanceShare is the share of the variance that the best of some trial frequencies must exceed in

@@ -96,25 +96,6 @@ func TestRisesDoNotRing(t *testing.T) {
 	}
 }
 
-// Groups without variance are not observable while the noise hides whether the reward still rises.
-// Of two samples a group most have equal rewards in a healthy run.
-func TestNoiseHidesWhetherTheRewardRises(t *testing.T) {
-	for _, c := range []struct {
-		late, noise float64 // rise over the last half as a share of that over the first, noise of rows
-		want        Finding
-	}{{0.15, 0.1, NotObservable}, {0.15, 0.005, Present}, {0, 0.005, Present}} {
-		rng := newRand()
-		l := logged(rng, 200)
-		for i := range l.Reward {
-			l.ZeroVariance[i] += 0.6
-			l.Reward[i] = 0.2 + 0.5*math.Min(float64(i)/100, 1) + c.late*0.5*math.Max(float64(i)/100-1, 0) + c.noise*rng.NormFloat64()
-		}
-		if v := finding(Name(l), AdvantageDegeneracy); v.Finding != c.want {
-			t.Errorf("late rise %g, noise %g: %+v, want %s", c.late, c.noise, v, c.want)
-		}
-	}
-}
-
 // A level that changes inside the late window is the level since the change. Cases: a share of
 // groups that rises to 1, an entropy that falls, most tokens clipped.
 func TestChangeInsideTheLateWindow(t *testing.T) {

@@ -137,8 +137,6 @@ func (d *Diagnosis) because(t *Trace, mode Mode, missing []Series) string {
 		case e.Of != mode:
 		case e.noisy():
 			return fmt.Sprintf("the noise hides on which side of %.3g the %s is: %.3g ± %.2g", e.Threshold, e.Diagnostic, e.Value, e.Error)
-		case e.Observable == Observed && e.Side == Neither:
-			return "the reward still rises, so that prompts may be too easy or too hard"
 		}
 	}
 	for _, e := range d.Evidence {

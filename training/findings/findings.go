@@ -82,7 +82,7 @@ func Of(l *logs.Log) []Finding {
 	for _, c := range checks {
 		for _, f := range c.find(l) {
 			f.Kind = c.Kind
-			if f.Next == "" && (f.Level == Failure || f.Kind == LengthChange) {
+			if f.Next == "" && (f.Level == Failure || f.Kind == LengthChange || f.Kind == SamplerMismatch) {
 				f.Next = c.Next
 			}
 			all = append(all, f)

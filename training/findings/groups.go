@@ -117,9 +117,12 @@ func NoDeviation(l *logs.Log) (key string, values []float64) {
 	return "", nil
 }
 
-// noSignal finds steps whose groups have equal rewards, so that no sample has an advantage. A share
-// of a quarter or more is a remark. That most do is a failure mode in a long log (package
-// diagnose).
+// silent is the share of groups with equal rewards from which a step counts as one without signal.
+const silent = 0.95
+
+// noSignal finds steps whose groups have equal rewards, so that no sample has an advantage. It is a
+// failure if that holds to the end and the reward has not been learnt. A share of a quarter or more
+// is a remark.
 func noSignal(l *logs.Log) []Finding {
 	share, exact := ZeroVariance(l)
 	s := numbers(l, share, 0, 1)
@@ -139,13 +142,16 @@ func noSignal(l *logs.Log) []Finding {
 	if len(s.values) == 0 {
 		return nil
 	}
-	at := s.past(1)
-	if at.certain() {
-		which, why := groupsAre(l, at.to)
-		f := Finding{Level: Failure, Since: at.from, Text: fmt.Sprintf("all groups %s %s (%s): no sample has an advantage", which, at.text(), why)}
+	if at := s.past(silent); at.certain() {
+		which, why := groupsAre(l, at)
+		most := "all"
+		if exact && change.Median(s.values[at.begin:at.end]) < 1 {
+			most = "nearly all"
+		}
+		f := Finding{Level: Failure, Since: at.from, Text: fmt.Sprintf("%s groups %s %s (%s): no sample has an advantage", most, which, at.text(), why)}
 		switch which {
 		case succeed:
-			f.Next = "take harder prompts, or stop: nothing is left to learn from these"
+			f.Text, f.Next = f.Text+"; the task is solved", "take harder prompts, or stop: nothing is left to learn from these"
 			if !at.always() {
 				f.Level = Remark // learnt
 			}
@@ -157,12 +163,34 @@ func noSignal(l *logs.Log) []Finding {
 		}
 		return []Finding{f}
 	}
-	if mean := change.Mean(s.values); exact && mean >= aQuarter {
-		return []Finding{{Level: Remark, Since: s.steps[0],
-			Text: fmt.Sprintf("%s of the groups, on average, have equal rewards and teach nothing (%s %s in %s)", percent(mean), s.key, span(s.values, plain), logs.CountWords(len(s.values), "row")),
-			Next: "filter or resample such prompts (dynamic sampling), or take more samples a prompt"}}
+	mean := change.Mean(s.values)
+	if mean < aQuarter {
+		return nil
 	}
-	return nil
+	f := Finding{Level: Remark, Since: s.steps[0], Next: "filter or resample such prompts (dynamic sampling), or take more samples a prompt"}
+	switch at := s.past(1); {
+	case at.total == int(math.Round(mean*float64(at.read))): // of every step all groups or none
+		f.Text = fmt.Sprintf("%s of the steps (%d of %d) have no signal: their rewards are equal (%s)", percent(mean), at.total, at.read, s.key)
+	default:
+		f.Text = fmt.Sprintf("%s of the groups, on average, have equal rewards and teach nothing (%s %s in %s)", percent(mean), s.key, span(s.values, plain), logs.CountWords(len(s.values), "row"))
+	}
+	return []Finding{f}
+}
+
+// OneGroup reports whether every row of a log is one group, or none is partly equal: its reward and
+// entropy are then those of its prompt.
+func OneGroup(l *logs.Log) bool {
+	share, exact := ZeroVariance(l)
+	count := [2]int{}
+	for _, x := range share.Values {
+		switch {
+		case x == 0 || x == 1:
+			count[int(x)]++
+		case !math.IsNaN(x):
+			return false
+		}
+	}
+	return exact && min(count[0], count[1]) >= leastExcess
 }
 
 // How the groups of a step are equal.
@@ -172,9 +200,11 @@ const (
 	equal   = "have equal rewards"
 )
 
-// groupsAre says how the groups are equal at a step, and by which keys that is known.
-func groupsAre(l *logs.Log, step int) (which, why string) {
-	row, _ := slices.BinarySearch(l.Steps, step)
+// groupsAre says how the groups of a stretch are equal, and by which keys of its last row that is
+// known.
+func groupsAre(l *logs.Log, in stretch) (which, why string) {
+	first, _ := slices.BinarySearch(l.Steps, in.from)
+	row, _ := slices.BinarySearch(l.Steps, in.to)
 	var keys []string
 	for _, q := range []logs.Quantity{logs.FracAll0, logs.FracAll1, logs.CountAll0, logs.CountAll1, logs.FracZeroStd, logs.CountZeroStd,
 		logs.RewardStdWithin, logs.RewardStdBatch, logs.RewardStdAmbiguous, logs.RewardMin, logs.RewardMax, logs.AdvantageMin, logs.AdvantageMax, logs.Reward} {
@@ -182,16 +212,25 @@ func groupsAre(l *logs.Log, step int) (which, why string) {
 			keys = append(keys, c.Key+" "+plain(c.Values[row]))
 		}
 	}
-	none, all := value(l, logs.FracAll0, row), value(l, logs.FracAll1, row)
-	if _, has := l.Column(logs.FracAll0); !has {
-		none, all = value(l, logs.CountAll0, row), value(l, logs.CountAll1, row)
+	level := func(quantities ...logs.Quantity) float64 { // the median of those rows, 0 if there is none
+		for _, q := range quantities {
+			if c, has := l.Column(q); has {
+				s := numbers(&logs.Log{Table: logs.Table{Steps: l.Steps[first : row+1]}}, logs.Column{Values: c.Values[first : row+1]}, math.Inf(-1), math.Inf(1))
+				if len(s.values) > 0 {
+					return change.Median(s.values)
+				}
+			}
+		}
+		return 0
 	}
-	reward := value(l, logs.Reward, row)
+	none, all := level(logs.FracAll0, logs.CountAll0), level(logs.FracAll1, logs.CountAll1)
+	reward, has := level(logs.Reward), false
+	_, has = l.Column(logs.Reward)
 	smallest, largest := extremes(l)
-	switch {
-	case none > 0 && !(all > 0), !(all > 0) && reward <= 0 && reward == smallest:
+	switch most := solved / (1 - solved); {
+	case none > most*all, has && !(all > 0) && reward <= 0 && reward == smallest:
 		which = fail
-	case all > 0 && !(none > 0), !(none > 0) && reward > 0 && reward >= largest*(1-negligible) && smallest < largest:
+	case all > most*none, has && !(none > 0) && smallest < largest && reward > 0 && (reward >= largest*(1-negligible) || reward-smallest >= solved*(largest-smallest) && Learnt(l) != ""):
 		which = succeed
 	default:
 		which = equal
@@ -216,11 +255,36 @@ func extremes(l *logs.Log) (smallest, largest float64) {
 func constantReward(l *logs.Log) []Finding {
 	reward, _ := read(l, math.Inf(-1), math.Inf(1), logs.Reward)
 	if n := len(reward.values); n < 2 || slices.Min(reward.values) != slices.Max(reward.values) {
-		return nil
+		return nothingSolved(l)
 	}
 	f := Finding{Level: Remark, Since: reward.steps[0], Text: fmt.Sprintf("%s is exactly %s %s", reward.key, plain(reward.values[0]), inAll(len(reward.values)))}
 	if len(reward.values) >= leastExcess {
 		f.Level = Failure
 	}
 	return []Finding{f}
+}
+
+// nothingSolved finds, where groups do not tell, that most rows have a reward and a loss of
+// 0, the smallest reward of the log. Single rows show it too.
+func nothingSolved(l *logs.Log) []Finding {
+	reward, _ := read(l, 0, math.Inf(1), logs.Reward)
+	key := reward.key
+	if loss, has := l.Column(logs.Loss); has {
+		key += " and " + loss.Key
+	}
+	at := longest(reward.steps, func(i int) bool {
+		row, _ := slices.BinarySearch(l.Steps, reward.steps[i])
+		loss := value(l, logs.Loss, row)
+		return reward.values[i] == 0 && (math.Abs(loss) <= printed || math.IsNaN(loss))
+	})
+	smallest, _ := extremes(l)
+	if smallest < 0 || at.total == 0 || 2*at.total < at.read || len(noSignal(l)) > 0 {
+		return nil
+	}
+	rows := at.text()
+	if !at.always() {
+		rows = fmt.Sprintf("in %d of %d rows", at.total, at.read)
+	}
+	return []Finding{{Level: Remark, Since: at.first, Text: fmt.Sprintf("no sample was solved %s (%s 0): nothing is learned from them", rows, key),
+		Next: "read some completions beside their rewards; take easier prompts, more samples a prompt, or a warm start"}}
 }

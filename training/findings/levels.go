@@ -81,6 +81,9 @@ func samplerMismatch(l *logs.Log) []Finding {
 		return nil
 	}
 	f.Text = "the sampling engine and the trainer disagree about the probabilities of the sampled tokens: " + f.Text
+	if rises := Learnt(l); rises != "" {
+		f.Level, f.Text = Remark, f.Text+rises
+	}
 	return []Finding{f}
 }
 
@@ -119,8 +122,8 @@ func truncation(l *logs.Log) []Finding {
 			f.Text = "every completion is"
 		}
 		f.Text += fmt.Sprintf(" cut at the length limit %s: %s %s", at.text(), share.key, span(values, percent))
-		rises := meanwhile(l)
-		if !at.atEnd || !every && rises != "" {
+		rises := Learnt(l)
+		if !at.atEnd || rises != "" {
 			f.Level, f.Text = Remark, f.Text+rises
 		}
 		return []Finding{f}
@@ -137,18 +140,21 @@ func truncation(l *logs.Log) []Finding {
 	return nil
 }
 
-// oneLength finds rows whose completions all have one length, the same in every row: the shortest
-// is as long as the longest. Where these are not logged, a mean that is the same whole number, the
-// largest of the log, is a remark.
+// shortest is the number of tokens of the shortest length limit in use: answers of fewer may all
+// have one length.
+const shortest = 64
+
+// oneLength finds completions that all have the largest length of the log: the shortest is as long
+// as the longest. Where these are not logged, it is a mean that is the same whole number.
 func oneLength(l *logs.Log) []Finding {
 	length, _ := read(l, 1, math.Inf(1), logs.LenMean)
-	text, level := length.key+" is exactly %s %s, as if every completion were cut at the length limit", Remark
+	text := length.key + " is exactly %s %s, as if every completion were cut at the length limit or had a fixed length"
 	if low, has := read(l, 1, math.Inf(1), logs.LenMin); has {
 		length, has = read(l, 1, math.Inf(1), logs.LenMax)
 		if !has || len(low.values) != len(length.values) {
 			return nil
 		}
-		text, level = "every completion has %s tokens %s ("+low.key+" = "+length.key+"): all are cut at the length limit", Failure
+		text = "every completion has %s tokens %s (" + low.key + " = " + length.key + "): they are cut at the length limit, or have a fixed length"
 		for i, x := range low.values {
 			if x != length.values[i] {
 				length.values[i] = 0
@@ -160,13 +166,10 @@ func oneLength(l *logs.Log) []Finding {
 	}
 	most := slices.Max(length.values)
 	at := longest(length.steps, func(i int) bool { return length.values[i] == most })
-	if most != math.Trunc(most) || !at.certain() {
+	if most != math.Trunc(most) || most < shortest || !at.certain() {
 		return nil
 	}
-	if !at.atEnd {
-		level = Remark
-	}
-	return []Finding{{Level: level, Since: at.from, Text: fmt.Sprintf(text, plain(most), at.text())}}
+	return []Finding{{Level: Remark, Since: at.from, Text: fmt.Sprintf(text, plain(most), at.text())}}
 }
 
 // lengthChange finds a mean length that grows or shrinks by a factor of e. Completions that grow
@@ -182,7 +185,7 @@ func lengthChange(l *logs.Log) []Finding {
 		verb = "grow"
 	}
 	return []Finding{{Level: Remark, Since: since, Text: fmt.Sprintf("completions %s %s, from %s to %s tokens (%s), half of the way at step %d%s",
-		verb, factor(from, to), plain(from), plain(to), length.key, since, meanwhile(l))}}
+		verb, factor(from, to), plain(from), plain(to), length.key, since, Learnt(l))}}
 }
 
 const (
@@ -197,7 +200,12 @@ const (
 // klBlowUp finds a divergence from the reference of 1 nat a token or more. It is a failure where it
 // lasts to the end and the reward does not rise, and where it cannot be one of distributions.
 func klBlowUp(l *logs.Log) []Finding {
-	kl, _ := read(l, math.Inf(-1), math.Inf(1), logs.KLRef)
+	kl, has := read(l, math.Inf(-1), math.Inf(1), logs.KLRef)
+	if has && l.Averaged == 1 && kl.steps[0] <= 1 && kl.values[0] >= logLimit && kl.values[0] < klPerToken {
+		return []Finding{{Level: Remark, Since: kl.steps[0],
+			Text: fmt.Sprintf("at the first step the divergence from the reference policy is %s nats a token (%s), where it should be 0", plain(kl.values[0]), kl.key),
+			Next: "compare what the policy and the reference score: model, chat template, temperature and precision"}}
+	}
 	at := longest(kl.steps, func(i int) bool { return math.Abs(kl.values[i]) >= klPerToken })
 	if at.total == 0 {
 		return nil
@@ -211,7 +219,7 @@ func klBlowUp(l *logs.Log) []Finding {
 	if !at.certain() {
 		return []Finding{f}
 	}
-	switch rises := meanwhile(l); {
+	switch rises := Learnt(l); {
 	case largest >= vocabulary:
 		f.Level = Failure
 		f.Text += fmt.Sprintf("; above %g nats, the logarithm of a vocabulary, it is carried by a few tokens", vocabulary)
@@ -226,17 +234,21 @@ func klBlowUp(l *logs.Log) []Finding {
 	return []Finding{f}
 }
 
-// entropyGrowth finds an entropy that grows by a factor of e. It is a failure unless the reward
-// rises meanwhile: a policy that explores can learn.
+// entropyGrowth finds an entropy that grows by a factor of e. It is a failure if the reward falls: a
+// policy that explores can learn. An entropy of half the logarithm of a vocabulary is a remark.
 func entropyGrowth(l *logs.Log) []Finding {
-	entropy, _ := read(l, 0, math.Inf(1), logs.Entropy)
+	entropy, has := read(l, 0, math.Inf(1), logs.Entropy)
+	if has && change.Median(entropy.values) >= vocabulary/2 {
+		return []Finding{{Level: Remark, Since: entropy.steps[0], Next: "read some completions: weights that are not loaded, another tokenizer, or a temperature that is too high",
+			Text: fmt.Sprintf("the entropy is %s nats a token (%s), near the logarithm of the vocabulary as of random text", span(entropy.values, plain), entropy.key)}}
+	}
 	from, to, since, found := entropy.factorChange()
 	if !found || to < from {
 		return nil
 	}
-	rises := meanwhile(l)
+	rises := Learnt(l)
 	f := Finding{Level: Failure, Since: since, Text: fmt.Sprintf("the entropy grows %s, from %s to %s nats (%s), half of the way at step %d%s", factor(from, to), plain(from), plain(to), entropy.key, since, rises)}
-	if rises != "" {
+	if !falls(l) {
 		f.Level = Remark
 	}
 	return []Finding{f}

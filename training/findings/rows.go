@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"grposim/fp"
 	"grposim/training/change"
 	"grposim/training/logs"
 )
@@ -16,6 +17,7 @@ import (
 // series holds the rows of a column that have a number.
 type series struct {
 	key    string
+	below  float64 // a 0 is any number below it
 	steps  []int
 	values []float64
 }
@@ -23,7 +25,7 @@ type series struct {
 // numbers returns the numbers of a column that lie in [least, most]: what a quantity cannot
 // be is not believed.
 func numbers(l *logs.Log, c logs.Column, least, most float64) series {
-	s := series{key: c.Key}
+	s := series{key: c.Key, below: c.Below}
 	for i, x := range c.Values {
 		if x >= least && x <= most {
 			s.steps, s.values = append(s.steps, l.Steps[i]), append(s.values, x)
@@ -52,8 +54,8 @@ func value(l *logs.Log, q logs.Quantity, row int) float64 {
 	return math.NaN()
 }
 
-// stretch is the part of a log in which something holds in most rows. Of all parts it has the
-// largest excess of rows in which it holds over others.
+// stretch is the part of a log in which something holds in at least nineteen rows of twenty. Of all
+// parts it has the largest excess of rows in which it holds over nineteen times the others.
 type stretch struct {
 	from, to    int  // steps of its first and last row
 	held, rows  int  // rows of it in which it holds, and all rows of it
@@ -63,9 +65,12 @@ type stretch struct {
 	begin, end  int  // indices of its rows among those read
 }
 
-// leastExcess is the excess of rows from which a stretch is no accident. What holds in a tenth of
-// the rows by chance holds in eight in a row with probability 1e-8.
+// leastExcess is the least number of rows of a stretch that is no accident. Fewer rows after it do
+// not say that it has passed.
 const leastExcess = 8
+
+// others is the number of rows in which something holds that one in which it does not outweighs.
+const others = 19
 
 // longest returns the stretch in which something holds; steps are those of the rows in
 // which that is known.
@@ -77,7 +82,7 @@ func longest(steps []int, holds func(i int) bool) (s stretch) {
 			sum, begin, heldSince = 0, i, s.total
 		}
 		if !holds(i) {
-			sum--
+			sum -= others
 			continue
 		}
 		if s.total == 0 {
@@ -103,8 +108,12 @@ func (s series) past(threshold float64) stretch {
 
 func (s stretch) always() bool { return s.total > 0 && s.total == s.read }
 
-// certain reports whether it holds in every row, or in a stretch that is no accident.
-func (s stretch) certain() bool { return s.always() || 2*s.held-s.rows >= leastExcess }
+// certain reports whether it holds in every row, or in a stretch that is no accident: it would begin
+// somewhere with probability change.FalseAlarm at most if it held as often as in the other rows.
+func (s stretch) certain() bool {
+	often := float64(s.total-s.held+1) / float64(s.read-s.rows+2)
+	return s.always() || s.held >= leastExcess && float64(s.read)*fp.Pow(often, float64(2*s.held-s.rows)) <= change.FalseAlarm
+}
 
 // since is the step since which it holds: that of the stretch if it is certain, else the
 // first.
@@ -237,13 +246,39 @@ func (s series) ends() string {
 	return fmt.Sprintf("%s (%s to %s)", s.key, plain(change.Mean(s.values[:n])), plain(change.Mean(s.values[len(s.values)-n:])))
 }
 
-// meanwhile says that the reward rises, "" if that is not certain.
-func meanwhile(l *logs.Log) string {
+// Learnt says that the reward has risen and stays up, or is nearly the largest of a sample, which is
+// 1 where all lie in [0, 1] and it is not logged; "" if neither is certain.
+func Learnt(l *logs.Log) string {
 	reward, _ := read(l, math.Inf(-1), math.Inf(1), logs.Reward)
-	if reward.trend() <= 0 {
+	n := len(reward.values)
+	if n < batches {
 		return ""
 	}
-	return "; the reward rises meanwhile: " + reward.ends()
+	level := change.Mean(reward.values[n-max(1, n/4):])
+	rise, _ := change.Find(reward.values, change.Rises)
+	if reward.trend() > 0 || rise.Chance <= change.FalseAlarm && level >= (rise.Before.Mean+rise.After.Mean)/2 {
+		return "; the reward rises meanwhile: " + reward.ends()
+	}
+	smallest, largest := extremes(l)
+	if _, has := l.Column(logs.RewardMax); !has && smallest >= 0 && largest <= 1 {
+		largest = 1
+	} else if !has {
+		largest = math.Inf(1)
+	}
+	if smallest < largest && level >= solved*largest {
+		return fmt.Sprintf("; the reward is high: %s %s of %s", reward.key, plain(level), plain(largest))
+	}
+	return ""
+}
+
+// solved is the share of the largest reward from which a task counts as solved.
+const solved = 0.9
+
+// falls reports whether the reward falls, or is nowhere above the smallest at the end.
+func falls(l *logs.Log) bool {
+	reward, found := read(l, math.Inf(-1), math.Inf(1), logs.Reward)
+	n := len(reward.values)
+	return !found || reward.trend() < 0 || len(rewardCollapse(l)) > 0 || slices.Max(reward.values[n-max(1, n/4):]) <= slices.Min(reward.values)
 }
 
 // join writes a list as a sentence has it.

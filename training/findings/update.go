@@ -105,10 +105,7 @@ func brokenKeys(broken []logs.Column, rows []int, lost []bool) string {
 // rows of many is a remark, as one that has passed is. It may come from a step without signal whose
 // rewards the row has not (logging_steps of TRL).
 func noUpdate(l *logs.Log) (found []Finding) {
-	if rounded(l) {
-		return nil
-	}
-	if norm, has := read(l, 0, math.Inf(1), logs.GradNorm); has {
+	if norm, has := read(l, 0, math.Inf(1), logs.GradNorm); has && norm.below == 0 {
 		differ, known := rewardsDiffer(l)
 		at := longest(norm.steps, func(i int) bool {
 			row, _ := slices.BinarySearch(l.Steps, norm.steps[i])
@@ -132,7 +129,7 @@ func noUpdate(l *logs.Log) (found []Finding) {
 		}
 	}
 	rate, has := read(l, 0, math.Inf(1), logs.LR)
-	if !has {
+	if !has || rate.below > 0 {
 		return found
 	}
 	// The first row of a warm-up and the last of a decay have a rate of 0 rightly.
@@ -225,17 +222,4 @@ func rewardsDiffer(l *logs.Log) (differ []int, known string) {
 		}
 	}
 	return differ, known
-}
-
-// rounded reports whether the numbers of a log are printed with at most four digits after the
-// point, as consoles do. A 0 may be any small number there.
-func rounded(l *logs.Log) bool {
-	if l.Format.Container == logs.JSONLines || l.Format.Container == logs.TrainerState {
-		return false
-	}
-	return !slices.ContainsFunc(l.Columns, func(c logs.Column) bool {
-		return slices.ContainsFunc(c.Values, func(x float64) bool {
-			return !math.IsNaN(x) && math.Abs(x*1e4-math.Round(x*1e4)) > 1e-6*max(1, math.Abs(x*1e4))
-		})
-	})
 }

@@ -1,30 +1,9 @@
 package fit
 
 import (
-	"math"
 	"math/rand/v2"
 	"testing"
 )
-
-// Known rows of 0 forecast 0. Those that follow, 0, 2, 0, 2, …, are √2 away.
-func TestBacktestKnown(t *testing.T) {
-	var c Curve
-	for i := range 60 {
-		c.Time, c.Reward = append(c.Time, float64(i)), append(c.Reward, 0)
-		if i >= 30 {
-			c.Reward[i] = float64(2 * (i % 2))
-		}
-	}
-	s, ok := Backtest(c, 0.5)
-	for _, got := range append(s.LawRMSE, s.PersistenceRMSE, s.SmoothingRMSE) {
-		if !ok || math.Abs(got-math.Sqrt2) > 1e-12 {
-			t.Errorf("%+v, want √2", s)
-		}
-	}
-	if _, ok := Backtest(c, 0.1); ok {
-		t.Error("6 known rows make a forecast, want none")
-	}
-}
 
 // Intervals cover nine of ten rows of a level that walks as exponential smoothing takes it to.
 // The standard deviation of the share is about 0.015 for 400 curves.
