@@ -427,7 +427,7 @@ func (a *assembly) table(of part) Table {
 	for _, s := range sources {
 		c := Column{Quantity: s.quantity, Key: s.of.key, Meaning: s.rule.Meaning, Estimator: s.rule.Estimator, Values: make([]float64, len(kept))}
 		if s.of.decimals > 0 {
-			c.Below = math.Pow(10, -float64(s.of.decimals)) / 2 * math.Abs(cmp.Or(s.rule.Scale, 1))
+			c.Below = math.Pow10(-s.of.decimals) / 2 * math.Abs(cmp.Or(s.rule.Scale, 1))
 		}
 		for i, row := range kept {
 			c.Values[i] = math.NaN()
