@@ -84,8 +84,8 @@ var checkFields = each(checkKeys, func(key checkKey) string { return key.Path })
 
 // refusedBy reports whether checks of a claim must not have the key.
 func (key *checkKey) refusedBy(claim *Claim) bool {
-	claims := key.row.Claims
-	return key.row.Need != "" && !claim.Has(key.row.Need) || claims != nil && !slices.Contains(claims, claim.Name)
+	need, claims := key.row.Need, key.row.Claims
+	return need != "" && !claim.Has(need) || claims != nil && !slices.Contains(claims, claim.Name)
 }
 
 // written returns the value of a key in a document, nil where the check has none.
@@ -231,7 +231,8 @@ func (c *checkReader) hypothesis() {
 		case c.Hypothesis != nil:
 			c.reject(path, "got %s and %s, want one of them", c.Hypothesis.Relation, relation)
 		default:
-			x, ok := c.number(f, path, hypotheses, "a number "+hypotheses.String())
+			k := checkKeyOf(string(relation))
+			x, ok := c.number(f, path, k.Range, k.Want())
 			if !ok {
 				x = math.NaN() // no other problem follows from it
 			}
@@ -253,14 +254,15 @@ func (c *checkReader) margins() {
 	relative, absolute := c.fields["margin"], c.fields["absolute_margin"]
 	margin, absoluteMargin := c.path+".margin", c.path+".absolute_margin"
 	if absolute != nil {
-		want, allowed := "a number "+margins.String(), margins
-		if c.fields["locate"] != nil {
-			want += ", or 0 where lag.interval is located and the exact prediction is judged (both are whole numbers)"
+		k := *checkKeyOf("absolute_margin")
+		zero := c.Locate != nil && c.Locate.Param == LagIntervalKey && c.judgesExact()
+		if k.Range.LowOpen = true; c.fields["locate"] != nil {
+			k.note = ", or 0 where lag.interval is located and the exact prediction is judged " +
+				"(both are whole numbers)"
 		}
-		if c.Locate != nil && c.Locate.Param == LagIntervalKey && c.judgesExact() {
-			allowed = absoluteMargins
-		}
-		c.AbsoluteMargin, _ = c.number(absolute, absoluteMargin, allowed, want)
+		want := k.Want()
+		k.Range.LowOpen = !zero
+		c.AbsoluteMargin, _ = c.number(absolute, absoluteMargin, k.Range, want)
 	}
 	h := c.Hypothesis
 	if c.bounds() {
@@ -366,7 +368,8 @@ func (c *checkReader) controlScale(n *node, path string) {
 	exact := c.Prediction == "" || c.Prediction == rom.Exact
 	var parts []part
 	for i, factor := range factorsOf(&c.Control.Scale) {
-		p := part{Key: Key{Path: faultNames[i], Kind: NumberValue, Range: positive.except(1)}, optional: true, to: factor}
+		k := Key{Path: faultNames[i], Kind: NumberValue, Range: positive.except(1)}
+		p := part{Key: k, optional: true, to: factor}
 		if i >= 2 && exact {
 			p.refused = "no factor, because the exact prediction does not contain the constant " + p.Path
 		}

@@ -15,16 +15,6 @@ const (
 	maxPrompts = 4096 // the theory has a fixed point for each
 )
 
-// largestMargin bounds margins and hypotheses: their products and ratios with what is predicted are
-// finite.
-const largestMargin = 1e100
-
-var (
-	margins         = Range{Low: 0, High: largestMargin, LowOpen: true}
-	absoluteMargins = Range{Low: 0, High: largestMargin}
-	hypotheses      = Range{Low: -largestMargin, High: largestMargin}
-)
-
 // Range is an interval of numbers.
 type Range struct {
 	Low, High         float64  // ends; ∓Inf: unbounded
@@ -38,7 +28,6 @@ var (
 	nonNegative = Range{Low: 0, High: math.Inf(1)}
 	unit        = Range{Low: 0, High: 1}
 	openUnit    = Range{Low: 0, High: 1, LowOpen: true, HighOpen: true}
-	belowOne    = Range{Low: 0, High: 1, HighOpen: true}
 )
 
 // between is the range [low, high].

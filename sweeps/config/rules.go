@@ -102,8 +102,7 @@ func (t *test) holds(s *Settings) bool {
 	}
 	var text string
 	if t.key < 0 {
-		n, _ := facts[t.name](s)
-		text = strconv.Itoa(n)
+		text = strconv.Itoa(facts[t.name](s))
 	} else if v := Keys[t.key].get(s); Keys[t.key].Kind == RecordValue {
 		named := func(q sim.Quantity) bool { return slices.Contains(t.values, recordWord(q)) }
 		return slices.ContainsFunc(v.(Record), named) == (t.op == "=")
@@ -146,69 +145,71 @@ func (r *rule) of(c *Check) bool {
 
 // checkFacts are the conditions on a check itself.
 var checkFacts = map[string]func(*Check) bool{
-	"locates lag.interval": func(c *Check) bool { return c.Locate != nil && c.Locate.Param == LagIntervalKey },
-	"has no level":         func(c *Check) bool { return c.Level == nil },
-	"follows logit_gap":    func(c *Check) bool { return c.Quantity == sim.LogitGap },
-	"follows a stratum":    func(c *Check) bool { _, is := c.Quantity.Stratum(); return is },
+	"locates lag.interval": func(c *Check) bool {
+		return c.Locate != nil && c.Locate.Param == LagIntervalKey
+	},
+	"has no level":      func(c *Check) bool { return c.Level == nil },
+	"follows logit_gap": func(c *Check) bool { return c.Quantity == sim.LogitGap },
+	"follows a stratum": func(c *Check) bool { _, is := c.Quantity.Stratum(); return is },
 }
 
-// facts are numbers that follow from several keys, of things with a noun; 1 where something is so.
-var facts = map[string]func(s *Settings) (n int, noun string){
-	"arms":  func(s *Settings) (int, string) { return len(s.Bandit.Arms), "arm" },
-	"pairs": func(s *Settings) (int, string) { return len(*s.Prompts.List), "pair" },
-	"instants": func(s *Settings) (int, string) {
-		if s.Lag.Kind == option.Block {
-			return max(instants(s), 0), "refresh instant"
-		}
-		return max(instants(s), 0), "step"
-	},
-	"directions": func(s *Settings) (int, string) { return s.Directions(), "difference" },
-	"weights":    func(s *Settings) (int, string) { return s.WeightCount(), "weight" },
-	"entries":    func(s *Settings) (int, string) { return s.WeightCount() * s.Directions(), "entry" },
-	"quantities": func(s *Settings) (int, string) { return len(s.Run.Record), "quantity" },
-	"others": func(s *Settings) (int, string) {
-		return count(s.Bandit.Arms, func(a option.Arm) bool { return a.Law != option.Bernoulli })
-	},
-	"unequal": func(s *Settings) (int, string) {
-		return count(s.Bandit.Arms[2:], func(a option.Arm) bool { return a != s.Bandit.Arms[1] })
-	},
-	"logits":           func(s *Settings) (int, string) { return count(s.Policy.Init.Logits, notZero) },
-	"reference_logits": func(s *Settings) (int, string) { return count(s.Policy.Reference, notZero) },
-	"offsets":          func(s *Settings) (int, string) { return truth(s.Policy.Init.Offset != 0) },
-	"fixed_points":     func(s *Settings) (int, string) { return truth(s.Policy.Init.Kind == AtFixedPoint) },
-	"hacked": func(s *Settings) (int, string) {
+// facts are numbers that follow from several keys; 1 where something is so.
+var facts = map[string]func(s *Settings) int{
+	"arms":             func(s *Settings) int { return len(s.Bandit.Arms) },
+	"pairs":            func(s *Settings) int { return len(*s.Prompts.List) },
+	"instants":         func(s *Settings) int { return max(instants(s), 0) },
+	"steps":            func(s *Settings) int { return max(instants(s), 0) },
+	"directions":       (*Settings).Directions,
+	"weights":          (*Settings).WeightCount,
+	"entries":          func(s *Settings) int { return s.WeightCount() * s.Directions() },
+	"quantities":       func(s *Settings) int { return len(s.Run.Record) },
+	"others":           func(s *Settings) int { return count(s.Bandit.Arms, notBernoulli) },
+	"reference_logits": func(s *Settings) int { return count(s.Policy.Reference, notZero) },
+	"logits":           func(s *Settings) int { return count(s.Policy.Init.Logits, notZero) },
+	"offsets":          func(s *Settings) int { return truth(s.Policy.Init.Offset != 0) },
+	"fixed_points":     func(s *Settings) int { return truth(s.Policy.Init.Kind == AtFixedPoint) },
+	"many_valued":      func(s *Settings) int { return truth(!sim.Binary(s.Bandit.Arms)) },
+	"mixed":            func(s *Settings) int { return truth(!s.Estimator.GradientAtSnapshot()) },
+	"left_over":        func(s *Settings) int { return s.Network.Width % s.Network.Heads },
+	"beyond_tens":      func(s *Settings) int { return s.Contexts.Count % 10 },
+	"hacked": func(s *Settings) int {
 		return truth(!slices.Equal(s.Bandit.TrueMeans, s.ArmMeans()))
 	},
-	"many_valued": func(s *Settings) (int, string) { return truth(!sim.Binary(s.Bandit.Arms)) },
-	"mixed":       func(s *Settings) (int, string) { return truth(!s.Estimator.GradientAtSnapshot()) },
-	"left_over":   func(s *Settings) (int, string) { return s.Network.Width % s.Network.Heads, "" },
-	"beyond_tens": func(s *Settings) (int, string) { return s.Contexts.Count % 10, "" },
-	"singles": func(s *Settings) (int, string) { // samples of a step that are drawn one by one
+	"unequal": func(s *Settings) int {
+		return count(s.Bandit.Arms[2:], func(a option.Arm) bool { return a != s.Bandit.Arms[1] })
+	},
+	"singles": func(s *Settings) int { // samples of a step that are drawn one by one
 		if !s.DrawsRewardsSingly() {
-			return 0, ""
+			return 0
 		}
-		return s.Estimator.GroupSize * max(s.Estimator.GroupsPerStep, 1), "sample"
+		return s.Estimator.GroupSize * max(s.Estimator.GroupsPerStep, 1)
 	},
 }
 
-// count counts the items of a list that something holds of.
-func count[T any](list []T, of func(T) bool) (n int, noun string) {
-	for _, item := range list {
-		if of(item) {
-			n++
-		}
-	}
-	return n, "item"
+// nouns are those of facts that messages count.
+var nouns = map[string]string{
+	"arms": "arm", "pairs": "pair", "instants": "refresh instant", "steps": "step",
+	"directions": "difference", "weights": "weight",
 }
 
 func notZero(x float64) bool { return x != 0 }
 
-// truth counts 1 where something is so.
-func truth(is bool) (n int, noun string) {
-	if is {
-		return 1, ""
+func notBernoulli(a option.Arm) bool { return a.Law != option.Bernoulli }
+
+// count counts the items of a list that something holds of.
+func count[T any](list []T, of func(T) bool) (n int) {
+	for _, item := range list {
+		n += truth(of(item))
 	}
-	return 0, ""
+	return n
+}
+
+// truth counts 1 where something is so.
+func truth(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 // placeholder is {KEY} or {FACT} in a text.
@@ -228,7 +229,7 @@ func replaceNames(text string, of func(name string) string) string {
 func fill(text string, s *Settings) string {
 	return replaceNames(text, func(name string) string {
 		if fact := facts[name]; fact != nil {
-			return CountWords(fact(s))
+			return CountWords(fact(s), nouns[name])
 		}
 		k, _ := LookupKey(name)
 		return Format(k.get(s))
@@ -295,13 +296,11 @@ func keyOfField(field string) string {
 	return table.Base[slices.IndexFunc(table.Base, func(r row) bool { return r.Field == field })].Key
 }
 
-// sampled reports whether a cell draws groups.
-func sampled(s *Settings) bool { return s.Estimator.GroupSize != option.Infinite }
-
 // DrawsRewardsSingly reports whether the rewards of groups are drawn sample by sample: normal
 // ones, where the weight of a sample depends on the sign of its advantage.
 func (s *Settings) DrawsRewardsSingly() bool {
-	return sampled(s) && slices.ContainsFunc(s.Bandit.Arms, func(a option.Arm) bool { return a.Law == option.Normal }) &&
+	normal := func(a option.Arm) bool { return a.Law == option.Normal }
+	return s.Estimator.GroupSize != option.Infinite && slices.ContainsFunc(s.Bandit.Arms, normal) &&
 		grpo.WeightsBySign(&s.Estimator.Importance)
 }
 

@@ -55,7 +55,8 @@ var Keys = func() []Key {
 		param, op, values := parseTest(r.Idle)
 		other := &keys[slices.IndexFunc(keys, func(k Key) bool { return k.Path == param })]
 		if op == "!=" {
-			values = slices.DeleteFunc(slices.Clone(other.Words), func(w string) bool { return slices.Contains(values, w) })
+			named := func(word string) bool { return slices.Contains(values, word) }
+			values = slices.DeleteFunc(slices.Clone(other.Words), named)
 		}
 		keys[i].Idle = Condition{Param: param, Values: each(values, other.parse)}
 	}
@@ -159,10 +160,13 @@ func (k *Key) parse(text string) any {
 // follows computes the defaults that Key.Follows describes.
 var follows = map[string]func(*Settings) any{
 	TrueMeansKey:       func(s *Settings) any { return s.ArmMeans() },
-	InitKey:            func(s *Settings) any { return Init{Logits: make([]float64, len(s.Bandit.Arms))} },
-	"policy.reference": func(s *Settings) any { return make([]float64, len(s.Bandit.Arms)) },
+	InitKey:            func(s *Settings) any { return Init{Logits: zeros(s)} },
+	"policy.reference": func(s *Settings) any { return zeros(s) },
 	ScheduleTotalKey:   func(s *Settings) any { return s.Run.Steps },
 }
+
+// zeros has a number for each arm.
+func zeros(s *Settings) []float64 { return make([]float64, len(s.Bandit.Arms)) }
 
 // get returns the key's value, of the type of Kind.
 func (k *Key) get(s *Settings) any {

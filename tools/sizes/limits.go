@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 71_145
+	mostProduct = 71_140
 	mostTools   = 5_264
 	mostTests   = 45_375
 	mostDocs    = 329
@@ -38,7 +38,7 @@ var rooms = map[string]int{
 	"sweeps":                 4379,
 	"sweeps/advice":          1774,
 	"sweeps/claim":           3134,
-	"sweeps/config":          5396,
+	"sweeps/config":          5391,
 	"sweeps/judge":           1895,
 	"sweeps/plan":            1217,
 	"sweeps/report":          1788,
