@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -546,4 +548,70 @@ func readFile(t *testing.T, path string) []byte {
 		t.Fatal(err)
 	}
 	return data
+}
+
+// A plan whose past policies do not fit into the memory of the machine is refused with the
+// numbers, before anything is written.
+func TestMemoryOfPastPolicies(t *testing.T) {
+	p := planText(t, `name: large
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
+grpo: {group_size: 32, kl: {coefficient: 0.5}}
+lag: {kind: delay, interval: 1000000}
+optimizer: {learning_rate: 0.1}
+run: {steps: 1000000}
+`)
+	const workers = 1_000_000 // which need 1e15 bytes
+	dir := filepath.Join(t.TempDir(), "out")
+	_, forecastErr := plan.NewForecast(t.Context(), p.Spec, workers)
+	_, runErr := Run(t.Context(), p, dir, workers, &silent{})
+	for _, err := range []error{forecastErr, runErr} {
+		var problems config.Problems
+		if !errors.As(err, &problems) || !strings.Contains(err.Error(), "large: lag.interval: got 1000000 with 2 arms") || !strings.Contains(err.Error(), "GB on 1000000 workers: this machine has ") {
+			t.Errorf("got %v", err)
+		}
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("a folder was made")
+	}
+}
+
+// A results folder that lacks a single cell, or has a single damaged line, is not judged.
+// In cells.csv intervals contain their estimate.
+func TestOpenWithoutOneCell(t *testing.T) {
+	dir := t.TempDir()
+	e, _ := runSweep(t, small, dir, 2)
+	var table bytes.Buffer
+	if err := e.cellsCSV(&table); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(&table).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range rows[1:] {
+		for i, name := range rows[0] {
+			if !strings.HasSuffix(name, "_lo") || row[i] == "" {
+				continue
+			}
+			lo, _ := strconv.ParseFloat(row[i], 64)
+			mean, _ := strconv.ParseFloat(row[i-1], 64)
+			hi, _ := strconv.ParseFloat(row[i+1], 64)
+			if !(lo <= mean && mean <= hi) {
+				t.Fatalf("%s: [%g, %g] does not contain %g", name, lo, hi, mean)
+			}
+		}
+	}
+	path := filepath.Join(dir, store.JournalName)
+	whole := string(readFile(t, path))
+	_, rest, _ := strings.Cut(whole, "\n")
+	var damaged *store.DamagedError
+	for _, text := range []string{rest, whole + "x\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := Open(dir); !errors.As(err, &damaged) {
+			t.Errorf("opened, error %v", err)
+		}
+	}
 }

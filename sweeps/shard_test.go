@@ -27,33 +27,6 @@ func runShards(t *testing.T, text string, of int) (dirs []string) {
 	return dirs
 }
 
-// The shards of a sweep divide its cells, whatever their number, with about equal work.
-func TestPartsDivideThePlan(t *testing.T) {
-	p := planText(t, small)
-	for _, of := range []int{1, 2, 3, 8, 100} {
-		held, largest, total := make(map[string]int), 0.0, 0.0
-		for i := range of {
-			work := 0.0
-			part := plan.NewPart(p.Spec, store.Shard{Index: i + 1, Of: of})
-			for c := range part.Cells {
-				held[part.Cells[c].ID]++
-				work += part.Cells[c].Work()
-			}
-			largest, total = max(largest, work), total+work
-		}
-		most := 0.0
-		for i := range p.Cells {
-			most = max(most, p.Cells[i].Work())
-			if n := held[p.Cells[i].ID]; n != 1 {
-				t.Errorf("%d shards: a cell is in %d of them", of, n)
-			}
-		}
-		if largest > total/float64(of)+most {
-			t.Errorf("%d shards: one has the work %g of %g, the largest cell has %g", of, largest, total, most)
-		}
-	}
-}
-
 // Shards merged, in any order, give the files of a single run.
 func TestMergedShardsAreTheSingleRun(t *testing.T) {
 	whole := t.TempDir()

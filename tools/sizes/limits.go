@@ -5,7 +5,7 @@ package main
 const (
 	mostProduct = 71_140
 	mostTools   = 5_264
-	mostTests   = 45_375
+	mostTests   = 45_412
 	mostDocs    = 329
 )
 
