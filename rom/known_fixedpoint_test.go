@@ -7,6 +7,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/fixed"
 	"grposim/rom/force"
 	"grposim/rom/path"
 	"grposim/rom/rest"
@@ -29,7 +30,7 @@ func TestReferenceBandit(t *testing.T) {
 	} {
 		p := bandit(c.scale, c.beta, c.size)
 		name := describe(p)
-		all := rest.FixedPoints(p)
+		all := fixed.Points(p)
 		if len(all) != 1 {
 			t.Fatalf("%s: %d fixed points, want 1", name, len(all))
 		}
@@ -208,7 +209,7 @@ func TestBetaCritical(t *testing.T) {
 			if f > 1 {
 				want = 2
 			}
-			got := rest.FixedPoints(p)
+			got := fixed.Points(p)
 			if len(got) != want {
 				t.Errorf("β = %v β_c(%v): %d fixed points, want %d", f, ref, len(got), want)
 			}
@@ -295,7 +296,7 @@ func TestDegenerateFixedPoints(t *testing.T) {
 		if c.count > 0 && len(want) != c.count {
 			t.Errorf("%s: the oracle finds %d fixed points, the theory says %d", describe(p), len(want), c.count)
 		}
-		got := rest.FixedPoints(p)
+		got := fixed.Points(p)
 		if len(got) != len(want) {
 			t.Errorf("%s: %d fixed points, want %d at %v", describe(p), len(got), len(want), want)
 			continue
@@ -318,7 +319,7 @@ func TestDegenerateFixedPoints(t *testing.T) {
 				p := base
 				p.GroupSize, p.KL.Coefficient, p.KL.Gradient = size, beta, option.K3
 				p.Reference = gapAt(ref)
-				got := rest.FixedPoints(p)
+				got := fixed.Points(p)
 				want := zeros(p, -12, 25)
 				if len(got) != 1 {
 					t.Errorf("%s z_ref = %v: %d fixed points with k3; the oracle finds %v", describe(p), ref, len(got), want)
@@ -422,7 +423,7 @@ func TestFixedPointsOfGradedRewards(t *testing.T) {
 				want = append(want, oracleReward(p, tilted(bisect(func(x float64) float64 { return -excess(x) }, lo, hi))))
 			}
 		}
-		got := rest.FixedPoints(p)
+		got := fixed.Points(p)
 		for _, f := range got {
 			near := math.Inf(1)
 			for _, j := range want {

@@ -7,7 +7,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
-	"grposim/rom/rest"
+	"grposim/rom/fixed"
 )
 
 // recurrent returns the cell of the recurrence (docs/theory-neglected.md §6): ratio, exact KL at
@@ -22,7 +22,7 @@ func recurrent(beta, reference float64) rom.Params {
 
 func refreshed(t *testing.T, p rom.Params, old []float64) []float64 {
 	t.Helper()
-	logits, scope := rest.Refreshed(p, old)
+	logits, scope := fixed.Refreshed(p, old)
 	if !scope.In {
 		t.Fatalf("%s: %s", describe(p), scope.Because)
 	}
@@ -64,7 +64,7 @@ func TestRefreshedSolvesTheBlock(t *testing.T) {
 		for a, g := range mean(p, got, old) {
 			closeTo(t, describe(p)+" force", g, 0, 1e-13*(1+math.Abs(got[a])))
 		}
-		for _, f := range rest.FixedPoints(p) {
+		for _, f := range fixed.Points(p) {
 			for a, l := range refreshed(t, p, f.Logits) {
 				closeTo(t, describe(p)+" fixed point", l, f.Logits[a], 1e-9*(1+math.Abs(l)))
 			}
@@ -82,7 +82,7 @@ func TestRefreshSteps(t *testing.T) {
 		p.Optimizer = option.Optimizer{LearningRate: 0.02}
 		z := 2 * r.NormFloat64()
 		next, within, steps := gapOf(refreshed(t, p, gapAt(z))), math.Pow(10, -1-6*r.Float64()), 0
-		got := rest.RefreshSteps(p, gapAt(z), within)
+		got := fixed.RefreshSteps(p, gapAt(z), within)
 		for x := z; math.Abs(next-x) > within && steps < 1e6; steps++ {
 			x += 2 * p.Optimizer.LearningRate * p.KL.Coefficient * sigmoid(x) * sigmoid(-x) * (next - x)
 		}
@@ -92,11 +92,11 @@ func TestRefreshSteps(t *testing.T) {
 	}
 	p := recurrent(0.5, 2.2)
 	p.Optimizer.LearningRate = 1
-	if got := rest.RefreshSteps(p, gapAt(4.5), 1e-3); !(got > 1e7) {
+	if got := fixed.RefreshSteps(p, gapAt(4.5), 1e-3); !(got > 1e7) {
 		t.Errorf("%g steps to a next policy that is all but certain, want more than 1e7", got)
 	}
 	p.Optimizer.LearningRate = 1e6
-	if got := rest.RefreshSteps(p, gapAt(2.3), 1e-3); !math.IsInf(got, 1) {
+	if got := fixed.RefreshSteps(p, gapAt(2.3), 1e-3); !math.IsInf(got, 1) {
 		t.Errorf("%g steps that overshoot ever farther, want no end", got)
 	}
 }

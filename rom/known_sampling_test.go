@@ -6,6 +6,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/fixed"
 	"grposim/rom/force"
 	"grposim/rom/rest"
 )
@@ -82,7 +83,7 @@ func TestKnownRedrawnPenalty(t *testing.T) {
 	// A large group has three fixed points, as without a filter.
 	p := redrawn(option.StdScale, 2, 256)
 	p.Arms, p.KL.Gradient = []option.Arm{{Mean: 1}, {Mean: 0}}, option.K2
-	if n := len(rest.FixedPoints(p)); n != 3 {
+	if n := len(fixed.Points(p)); n != 3 {
 		t.Errorf("%d fixed points, want 3", n)
 	}
 	// k1 is no penalty, and redrawn groups make it push.
@@ -125,18 +126,18 @@ func TestKnownCriticalPenalty(t *testing.T) {
 		critical := []float64{2.003549, 1.748488, 1.566284, 1.470890, 1.508880}[i]
 		p := redrawn(option.StdScale, critical*(1+1e-6), size)
 		p.Arms = []option.Arm{{Mean: 1}, {Mean: 0}}
-		if n := len(rest.FixedPoints(p)); n != 2 {
+		if n := len(fixed.Points(p)); n != 2 {
 			t.Errorf("G = %d: %d fixed points above the critical coefficient, want 2", size, n)
 		}
 		p.KL.Coefficient = critical * (1 - 1e-6)
-		if n := len(rest.FixedPoints(p)); n != 0 {
+		if n := len(fixed.Points(p)); n != 0 {
 			t.Errorf("G = %d: %d fixed points below the critical coefficient, want none", size, n)
 		}
 		if prediction := rom.Predict(p); prediction.FixedPoint != nil || prediction.Exact.Scope.In {
 			t.Errorf("G = %d: a prediction without a fixed point", size)
 		}
 		p.KL.Coefficient = critical * 1.1
-		at := rest.FixedPoints(p)
+		at := fixed.Points(p)
 		for k, sign := range []float64{1, -1} {
 			if λ := rest.Modes(force.Stiffness(p, at[k].Logits))[0].Total; !(sign*λ > 0) {
 				t.Errorf("G = %d: λ = %v at fixed point %d", size, λ, k)

@@ -7,6 +7,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/fixed"
 	"grposim/rom/force"
 	"grposim/rom/path"
 	"grposim/rom/rest"
@@ -350,7 +351,7 @@ func TestNoFixedPoint(t *testing.T) {
 	below := bandit(option.StdScale, 0.9*rom.BetaCritical(0), option.Infinite)
 	below.Arms = []option.Arm{{Mean: 1}, {Mean: 0}}
 	for name, p := range map[string]rom.Params{"no KL": bandit(option.NoScale, 0, 16), "below β_c": below} {
-		if got := rest.FixedPoints(p); len(got) != 0 {
+		if got := fixed.Points(p); len(got) != 0 {
 			t.Errorf("%s: fixed points %v", name, got)
 		}
 		got := rom.Predict(p)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"grposim/option"
+	"grposim/rom/fixed"
 	"grposim/rom/force"
 	"grposim/rom/linear"
 	"grposim/rom/rest"
@@ -71,14 +72,14 @@ func checkPrediction(t *rapid.T) {
 	if all := faults(got); len(all) > 0 {
 		t.Fatalf("%+v: %v", p, all)
 	}
-	if logits, scope := rest.Refreshed(p, p.Reference); scope.In == (logits == nil) || scope.In == (scope.Because.Out()) || !linear.IsFinite(logits...) {
+	if logits, scope := fixed.Refreshed(p, p.Reference); scope.In == (logits == nil) || scope.In == (scope.Because.Out()) || !linear.IsFinite(logits...) {
 		t.Fatalf("%+v: refreshed %v, %+v", p, logits, scope)
 	}
 	if !reflect.DeepEqual(got, Predict(p)) {
 		t.Fatalf("%+v: the second prediction differs", p)
 	}
 	pushed := make([]float64, len(p.Arms))
-	for _, point := range rest.FixedPoints(p) {
+	for _, point := range fixed.Points(p) {
 		force.Mean(pushed, p, point.Logits, point.Logits)
 		// E[g] = 0 to rounding of the penalty's own terms, β|ℓ| of them.
 		scale := 1 + p.KL.Coefficient

@@ -24,7 +24,8 @@
 //	force   mean force, its slope and its noise at a policy
 //	path    what runs do from their start
 //	paper   the formulas under test, in the paper's symbols
-//	rest    where runs come to rest, and how they move and scatter there
+//	fixed   the fixed points of the mean force, and which of them runs come to
+//	rest    how runs move about that point, and how they scatter there
 //	arrive  whether runs arrive
 //
 // Below them are group and weight, one group of rewards and the weight of a sample; linear, the

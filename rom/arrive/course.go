@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"grposim/rom/cell"
+	"grposim/rom/fixed"
 	"grposim/rom/path"
-	"grposim/rom/rest"
 	"grposim/rom/scope"
 
 	"gonum.org/v1/gonum/floats"
@@ -65,7 +65,7 @@ func newCourse(p cell.Params, init []float64, steps int) (c course) {
 	for a := range policy {
 		policy[a] = p.Arms[a].Mean
 	}
-	if end := rest.Destination(c.Params); end != nil {
+	if end := fixed.Destination(c.Params); end != nil {
 		policy = cell.PolicyAt(end)
 		c.front = floats.MaxIdx(policy)
 		c.held = c.ofFront(policy)

@@ -6,9 +6,9 @@ import (
 	"grposim/fp"
 	"grposim/option"
 	"grposim/rom/cell"
+	"grposim/rom/fixed"
 	"grposim/rom/force"
 	"grposim/rom/group"
-	"grposim/rom/rest"
 )
 
 // This file has the locking of runs without a penalty (docs/theory-neglected.md §6.12): by chance
@@ -34,7 +34,7 @@ func (row *Row) decideLocking(c *course) {
 			row.Because = c.notThere()
 			return
 		}
-		row.Value += c.locked(b, z, min(math.Log(pull), rest.SaturatedGap), gain)
+		row.Value += c.locked(b, z, min(math.Log(pull), fixed.SaturatedGap), gain)
 	}
 	row.Value = min(row.Value, 1)
 	if row.loseAtMost(math.Inf(1)); row.Value <= row.Bound {
@@ -59,7 +59,7 @@ func (c *course) locked(b int, z, edge, gain float64) float64 {
 	pair.Reference, pair.Start = []float64{0, 0}, nil
 	m, force := force.New(&pair), make([]float64, 2)
 	log, below, above := 0.0, 0.0, 0.0
-	for x := -edge; x < min(max(edge, z+1), rest.SaturatedGap); x += lockingStep {
+	for x := -edge; x < min(max(edge, z+1), fixed.SaturatedGap); x += lockingStep {
 		theta := []float64{x / 2, -x / 2}
 		m.Set(theta, theta)
 		m.MeanForce(force)

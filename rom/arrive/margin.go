@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"grposim/rom/cell"
+	"grposim/rom/fixed"
 	"grposim/rom/force"
 	"grposim/rom/linear"
 	"grposim/rom/path"
@@ -162,7 +163,7 @@ func aimOf(p cell.Params, init []float64) *aim {
 		return nil
 	}
 	p.Start = init
-	end := rest.Destination(p)
+	end := fixed.Destination(p)
 	if end == nil {
 		return nil
 	}

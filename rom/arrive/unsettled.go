@@ -7,6 +7,7 @@ import (
 	"grposim/fp"
 	"grposim/option"
 	"grposim/rom/cell"
+	"grposim/rom/fixed"
 	"grposim/rom/force"
 	"grposim/rom/linear"
 	"grposim/rom/path"
@@ -85,7 +86,7 @@ const (
 
 // arrival says in words when the mean field from the logits init, which has not arrived in the
 // given steps, comes near a fixed point and stays there to the end of what is followed.
-func arrival(p cell.Params, init []float64, point *rest.FixedPoint, least float64,
+func arrival(p cell.Params, init []float64, point *fixed.Point, least float64,
 	steps int) string {
 	since, end := -1, min(farther*steps, steps+muchMore)
 	probs := make([]float64, len(init))
@@ -130,7 +131,7 @@ func leastThatCounts(arms []option.Arm, at *rest.Prediction) (amount, probabilit
 // distance returns the largest difference between the logits of a policy of the given probabilities
 // and those of the fixed point, but for a common shift, among the arms of which either has a
 // probability of at least least.
-func distance(f *rest.FixedPoint, theta, probs []float64, least float64) (largest float64) {
+func distance(f *fixed.Point, theta, probs []float64, least float64) (largest float64) {
 	shift, n := 0.0, 0.0
 	for a, x := range f.Logits {
 		if max(probs[a], f.Policy[a]) >= least {

@@ -16,8 +16,8 @@ func frozen(p *cell.Params, prob float64) bool {
 	return prob*float64(p.GroupSize)*float64(p.GroupsPerStep) < (1 - p.Optimizer.Momentum)
 }
 
-// rareness is the log odds u against an arm where it is rarest on the way.
-type rareness struct {
+// Rareness is the log odds u against an arm where it is rarest on the way.
+type Rareness struct {
 	end       float64 // u after the velocity has run out, in logits, the mean over runs
 	deviation float64 // of end over runs
 	frozen    bool
@@ -29,7 +29,7 @@ type rareness struct {
 // frozen, since what is left is the law of one step, and 3 where it is not, since then the largest
 // of many steps decides. Both were chosen on 17 families and tried on others
 // (docs/theory-neglected.md §6.12).
-func (r *rareness) Met() float64 {
+func (r *Rareness) Met() float64 {
 	if r.frozen {
 		return r.end + 2*r.deviation
 	}
@@ -56,11 +56,11 @@ func gainAt(o *option.Optimizer, t int) float64 {
 // LogOddsAlong follows the mean and the spread of runs from the logits init, on-policy and without
 // a largest norm, until every arm is frozen or the steps are over. It returns where each arm is
 // rarest; ok is false where the path leaves the range in which it can be followed.
-func LogOddsAlong(p cell.Params, init []float64, steps int) (all []rareness, ok bool) {
+func LogOddsAlong(p cell.Params, init []float64, steps int) (all []Rareness, ok bool) {
 	p = cell.WithoutNorm(p)
 	o, arms := &p.Optimizer, len(p.Arms)
 	s := newSpread(p, init, steps)
-	all = make([]rareness, arms)
+	all = make([]Rareness, arms)
 	for a := range all {
 		all[a].end = math.Inf(-1)
 	}
@@ -111,7 +111,7 @@ func LogOddsAlong(p cell.Params, init []float64, steps int) (all []rareness, ok 
 }
 
 // rarenessOf returns that of an arm given the probabilities and the velocity of the mean of runs.
-func (s *spread) rarenessOf(arm int, probs, velocity []float64, coast float64) (r rareness) {
+func (s *spread) rarenessOf(arm int, probs, velocity []float64, coast float64) (r Rareness) {
 	odds := make([]float64, len(probs)) // the derivative of u
 	for b, q := range probs {
 		odds[b] = q / (1 - probs[arm])

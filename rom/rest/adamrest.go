@@ -56,7 +56,7 @@ const (
 // v_a/T_a − 1 in ln v: near the edge of stability T goes as the inverse distance, so that these are
 // smooth there.
 func (l *linearization) settledMotion(o option.Optimizer, held *motion) *motion {
-	arms := len(l.count)
+	arms := len(l.Count)
 	if oldest, _ := held.Whole.Lag.Stored(); held.Whole.Lag.Period() > linear.MaxPeriod ||
 		held.Whole.Dim()*(oldest+2) > largestSettled {
 		return nil

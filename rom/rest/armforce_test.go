@@ -7,6 +7,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom/cell"
+	"grposim/rom/fixed"
 )
 
 // The bound on the kurtosis of the force on an arm's logit is 3 + 3(1/p−1)/B, p the share of the
@@ -35,7 +36,7 @@ func TestKurtosisOfTheForceOnAnArm(t *testing.T) {
 		for a, x := range c.policy {
 			logits[a] = math.Log(x)
 		}
-		l := newLinearization(unmerged(p.Checked()), logits)
+		l := newLinearization(fixed.Unmerged(p.Checked()), logits)
 		largest, bounds := 0.0, l.armKurtoses()
 		for arm := range p.Arms {
 			share, kurtosis := forceByEnumeration(p, c.policy, arm)

@@ -33,7 +33,7 @@ func (l *linearization) displaced(x []float64) []float64 {
 func (l *linearization) displace(logits, x []float64) {
 	blas64.Gemv(blas.NoTrans, 1, l.q.RawMatrix(), linear.Vector(x), 0, linear.Vector(logits))
 	for c, v := range logits {
-		logits[c] = l.logits[c] + v/math.Sqrt(l.count[c])
+		logits[c] = l.logits[c] + v/math.Sqrt(l.Count[c])
 	}
 }
 
@@ -50,7 +50,7 @@ func (l *linearization) forceHere() []float64 {
 	force := make([]float64, len(l.logits))
 	l.model.MeanForce(force)
 	for c := range force {
-		force[c] /= math.Sqrt(l.count[c])
+		force[c] /= math.Sqrt(l.Count[c])
 	}
 	return linear.Reduce(l.q, force)
 }
@@ -157,7 +157,7 @@ func (l *linearization) addRelativePush(forces *mat.Dense, x *relative, law *lin
 			force[x.class] += g // of an arm taken out of the class
 		}
 		for c := range force {
-			force[c] /= math.Sqrt(l.count[c])
+			force[c] /= math.Sqrt(l.Count[c])
 		}
 		return linear.Reduce(l.q, force)
 	}
@@ -202,7 +202,7 @@ func (l *linearization) rewardCurvature(sigma *mat.Dense, relative []float64) (
 	square.Mul(&product, &product)
 	mean, variance = 0.5*mat.Trace(&product), 0.5*mat.Trace(&square)
 	for i, x := range l.relatives {
-		bend := relative[i] * u[x.class] / l.count[x.class]
+		bend := relative[i] * u[x.class] / l.Count[x.class]
 		mean += 0.5 * float64(x.multiplicity) * bend
 		variance += 0.5 * float64(x.multiplicity) * bend * bend
 	}

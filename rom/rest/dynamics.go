@@ -6,6 +6,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom/cell"
+	"grposim/rom/fixed"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
 
@@ -87,11 +88,11 @@ type Local struct {
 // About returns a function that gives the linear dynamics of p about the logits of all arms at a
 // learning rate; ok is false where it is not finite or not known.
 func About(p cell.Params) func(theta []float64, rate float64) (local Local, ok bool) {
-	f := fold(p)
+	f := fixed.Fold(p)
 	return func(theta []float64, rate float64) (local Local, ok bool) {
-		logits := make([]float64, len(f.count))
-		for a, c := range f.class {
-			logits[c] = theta[a] + math.Log(f.count[c])
+		logits := make([]float64, len(f.Count))
+		for a, c := range f.Class {
+			logits[c] = theta[a] + math.Log(f.Count[c])
 		}
 		l := newLinearization(f, logits)
 		if !l.finite() {

@@ -1,14 +1,11 @@
 package rest
 
 import (
-	"math"
 	"reflect"
 	"testing"
 
 	"grposim/option"
 	"grposim/rom/cell"
-	"grposim/rom/force"
-	"grposim/rom/linear"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -55,37 +52,5 @@ func TestEquilibriumWith(t *testing.T) {
 				t.Errorf("without thresholds: %+v, all %+v", law, got)
 			}
 		}
-	}
-}
-
-// A linearly implicit step solves (D_n/h + Λ)δ = g, by the matrices of StiffnessAt, and moves no
-// common shift of the logits. Where the matrix is singular, there is none.
-func TestImplicitStep(t *testing.T) {
-	p := reference(option.StdScale, 1.2, 8)
-	p.Arms = append(p.Arms, p.Arms[1], option.Arm{Mean: 0.5})
-	p.Reference = append(p.Reference, p.Reference[1], 0)
-	f, logits := fold(p.Checked()), []float64{0.5, -1, 0.2}
-	fresh, stale := force.Stiffness(f.Params, logits)
-	m := force.New(&f.Params)
-	at := f.implicitAt(m, logits)
-	for _, h := range []float64{0.5, 1e6, math.Inf(1)} {
-		step, shift := at.step(h), 0.0
-		for a, force := range at.force {
-			sum := f.count[a] / h * step[a]
-			for b, x := range step {
-				sum += (fresh.At(a, b) + stale.At(a, b)) * x
-			}
-			if !(math.Abs(sum-force) < 1e-13) {
-				t.Errorf("h = %v, class %d: %v, want the force %v", h, a, sum, force)
-			}
-			shift += f.count[a] * step[a]
-		}
-		if !(math.Abs(shift) < 1e-13*linear.Norm(step)) {
-			t.Errorf("h = %v: the logits shift by %v", h, shift)
-		}
-	}
-	at.stiffness.Zero()
-	if step := at.step(math.Inf(1)); step != nil {
-		t.Errorf("step %v of a singular matrix", step)
 	}
 }

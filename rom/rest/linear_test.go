@@ -8,6 +8,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom/cell"
+	"grposim/rom/fixed"
 	"grposim/rom/linear"
 	"grposim/rom/paper"
 	"grposim/rom/scope"
@@ -79,9 +80,9 @@ func TestFoldingChangesNothing(t *testing.T) {
 			{Kind: option.Delay, Interval: 2}} {
 			p.Lag = lag
 			folded := Predict(p)
-			whole := unmerged(p)
-			f := fold(p)
-			r := newLinearization(whole, f.arms(f.reached()))
+			whole := fixed.Unmerged(p)
+			f := fixed.Fold(p)
+			r := newLinearization(whole, f.Unfold(f.Reached()))
 			m := r.newMotion(p.Optimizer.Kind, p.Optimizer.LearningRate, p.Optimizer.Momentum, nil)
 			want := Prediction{ForceKind: scope.Exact, Exact: Dynamics{Scope: scope.Scope{In: true}}}
 			values := linear.Multipliers(m.Whole.Monodromy())
@@ -118,8 +119,8 @@ func TestMatrixThresholdsAgainstModes(t *testing.T) {
 	for _, lag := range []option.Lag{{Kind: option.Block, Interval: 1},
 		{Kind: option.Block, Interval: 4}, {Kind: option.Delay, Interval: 3}} {
 		p.Lag = lag
-		f := fold(p)
-		r := newLinearization(f, f.reached())
+		f := fixed.Fold(p)
+		r := newLinearization(f, f.Reached())
 		m := r.newMotion(option.HeavyBall, p.Optimizer.LearningRate, p.Optimizer.Momentum, nil)
 		if m.Mixed {
 			t.Fatal("the modes of a frozen force are coupled")
@@ -148,15 +149,15 @@ func TestRelativeModesArmByArm(t *testing.T) {
 		p.Reference = append(p.Reference, 0)
 	}
 	p = p.Checked()
-	f := fold(p)
-	l := newLinearization(f, f.reached())
-	whole := newLinearization(unmerged(p), f.arms(f.reached()))
+	f := fixed.Fold(p)
+	l := newLinearization(f, f.Reached())
+	whole := newLinearization(fixed.Unmerged(p), f.Unfold(f.Reached()))
 	if len(l.relatives) != 2 {
 		t.Fatalf("%d relative modes, want 2", len(l.relatives))
 	}
 	for _, x := range l.relatives {
-		a := slices.Index(f.class, x.class)
-		b := a + 1 + slices.Index(f.class[a+1:], x.class)
+		a := slices.Index(f.Class, x.class)
+		b := a + 1 + slices.Index(f.Class[a+1:], x.class)
 		along := func(m mat.Matrix) float64 {
 			return 0.5 * (m.At(a, a) + m.At(b, b) - m.At(a, b) - m.At(b, a))
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"grposim/rom/fixed"
 	"grposim/rom/force"
 	"grposim/rom/linear"
 
@@ -17,7 +18,7 @@ import (
 // C−1 reduced coordinates Qᵀ√n_c θ_c, which are orthonormal combinations of the
 // plain logits where all arms differ.
 type linearization struct {
-	folded
+	fixed.Folded
 	model        *force.Model
 	logits       []float64  // of the merged bandit
 	q            *mat.Dense // basis of the reduced coordinates, C×(C−1)
@@ -54,16 +55,16 @@ func (x *relative) displaced(s float64) []float64 {
 
 // newLinearization evaluates stiffness and noise at the logits of the merged bandit.
 // A measured stiffness is per arm, so f must then have one class per arm.
-func newLinearization(f folded, logits []float64) *linearization {
-	r := &linearization{folded: f, logits: logits, q: linear.Basis(f.count)}
-	r.model = force.New(&r.folded.Params)
+func newLinearization(f fixed.Folded, logits []float64) *linearization {
+	r := &linearization{Folded: f, logits: logits, q: linear.Basis(f.Count)}
+	r.model = force.New(&r.Folded.Params)
 	r.fresh, r.stale = linearised(r.model, logits)
 	r.model.Set(logits, logits)
 	r.isometric(r.fresh)
 	r.isometric(r.stale)
 	r.noise = mat.DenseCopyOf(r.model.Covariance())
 	r.isometric(r.noise)
-	for c, n := range f.count {
+	for c, n := range f.Count {
 		if n > 1 {
 			r.relatives = append(r.relatives, r.newRelative(c))
 		}
@@ -89,8 +90,8 @@ func (l *linearization) finite() bool {
 // isometric replaces M by D_n^{−1/2} M D_n^{−1/2}, D_n = diag n: from the force of a
 // whole class as a function of θ to the coordinates √n_c θ_c.
 func (l *linearization) isometric(m *mat.Dense) {
-	for a, x := range l.count {
-		for b, y := range l.count {
+	for a, x := range l.Count {
+		for b, y := range l.Count {
 			m.Set(a, b, m.At(a, b)/math.Sqrt(x*y))
 		}
 	}
@@ -100,7 +101,7 @@ func (l *linearization) isometric(m *mat.Dense) {
 // taken out of that class and the others left merged.
 func (l *linearization) newRelative(c int) relative {
 	p := l.Params
-	count := l.count[c]
+	count := l.Count[c]
 	single := -math.Log(count)
 	p.Arms, p.Reference = slices.Clone(l.Arms), slices.Clone(l.Reference)
 	uniform := slices.Clone(l.Uniform())
@@ -141,7 +142,7 @@ func (l *linearization) modes() []mode {
 		// From √n θ back to the arms' own logits, scaled to a largest entry of 1.
 		largest := 0.0
 		for c, x := range m.Direction {
-			largest = max(largest, math.Abs(x)/math.Sqrt(l.count[c]))
+			largest = max(largest, math.Abs(x)/math.Sqrt(l.Count[c]))
 		}
 		noise := linear.Form(m.Covector, l.noise, m.Covector)
 		all = append(all, mode{m.Total, m.Fresh, m.Stale, noise * largest * largest, 1})
@@ -158,9 +159,9 @@ func (l *linearization) modes() []mode {
 // equal within a class.
 func (l *linearization) rewardGradient() []float64 {
 	reward := l.model.Expected(l.logits)
-	gradient := make([]float64, len(l.count))
+	gradient := make([]float64, len(l.Count))
 	for c, p := range l.model.Now.Probs {
-		gradient[c] = p * (l.Arms[c].Mean - reward) / math.Sqrt(l.count[c])
+		gradient[c] = p * (l.Arms[c].Mean - reward) / math.Sqrt(l.Count[c])
 	}
 	return linear.Reduce(l.q, gradient)
 }
@@ -170,14 +171,14 @@ func (l *linearization) rewardGradient() []float64 {
 // relative modes.
 func (l *linearization) gapVariance(sigma *mat.Dense, relative []float64) float64 {
 	classes := linear.Congruence(l.q, sigma)
-	at := func(a, b int) float64 { return classes.At(a, b) / math.Sqrt(l.count[a]*l.count[b]) }
-	own := make([]float64, len(l.count)) // variance of an arm's logit about the mean of its class
+	at := func(a, b int) float64 { return classes.At(a, b) / math.Sqrt(l.Count[a]*l.Count[b]) }
+	own := make([]float64, len(l.Count)) // variance of an arm's logit about the mean of its class
 	largest := 0.0
 	for i, x := range l.relatives {
-		own[x.class] = relative[i] * (1 - 1/l.count[x.class])
+		own[x.class] = relative[i] * (1 - 1/l.Count[x.class])
 		largest = max(largest, 2*relative[i])
 	}
-	for a := range l.count {
+	for a := range l.Count {
 		for b := range a {
 			largest = max(largest, at(a, a)+at(b, b)-2*at(a, b)+own[a]+own[b])
 		}

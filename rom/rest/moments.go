@@ -41,7 +41,7 @@ func (l *linearization) rounding() float64 {
 
 // adamGain returns 1/(√Var g_a + ε) for every arm, Adam's divisor at the fixed point.
 func (l *linearization) adamGain(o option.Optimizer) []float64 {
-	gain := make([]float64, len(l.count))
+	gain := make([]float64, len(l.Count))
 	for a := range gain {
 		gain[a] = 1 / (math.Sqrt(l.noise.At(a, a)) + o.Epsilon)
 	}
@@ -148,7 +148,7 @@ func (l *linearization) kurtosis(uneven float64) float64 {
 func (l *linearization) rewardKurtosis() float64 {
 	kurtosis, reward, mean, square, fourth := l.kurtosis(l.unevenness()), l.model.Expected(l.logits),
 		0.0, 0.0, 0.0
-	slope := func(c int, p float64) float64 { return p / l.count[c] * (l.Arms[c].Mean - reward) }
+	slope := func(c int, p float64) float64 { return p / l.Count[c] * (l.Arms[c].Mean - reward) }
 	for c, p := range l.model.Now.Probs {
 		mean += p * slope(c, p)
 	}
@@ -204,7 +204,7 @@ func (l *linearization) moments(
 	if n == 1 {
 		// z is the first arm's logit minus the second's.
 		gap := mean[0] * (l.q.At(0, 0) - l.q.At(1, 0))
-		if len(l.class) == 2 {
+		if len(l.Class) == 2 {
 			out.LogitGapShift = &gap
 		}
 	}

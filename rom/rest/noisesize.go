@@ -46,9 +46,9 @@ func (l *linearization) sizeOfNoise(m *motion, sigma *mat.Dense, relative []floa
 	if l.Samples == option.Reused {
 		rate *= float64(m.Whole.Lag.Period())
 	}
-	own := make([]float64, len(l.count)) // variance of an arm's logit about the mean of its class
+	own := make([]float64, len(l.Count)) // variance of an arm's logit about the mean of its class
 	for i, x := range l.relatives {
-		own[x.class] = relative[i] * (1 - 1/l.count[x.class])
+		own[x.class] = relative[i] * (1 - 1/l.Count[x.class])
 	}
 	probs, reward, draws := cell.PolicyAt(l.logits), l.model.Expected(l.logits),
 		l.model.Size*float64(l.GroupsPerStep)
@@ -59,10 +59,10 @@ func (l *linearization) sizeOfNoise(m *motion, sigma *mat.Dense, relative []floa
 		if p == 0 || !(v > 0) {
 			continue
 		}
-		w := p * p * (l.Arms[c].Mean - reward) * (l.Arms[c].Mean - reward) / l.count[c]
+		w := p * p * (l.Arms[c].Mean - reward) * (l.Arms[c].Mean - reward) / l.Count[c]
 		all += w * v
 		softmax += w * (math.Expm1(v) - v)
-		kicks += w * v * math.Sqrt(v*math.Abs(rate)*l.count[c]/(p*draws)) / 2
+		kicks += w * v * math.Sqrt(v*math.Abs(rate)*l.Count[c]/(p*draws)) / 2
 	}
 	if !(all > 0) {
 		return 0, 0
@@ -93,9 +93,9 @@ func nearness(m *motion, gradient []float64, sigma *mat.Dense) float64 {
 func (l *linearization) logSlope(class int, probs []float64) []float64 {
 	slope := make([]float64, len(probs))
 	for c, p := range probs {
-		slope[c] = -p / math.Sqrt(l.count[c])
+		slope[c] = -p / math.Sqrt(l.Count[c])
 	}
-	slope[class] += 1 / math.Sqrt(l.count[class])
+	slope[class] += 1 / math.Sqrt(l.Count[class])
 	return linear.Reduce(l.q, slope)
 }
 
@@ -196,11 +196,11 @@ func (l *linearization) expansionNeglect(variance float64) scope.Sizes {
 	if noise == 0 {
 		return scope.Sizes{}
 	}
-	stronger := l.folded
+	stronger := l.Folded
 	stronger.KL.Coefficient /= 1 + mean
 	stronger.Entropy /= 1 + mean
 	shift := math.Inf(1)
-	if logits, ok := stronger.newton(force.New(&stronger.Params), l.logits); ok {
+	if logits, ok := stronger.Newton(force.New(&stronger.Params), l.logits); ok {
 		shift = math.Abs(l.model.Expected(logits) - l.model.Expected(l.logits))
 	}
 	return scope.Sizes{RewardMean: shift, RewardVariance: noise * variance}

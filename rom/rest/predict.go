@@ -1,9 +1,8 @@
-// Package rest has where runs come to rest, how they move about that point and how they scatter
-// there.
+// Package rest has how runs move about the fixed point that they come to, and how they scatter there.
 //
-//  1. Equal arms are merged, and the on-policy mean field is followed to its fixed point (Reached).
-//  2. There the force is linearized. With an optimizer and a lag that gives the linear dynamics,
-//     its thresholds and its stationary law.
+//  1. At the fixed point that is reached the force is linearized, with its noise.
+//  2. With an optimizer and a lag that gives the linear dynamics, its thresholds and its stationary
+//     law.
 //  3. Moments of second order in the noise come from the curvature of the force.
 //  4. Equilibrium shares the first steps among predictions; Prediction holds all numbers, with the
 //     reduced-order model and the paper's formulas beside them.
@@ -17,6 +16,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom/cell"
+	"grposim/rom/fixed"
 	"grposim/rom/force"
 	"grposim/rom/linear"
 	"grposim/rom/paper"
@@ -79,7 +79,7 @@ func Predict(p cell.Params) Prediction { return NewEquilibrium(p).Predict(p.Opti
 // use it.
 type Equilibrium struct {
 	params        cell.Params
-	merged        folded
+	merged        fixed.Folded
 	logits        []float64      // of the merged bandit; nil: no fixed point is known
 	linearization *linearization // nil: there is no dynamics to predict
 	directions    []mode         // stiffest first
@@ -110,10 +110,10 @@ func NewEquilibrium(p cell.Params) *Equilibrium {
 	if p.Tabular() {
 		return newTabularEquilibrium(p)
 	}
-	merged := fold(p)
+	merged := fixed.Fold(p)
 	var logits []float64
-	if merged.representable() {
-		logits = merged.reached()
+	if merged.Representable() {
+		logits = merged.Reached()
 	}
 	return newEquilibrium(p, merged, logits)
 }
@@ -139,7 +139,7 @@ func (e *Equilibrium) With(factors cell.Factors, measured *cell.Measured) *Equil
 
 // newEquilibrium returns the equilibrium of checked parameters at the fixed point with the
 // given logits of the merged bandit; nil: none is known.
-func newEquilibrium(p cell.Params, merged folded, logits []float64) *Equilibrium {
+func newEquilibrium(p cell.Params, merged fixed.Folded, logits []float64) *Equilibrium {
 	e := &Equilibrium{
 		params: p, merged: merged, logits: logits,
 		thresholds: make(map[searchKey]linear.Threshold),
@@ -147,7 +147,7 @@ func newEquilibrium(p cell.Params, merged folded, logits []float64) *Equilibrium
 	}
 	e.paper = sync.OnceValues(func() (float64, scope.Scope) {
 		if p.GroupSize == option.Infinite { // the fixed point of the paper's formulas is this one
-			point, ok := merged.linearized(logits)
+			point, ok := linearized(&merged, logits)
 			return paper.Stiffness(p, point.Reward, ok)
 		}
 		return PaperStiffness(p)
@@ -160,17 +160,17 @@ func newEquilibrium(p cell.Params, merged folded, logits []float64) *Equilibrium
 }
 
 // Reached is the function Reached.
-func (e *Equilibrium) Reached() (FixedPoint, bool) {
+func (e *Equilibrium) Reached() (fixed.Point, bool) {
 	if e.prompts != nil {
 		if e.prediction.FixedPoint == nil {
-			return FixedPoint{}, false
+			return fixed.Point{}, false
 		}
 		return *e.prediction.FixedPoint, true
 	}
 	if e.linearization != nil && e.params.Measured == nil { // which is finite
 		return *e.prediction.FixedPoint, true
 	}
-	return e.merged.linearized(e.logits)
+	return linearized(&e.merged, e.logits)
 }
 
 // Predict is the function Predict with this optimizer and lag.
@@ -221,16 +221,16 @@ func (e *Equilibrium) locate() (because scope.Reason) {
 	if prediction.ForceKind = m.Kind(); m.Factored() { // at rest weights do not depend on the sign
 		prediction.ForceKind = scope.Exact
 	}
-	if !f.representable() {
+	if !f.Representable() {
 		return scope.BeyondRange.Because()
 	}
 	if because := p.NotDerived(cell.RewardsInDigits); because.Out() {
 		return because
 	}
 	if e.logits == nil {
-		return f.because
+		return f.Because
 	}
-	point := &f.points([][]float64{e.logits})[0]
+	point := &f.Points([][]float64{e.logits})[0]
 	if !linear.IsFinite(point.Logits...) || !linear.IsFinite(point.Policy...) ||
 		!linear.IsFinite(point.Reward) {
 		return scope.BeyondRange.Because()
@@ -251,7 +251,7 @@ func (e *Equilibrium) locate() (because scope.Reason) {
 		if len(p.Arms) > linear.MaxClasses {
 			return scope.TooLarge.Because("the measured stiffness of more than 64 arms")
 		}
-		e.linearization = newLinearization(unmerged(*p), f.arms(e.logits))
+		e.linearization = newLinearization(fixed.Unmerged(*p), f.Unfold(e.logits))
 	}
 	if !e.linearization.finite() {
 		return scope.BeyondRange.Because()
@@ -341,15 +341,15 @@ func leastResolved(p *cell.Params, from float64) float64 {
 		} else {
 			q.KL.Coefficient = coefficient
 		}
-		f := fold(q.Checked())
-		logits := f.reached()
+		f := fixed.Fold(q.Checked())
+		logits := f.Reached()
 		if logits == nil {
 			return true
 		}
 		l := newLinearization(f, logits)
 		return !l.finite() || !(math.Abs(l.modes()[0].total) >= roundedStiffness*q.Pull())
 	}
-	return leastWithout(from, rounded)
+	return fixed.LeastWithout(from, rounded)
 }
 
 // PredictPart is Predict of a part of the prediction.
@@ -400,7 +400,7 @@ func (e *Equilibrium) addDynamics(
 	prediction *Prediction, o option.Optimizer, l option.Lag, of Extent) (because scope.Reason) {
 	p, directions := e.params, e.directions
 	p.Optimizer, p.Lag = o, l
-	p = unlimitedAt(p, e.merged.arms(e.logits))
+	p = unlimitedAt(p, e.merged.Unfold(e.logits))
 	o = p.Optimizer
 	if because := p.NotDerived(cell.DynamicsAtRest); because.Out() {
 		return because
@@ -517,7 +517,7 @@ func (e *Equilibrium) underAdam(p cell.Params) (at *linearization, because scope
 	if len(p.Arms) > linear.MaxClasses {
 		return nil, scope.TooLarge.Because("Adam with more than 64 arms")
 	}
-	at = newLinearization(unmerged(p), e.merged.arms(e.logits))
+	at = newLinearization(fixed.Unmerged(p), e.merged.Unfold(e.logits))
 	for a := range p.Arms {
 		if !(at.noise.At(a, a) > 0) {
 			return nil, scope.NotPredicted.Because("Adam where a logit has no noise")
@@ -794,4 +794,27 @@ func unlimitedAt(p cell.Params, logits []float64) cell.Params {
 	}
 	free := cell.WithoutNorm(p)
 	return cell.Meeting(p, force.NormMet(force.New(&free), logits, logits))
+}
+
+// Reached returns the fixed point that the on-policy mean field
+// dθ/dt = E[g](θ, θ) reaches from Params.Start, or false if it reaches none, or none
+// whose stiffness is finite; false too for prompts with a policy each, see
+// Equilibrium.Reached.
+func Reached(p cell.Params) (fixed.Point, bool) {
+	p = p.Checked()
+	f := fixed.Fold(p)
+	if p.Tabular() || !f.Representable() {
+		return fixed.Point{}, false
+	}
+	return linearized(&f, f.Reached())
+}
+
+// linearized returns the fixed point at logits, or false if these are nil or the stiffness
+// there is not finite.
+func linearized(f *fixed.Folded, logits []float64) (fixed.Point, bool) {
+	if logits == nil || !linear.IsFinite(cell.PolicyAt(logits)...) ||
+		!newLinearization(*f, logits).finite() {
+		return fixed.Point{}, false
+	}
+	return f.Points([][]float64{logits})[0], true
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"grposim/option"
+	"grposim/rom/fixed"
 )
 
 // Frozen force, two arms, no scale: E z − z* = (2p−1)V with V the variance of
@@ -16,8 +17,8 @@ func TestShiftOfAFrozenForce(t *testing.T) {
 		{Kind: option.Block, Interval: 5}, {Kind: option.Delay, Interval: 3}} {
 		p.Lag = lag
 		got := Predict(p)
-		f := fold(p)
-		r := newLinearization(f, f.reached())
+		f := fixed.Fold(p)
+		r := newLinearization(f, f.Reached())
 		law, _ := r.newMotion(option.HeavyBall, p.Optimizer.LearningRate, p.Optimizer.Momentum,
 			nil).Whole.Law()
 		snapshot := math.NaN()

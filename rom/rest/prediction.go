@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"grposim/rom/fixed"
 	"grposim/rom/paper"
 	"grposim/rom/scope"
 )
@@ -100,13 +101,6 @@ func (prediction *Prediction) LinearVariance() *float64 {
 		return prediction.Exact.StationaryVariance.ExpectedReward
 	}
 	return prediction.LeadingOrder.StationaryVariance.ExpectedReward
-}
-
-// FixedPoint is a solution of E[g](θ, θ) = 0.
-type FixedPoint struct {
-	Logits []float64 `json:"logits"`          // one per arm, centred: they sum to 0
-	Policy []float64 `json:"policy"`          // probabilities, one per arm
-	Reward float64   `json:"expected_reward"` // J*, in units of reward
 }
 
 // Mode is an eigenmode of the total stiffness on the centred subspace (logits
@@ -244,7 +238,7 @@ type Moments struct {
 // Prediction is everything the theory predicts about a cell near its fixed point.
 type Prediction struct {
 	// nil: none exists or none was found, see Exact.Scope
-	FixedPoint *FixedPoint   `json:"fixed_point"`
+	FixedPoint *fixed.Point  `json:"fixed_point"`
 	Stiffness  ModeStiffness `json:"stiffness"`
 	// GradientVariance is the variance of Covector·g of one step in the stiffest
 	// mode, with two arms Var(2g_1); in squared units of force, ≥ 0.

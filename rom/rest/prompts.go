@@ -6,6 +6,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom/cell"
+	"grposim/rom/fixed"
 	"grposim/rom/scope"
 )
 
@@ -28,7 +29,7 @@ func newTabularEquilibrium(p cell.Params) *Equilibrium {
 	e.prediction.ForceKind = scope.Exact
 	e.prediction.excludeAll(scope.NoNumber.Because("each prompt has a policy of its own"))
 	n := float64(len(p.Prompts.First))
-	mean := FixedPoint{Logits: make([]float64, 2), Policy: make([]float64, 2)}
+	mean := fixed.Point{Logits: make([]float64, 2), Policy: make([]float64, 2)}
 	for _, g := range e.prompts {
 		point, ok := g.Reached()
 		if !ok {

@@ -5,6 +5,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom/cell"
+	"grposim/rom/fixed"
 	"grposim/rom/linear"
 )
 
@@ -41,8 +42,8 @@ func TestCriticalValuesAreTheFirstWindows(t *testing.T) {
 	p.Importance.Mode, p.Optimizer.Momentum = option.Ratio, 0.9
 	lambda := Predict(p).Stiffness.Total
 	motion := func(p cell.Params) *linear.System {
-		f := fold(p)
-		return newLinearization(f, f.reached()).newMotion(
+		f := fixed.Fold(p)
+		return newLinearization(f, f.Reached()).newMotion(
 			option.HeavyBall, p.Optimizer.LearningRate, p.Optimizer.Momentum, nil).Whole
 	}
 	windows := 0

@@ -11,6 +11,7 @@ import (
 	"grposim/option"
 	"grposim/rom"
 	"grposim/rom/cell"
+	"grposim/rom/fixed"
 	"grposim/rom/force"
 	"grposim/rom/paper"
 	"grposim/rom/rest"
@@ -470,7 +471,7 @@ var OfPolicy = append(sim.Strata.Parts(), sim.ExpectedReward, sim.TrueReward, si
 // of the best arms.
 func (m *Model) way(
 	params rom.Params, start []float64,
-) (from float64, point rest.FixedPoint, reached bool) {
+) (from float64, point fixed.Point, reached bool) {
 	if point, reached = m.cache.Equilibrium(params).Reached(); !reached {
 		point.Reward = force.BestReward(params)
 	}

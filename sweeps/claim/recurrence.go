@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"grposim/rom"
-	"grposim/rom/rest"
+	"grposim/rom/fixed"
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sweeps/plan"
@@ -42,7 +42,7 @@ func compareRecurrence(j *Question, c *plan.Cell) Finding {
 			return f
 		}
 		z := float64(gaps.Mean[i-1])
-		steps := rest.RefreshSteps(params, []float64{z / 2, -z / 2}, scope.Decisive*j.Margin(0))
+		steps := fixed.RefreshSteps(params, []float64{z / 2, -z / 2}, scope.Decisive*j.Margin(0))
 		if steps > float64(c.Settings.Lag.Interval) {
 			f.Measured = math.NaN()
 			f.Predicted.Because = scope.Recurrence.Because(
@@ -71,7 +71,7 @@ func (m *Model) refreshedGaps(c *plan.Cell) func(t int) float64 {
 // RefreshedGap returns the logit gap of two arms after an infinitely long block from the gap z; 0
 // out of scope.
 func RefreshedGap(params rom.Params, z float64) (next float64, within rom.Scope) {
-	logits, within := rest.Refreshed(params, []float64{z / 2, -z / 2})
+	logits, within := fixed.Refreshed(params, []float64{z / 2, -z / 2})
 	if !within.In {
 		return 0, within
 	}

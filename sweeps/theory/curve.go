@@ -12,9 +12,9 @@ import (
 	"grposim/fp"
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/fixed"
 	"grposim/rom/force"
 	"grposim/rom/path"
-	"grposim/rom/rest"
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sweeps/config"
@@ -164,7 +164,7 @@ func SinceRecord(values []float64, recorded []int) (means []float64) {
 // FewKicks returns why too few groups of the first steps exert a force for the mean reward of a
 // cell to be judged. It asks at the logits start, and at the fixed point if it is reached; both
 // must have too few.
-func FewKicks(params rom.Params, s *config.Settings, start []float64, point rest.FixedPoint, reached bool, steps int) scope.Reason {
+func FewKicks(params rom.Params, s *config.Settings, start []float64, point fixed.Point, reached bool, steps int) scope.Reason {
 	if s.Estimator.GroupSize == option.Infinite || params.GroupSize == option.Infinite {
 		return scope.Reason{}
 	}

@@ -10,6 +10,7 @@ import (
 	"grposim/option"
 	"grposim/rom"
 	"grposim/rom/deep"
+	"grposim/rom/fixed"
 	"grposim/rom/linear"
 	"grposim/rom/rest"
 	"grposim/rom/scope"
@@ -106,7 +107,7 @@ func (n *policyNetwork) predict(s *config.Settings, of rest.Extent) *rom.Predict
 	case s.Optimizer.Kind == option.Adam:
 		return out(scope.Networks.Because("Adam"))
 	}
-	p.FixedPoint = &rest.FixedPoint{Reward: n.point.Reward}
+	p.FixedPoint = &fixed.Point{Reward: n.point.Reward}
 	exact := n.space().Dynamics(n.point, linear.Update{
 		Method: s.Optimizer.Kind, Rate: s.Optimizer.LearningRate, Momentum: s.Optimizer.Momentum, Lag: linear.NewLag(&s.Lag),
 	})

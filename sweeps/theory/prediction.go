@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"grposim/rom"
+	"grposim/rom/fixed"
 	"grposim/rom/paper"
 	"grposim/rom/rest"
 	"grposim/rom/scope"
@@ -16,8 +17,8 @@ import (
 type Prediction struct {
 	Cell string `json:"cell"` // cell id
 	// the cell's settings, those at their default left out
-	Parameters json.RawMessage  `json:"parameters"`
-	FixedPoint *rest.FixedPoint `json:"fixed_point"` // the fixed point
+	Parameters json.RawMessage `json:"parameters"`
+	FixedPoint *fixed.Point    `json:"fixed_point"` // the fixed point
 	// stiffness of the stiffest and the slowest mode
 	Stiffness *rest.ModeStiffness `json:"stiffness"`
 	// variance of one step's gradient in the stiffest mode

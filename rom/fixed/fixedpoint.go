@@ -1,4 +1,11 @@
-package rest
+// Package fixed has the fixed points of the mean force, and which of them runs come to.
+//
+//  1. Fold merges equal arms: what is symmetric under their exchange follows from the classes.
+//  2. Points finds all fixed points, on the one-dimensional curve of policies on which they lie or by
+//     Newton's method.
+//  3. Destination, and Folded.Reached by classes, follow the on-policy mean field from the start.
+//  4. Refreshed is where a block without end converges to, on the same curve.
+package fixed
 
 import (
 	"cmp"
@@ -19,75 +26,59 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// FixedPoints returns all fixed points found, by increasing expected reward.
-func FixedPoints(p cell.Params) []FixedPoint {
-	f := fold(p.Checked())
+// Point is a solution of E[g](θ, θ) = 0.
+type Point struct {
+	Logits []float64 `json:"logits"`          // one per arm, centred: they sum to 0
+	Policy []float64 `json:"policy"`          // probabilities, one per arm
+	Reward float64   `json:"expected_reward"` // J*, in units of reward
+}
+
+// Points returns all fixed points found, by increasing expected reward.
+func Points(p cell.Params) []Point {
+	f := Fold(p.Checked())
 	all := f.fixedPoints()
 	if len(all) == 0 {
-		if logits := f.reached(); logits != nil {
+		if logits := f.Reached(); logits != nil {
 			all = append(all, logits)
 		}
 	}
-	return f.points(all)
-}
-
-// Reached returns the fixed point that the on-policy mean field
-// dθ/dt = E[g](θ, θ) reaches from Params.Start, or false if it reaches none, or none
-// whose stiffness is finite; false too for prompts with a policy each, see
-// Equilibrium.Reached.
-func Reached(p cell.Params) (FixedPoint, bool) {
-	p = p.Checked()
-	f := fold(p)
-	if p.Tabular() || !f.representable() {
-		return FixedPoint{}, false
-	}
-	return f.linearized(f.reached())
+	return f.Points(all)
 }
 
 // Destination returns the centred logits of all arms at the fixed point that the on-policy mean
 // field of p reaches from its start, whatever the stiffness there; nil: it reaches none.
 func Destination(p cell.Params) []float64 {
-	f := fold(p)
-	if !f.representable() {
+	f := Fold(p)
+	if !f.Representable() {
 		return nil
 	}
-	merged := f.reached()
+	merged := f.Reached()
 	if merged == nil {
 		return nil
 	}
-	return f.arms(merged)
+	return f.Unfold(merged)
 }
 
-// linearized returns the fixed point at logits, or false if these are nil or the stiffness
-// there is not finite.
-func (f *folded) linearized(logits []float64) (FixedPoint, bool) {
-	if logits == nil || !linear.IsFinite(cell.PolicyAt(logits)...) ||
-		!newLinearization(*f, logits).finite() {
-		return FixedPoint{}, false
-	}
-	return f.points([][]float64{logits})[0], true
-}
-
-// points returns the fixed points, arm by arm, whose merged logits are given.
-func (f *folded) points(all [][]float64) []FixedPoint {
-	points := make([]FixedPoint, len(all))
+// Points returns the fixed points, arm by arm, whose merged logits are given.
+func (f *Folded) Points(all [][]float64) []Point {
+	points := make([]Point, len(all))
 	for i, merged := range all {
-		theta := f.arms(merged)
+		theta := f.Unfold(merged)
 		probs := cell.PolicyAt(theta)
 		reward := 0.0
 		for a, p := range probs {
-			reward += p * f.Arms[f.class[a]].Mean
+			reward += p * f.Arms[f.Class[a]].Mean
 		}
-		points[i] = FixedPoint{Logits: theta, Policy: probs, Reward: reward}
+		points[i] = Point{Logits: theta, Policy: probs, Reward: reward}
 	}
 	return points
 }
 
-// reached follows the on-policy mean field of the merged bandit from its start and
+// Reached follows the on-policy mean field of the merged bandit from its start and
 // returns the merged logits of the fixed point it ends in, or nil, with the reason in
 // because, if there is none.
-func (f *folded) reached() []float64 {
-	if f.because = f.NotDerived(cell.FixedPointKnown, cell.MeanForceKnown); f.because.Out() {
+func (f *Folded) Reached() []float64 {
+	if f.Because = f.NotDerived(cell.FixedPointKnown, cell.MeanForceKnown); f.Because.Out() {
 		return nil
 	}
 	m := force.New(&f.Params)
@@ -101,12 +92,12 @@ func (f *folded) reached() []float64 {
 	}
 	all := f.fixedPoints()
 	if len(all) == 0 {
-		f.because = scope.NotReached.Because()
+		f.Because = scope.NotReached.Because()
 		if f.GroupSize == option.Infinite && f.Advantage.Scale == option.StdScale &&
 			f.Advantage.Epsilon == 0 && m.Counts != nil {
 			// φ → ∞ as the rewards become equal (docs/theory.md §3).
 			if critical := f.criticalPenalty(); !math.IsInf(critical, 1) {
-				f.because = scope.NoPenalty.Because(
+				f.Because = scope.NoPenalty.Because(
 					fmt.Sprintf(" at G = ∞ below the critical KL coefficient, %.2g", critical))
 			}
 		}
@@ -114,14 +105,14 @@ func (f *folded) reached() []float64 {
 			!(m.Resamples() && m.Restoring() > 0) {
 			// φ/P → ∞ as all rewards become 1 (docs/theory-trainers.md §11.3).
 			if critical := f.criticalPenalty(); !math.IsInf(critical, 1) {
-				f.because = scope.NoPenalty.Because(
+				f.Because = scope.NoPenalty.Because(
 					fmt.Sprintf(" where groups of equal rewards are redrawn below the critical KL "+
 						"coefficient, %.2g", critical))
 			}
 		}
 		return nil
 	}
-	f.because = scope.NotReached.Because()
+	f.Because = scope.NotReached.Because()
 	if !followed {
 		// In one dimension the flow cannot pass a fixed point. From the reference a
 		// common factor pushes towards the better arm, up to the first one.
@@ -166,20 +157,20 @@ func next(m *force.Model, all [][]float64, reward, climb float64) []float64 {
 }
 
 // climb returns dJ/dt = Σ_c π_c (m_c − J) g_c/n_c of the on-policy mean field.
-func (f *folded) climb(m *force.Model, logits []float64) float64 {
+func (f *Folded) climb(m *force.Model, logits []float64) float64 {
 	reward := m.Expected(logits)
 	m.Set(logits, logits)
 	force := make([]float64, len(logits))
 	m.MeanForce(force)
 	sum := 0.0
 	for c, g := range force {
-		sum += m.Now.Probs[c] * (f.Arms[c].Mean - reward) * g / f.count[c]
+		sum += m.Now.Probs[c] * (f.Arms[c].Mean - reward) * g / f.Count[c]
 	}
 	return sum
 }
 
 // start returns the merged logits from which the mean field starts.
-func (f *folded) start() []float64 {
+func (f *Folded) start() []float64 {
 	if f.Start == nil {
 		return f.Reference
 	}
@@ -188,7 +179,7 @@ func (f *folded) start() []float64 {
 
 // firstAhead returns the first of the fixed points of two arms in the direction of the
 // force at the start.
-func (f *folded) firstAhead(m *force.Model, all [][]float64) []float64 {
+func (f *Folded) firstAhead(m *force.Model, all [][]float64) []float64 {
 	start := f.start()
 	m.Set(start, start)
 	force := make([]float64, 2)
@@ -207,8 +198,8 @@ func (f *folded) firstAhead(m *force.Model, all [][]float64) []float64 {
 
 // criticalPenalty returns the least KL coefficient with which there is a fixed point, where there
 // is none with the present one, rounded up to two digits.
-func (f *folded) criticalPenalty() float64 {
-	return leastWithout(cmp.Or(f.KL.Coefficient, f.Pull()), func(coefficient float64) bool {
+func (f *Folded) criticalPenalty() float64 {
+	return LeastWithout(cmp.Or(f.KL.Coefficient, f.Pull()), func(coefficient float64) bool {
 		other := *f
 		other.KL.Coefficient = coefficient
 		return len(other.fixedPoints()) == 0
@@ -233,7 +224,7 @@ func (f *folded) criticalPenalty() float64 {
 // arms are continuous and bounded functions of π: π ↦ π_ref e^{R/β} (k3: π_ref/(C − R/β))
 // maps the simplex into itself (Brouwer). Where groups are redrawn under a sampled KL
 // gradient, see redrawnPoints.
-func (f *folded) fixedPoints() [][]float64 {
+func (f *Folded) fixedPoints() [][]float64 {
 	if f.NotDerived(cell.FixedPointKnown, cell.MeanForceKnown).Out() {
 		return nil
 	}
@@ -270,7 +261,7 @@ func (f *folded) fixedPoints() [][]float64 {
 		starts := append(all, slices.Clone(f.Reference))
 		all = nil
 		for _, start := range starts {
-			if end, ok := f.newton(m, start); ok {
+			if end, ok := f.Newton(m, start); ok {
 				add(end)
 			}
 		}
@@ -502,9 +493,9 @@ func (c *curve) zeros() []float64 {
 	return z.zeros
 }
 
-// newton solves E[g](θ, θ) = 0 from start by Newton's method with step halving;
+// Newton solves E[g](θ, θ) = 0 from start by Newton's method with step halving;
 // ok is true if the last step is below 1e-11 in every logit.
-func (f *folded) newton(m *force.Model, start []float64) (logits []float64, ok bool) {
+func (f *Folded) Newton(m *force.Model, start []float64) (logits []float64, ok bool) {
 	logits = slices.Clone(start)
 	force := make([]float64, len(logits))
 	size := func(at []float64) float64 {
@@ -549,12 +540,12 @@ type implicit struct {
 	force     []float64  // g
 }
 
-func (f *folded) implicitAt(m *force.Model, logits []float64) *implicit {
+func (f *Folded) implicitAt(m *force.Model, logits []float64) *implicit {
 	fresh, stale := m.Stiffness(logits)
 	fresh.Add(fresh, stale)
 	force := make([]float64, len(logits))
 	m.MeanForce(force)
-	return &implicit{f.count, fresh, force}
+	return &implicit{f.Count, fresh, force}
 }
 
 // step returns the step of length h, nil if the matrix is singular.
@@ -590,7 +581,7 @@ func (s *implicit) step(h float64) []float64 {
 // vanishes the step length grows without bound and the steps become Newton's. It ends
 // when these are below 1e-10 in every logit, or after 100 of them, below 1e-7 by then
 // or not.
-func (f *folded) flow(m *force.Model, start []float64) (logits []float64, converged bool) {
+func (f *Folded) flow(m *force.Model, start []float64) (logits []float64, converged bool) {
 	const (
 		flowError   = 1e-3
 		roundedStep = 1e13 // where 1/h is lost in the rounding of the stiffness
@@ -659,9 +650,9 @@ func cutZeros(m *force.Model) (all [][]float64) {
 	return all
 }
 
-// leastWithout returns the least number of two digits above from > 0 from which on something is no
+// LeastWithout returns the least number of two digits above from > 0 from which on something is no
 // longer true that is true at from, and +Inf where none is found up to 10¹² times from.
-func leastWithout(from float64, still func(x float64) bool) float64 {
+func LeastWithout(from float64, still func(x float64) bool) float64 {
 	const decade, stride = 90, 40 // numbers of two digits from 10 to 99; a factor of about 3
 	power := math.Floor(math.Log10(from)) - 1
 	number := func(n int) float64 { return float64(10+n%decade) * fp.Pow(10, power+float64(n/decade)) }

@@ -1,4 +1,4 @@
-package rest
+package fixed
 
 import (
 	"math"
@@ -10,24 +10,24 @@ import (
 	"grposim/rom/scope"
 )
 
-// folded is a bandit whose equal arms (same reward law, reference logit and start) are
+// Folded is a bandit whose equal arms (same reward law, reference logit and start) are
 // merged into classes. Params has one arm per class, which carries the probability
 // of the whole class (logit θ_c + ln n_c). Each arm of class c moves by 1/n_c of
 // the merged force, so everything that is symmetric under exchange of equal arms
 // follows from the merged bandit with mobility 1/n_c. Measured, whose entries
 // belong to single arms, is nil.
-type folded struct {
+type Folded struct {
 	cell.Params
-	count []float64 // n_c, the number of arms of each class
-	class []int     // class of each arm
+	Count []float64 // n_c, the number of arms of each class
+	Class []int     // class of each arm
 
-	because scope.Reason // why reached found no fixed point
+	Because scope.Reason // why reached found no fixed point
 }
 
-// fold merges the equal arms of p, in order of appearance. At least two classes
+// Fold merges the equal arms of p, in order of appearance. At least two classes
 // result: if all arms are equal the first is one class and the others another.
-func fold(p cell.Params) folded {
-	f := folded{Params: p, class: make([]int, len(p.Arms))}
+func Fold(p cell.Params) Folded {
+	f := Folded{Params: p, Class: make([]int, len(p.Arms))}
 	f.Arms, f.Reference, f.Start, f.Measured = nil, nil, nil, nil
 	seen := make(map[classKey]int) // never ranged over: its order is random
 	for a, arm := range p.Arms {
@@ -47,10 +47,10 @@ func fold(p cell.Params) folded {
 			if p.Start != nil {
 				f.Start = append(f.Start, p.Start[a])
 			}
-			f.count = append(f.count, 0)
+			f.Count = append(f.Count, 0)
 		}
-		f.count[c]++
-		f.class[a] = c
+		f.Count[c]++
+		f.Class[a] = c
 	}
 	if len(f.Arms) == 1 {
 		f.Arms = append(f.Arms, f.Arms[0])
@@ -58,19 +58,19 @@ func fold(p cell.Params) folded {
 		if p.Start != nil {
 			f.Start = append(f.Start, f.Start[0])
 		}
-		f.count = []float64{1, f.count[0] - 1}
-		for a := 1; a < len(f.class); a++ {
-			f.class[a] = 1
+		f.Count = []float64{1, f.Count[0] - 1}
+		for a := 1; a < len(f.Class); a++ {
+			f.Class[a] = 1
 		}
 	}
-	uniform := make([]float64, len(f.count))
-	for c, n := range f.count {
+	uniform := make([]float64, len(f.Count))
+	for c, n := range f.Count {
 		uniform[c] = math.Log(n)
 		f.Reference[c] += math.Log(n)
 	}
 	f.SetUniform(uniform)
 	for c := range f.Start {
-		f.Start[c] += math.Log(f.count[c])
+		f.Start[c] += math.Log(f.Count[c])
 	}
 	return f
 }
@@ -82,24 +82,24 @@ type classKey struct {
 	alone            int // arm + 1 of an arm that is not merged
 }
 
-// arms returns the centred logits of all arms, given those of the classes.
-func (f *folded) arms(merged []float64) []float64 {
+// Unfold returns the centred logits of all arms, given those of the classes.
+func (f *Folded) Unfold(merged []float64) []float64 {
 	mean := 0.0
 	each := make([]float64, len(merged))
 	for c, x := range merged {
-		each[c] = x - math.Log(f.count[c])
-		mean += f.count[c] * each[c]
+		each[c] = x - math.Log(f.Count[c])
+		mean += f.Count[c] * each[c]
 	}
-	mean /= float64(len(f.class))
-	theta := make([]float64, len(f.class))
-	for a, c := range f.class {
+	mean /= float64(len(f.Class))
+	theta := make([]float64, len(f.Class))
+	for a, c := range f.Class {
 		theta[a] = each[c] - mean
 	}
 	return theta
 }
 
-// representable reports whether log π_ref and the mean force at π_ref are finite.
-func (f *folded) representable() bool {
+// Representable reports whether log π_ref and the mean force at π_ref are finite.
+func (f *Folded) Representable() bool {
 	m := force.New(&f.Params)
 	if !linear.IsFinite(m.LogReference...) {
 		return false
@@ -111,12 +111,12 @@ func (f *folded) representable() bool {
 		(m.Counts != nil || m.Advantage.Scale == option.NoScale || linear.IsFinite(m.Law.Spread()))
 }
 
-// unmerged returns p as a folded bandit with one class per arm.
-func unmerged(p cell.Params) folded {
-	f := folded{Params: p}
+// Unmerged returns p as a folded bandit with one class per arm.
+func Unmerged(p cell.Params) Folded {
+	f := Folded{Params: p}
 	for a := range p.Arms {
-		f.count = append(f.count, 1)
-		f.class = append(f.class, a)
+		f.Count = append(f.Count, 1)
+		f.Class = append(f.Class, a)
 	}
 	return f
 }
