@@ -68,11 +68,6 @@ func (a *ages) above(age int, u float64) int {
 	return age
 }
 
-// agedByGroup reports whether a step has several groups, each with a snapshot of its own.
-func (c *Cell) agedByGroup() bool {
-	return c.Lag.Kind == option.Random && c.Lag.Ages.Drawn == option.AgePerGroup && c.Estimator.GroupsPerStep > 1
-}
-
 // pushAged is push for a random lag. At G = ∞ the gradient is the mean of the expected ones
 // over the law of ages.
 func (r *replica) pushAged(t int) {

@@ -6,16 +6,6 @@ import (
 	"grposim/sim/measure"
 )
 
-// CurveFit is a fit to the mean curve of J over the replicas, or to the logs of the replicas.
-type CurveFit string
-
-// The fits.
-const (
-	SaturationFit CurveFit = "saturation"  // exponential: SaturationRate, SaturationR2
-	EarlySlopeFit CurveFit = "early-slope" // the paper's estimate of the stiffness: EarlySlope
-	LoggedFit     CurveFit = "logged"      // every measure.Law to the logged reward: LoggedR2, …
-)
-
 // Names of the estimates of the fits.
 const (
 	SaturationRate = "saturation_rate" // of the exponential, per step

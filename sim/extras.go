@@ -11,13 +11,6 @@ import (
 	"grposim/option"
 )
 
-// Quantities that a cell records where Run.Record names them, beside PassAt and those of Strata.
-const (
-	EffectiveSampleSize Quantity = "effective_sample_size" // 1/Σ_a π_a²/π_old,a; see SinceRecord
-	SamplesDrawn        Quantity = "samples"               // drawn before this step; redrawn: expected
-	Stiffest            Quantity = "stiffness"             // λ of a Network's stiffest mode, or NaN
-)
-
 // passPrefix begins the names of PassAt.
 const passPrefix = "pass_at_"
 

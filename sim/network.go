@@ -1,62 +1,12 @@
 package sim
 
 import (
-	"fmt"
 	"math"
-	"slices"
 
 	"grposim/grpo"
 	"grposim/network"
 	"grposim/option"
-	"grposim/sim/measure"
 )
-
-// Network makes the logits of the policies of several contexts functions of shared weights. Every
-// step draws Estimator.GroupsPerStep groups in each of the C contexts. Let u_x be the force on the
-// logits of context x and J_x its Jacobian. The optimizer steps the weights by their gradient
-//
-//	g = (1/C) Σ_x J_xᵀ u_x.
-//
-// J is the mean of the contexts' expected rewards, and so are the other recorded quantities of
-// policies. Of the importance ratio the largest of all is recorded, and the norm of the gradient is
-// that of g.
-type Network struct {
-	New       func() network.Network // returns the network, with workspace of its own
-	Weights   []float64              // at step 0, finite, P of them
-	Means     [][]float64            // mean rewards by context of Bernoulli arms, in [0, 1]
-	Reference [][]float64            // logits of π_ref by context, finite
-}
-
-// check adds the fields of c that are not possible with a network, or out of their range in it.
-func (n *Network) check(c *Cell, m *option.Mistakes) {
-	if n.New == nil {
-		m.Want(false, "Network.New", "nil", "a function that returns the network")
-		return
-	}
-	arms := len(c.Bandit.Arms)
-	net := n.New()
-	m.Want(net.Arms() == arms, "Network.New", fmt.Sprintf("%d arms", net.Arms()), fmt.Sprintf("%d, as Bandit.Arms", arms))
-	m.Want(len(n.Weights) == net.Weights() && measure.Finite(n.Weights...), "Network.Weights", len(n.Weights), fmt.Sprintf("%d finite numbers", net.Weights()))
-	m.Want(len(n.Means) == net.Contexts(), "Network.Means", len(n.Means), fmt.Sprintf("%d lists, one a context", net.Contexts()))
-	m.Want(len(n.Reference) == net.Contexts(), "Network.Reference", len(n.Reference), fmt.Sprintf("%d lists, one a context", net.Contexts()))
-	for x, means := range n.Means {
-		outside := slices.ContainsFunc(means, func(v float64) bool { return !(v >= 0 && v <= 1) })
-		m.Want(len(means) == arms && !outside, fmt.Sprintf("Network.Means[%d]", x), means, fmt.Sprintf("%d numbers in [0, 1], one an arm", arms))
-	}
-	for x, logits := range n.Reference {
-		m.PerArm(fmt.Sprintf("Network.Reference[%d]", x), logits, arms)
-	}
-	e, o := &c.Estimator, &c.Optimizer
-	m.Want(allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "Bernoulli arms, with Network")
-	m.Want(c.Prompts == nil, "Prompts", "some", "none, with Network")
-	m.Want(c.Lag.Kind != option.Random, "Lag.Kind", c.Lag.Kind, "block or delay, with Network")
-	plain := e.Filter == option.KeepAll && !e.KL.Outside() && e.Samples == option.Fresh && !e.Advantage.Scale.OfStep() && e.Advantage.Baseline != option.RunningMean
-	m.Want(plain, "Estimator", *e, "fresh groups that are all kept, the KL penalty in the loss and advantages of single groups, with Network")
-	m.Want(o.MaxNorm == 0, "Optimizer.MaxNorm", o.MaxNorm, "0, with Network")
-	m.Want(c.ReferenceUpdate.Interval == 0, "ReferenceUpdate.Interval", c.ReferenceUpdate.Interval, "0, with Network")
-	other := func(q Quantity) bool { return q != Stiffest }
-	m.Want(!slices.ContainsFunc(c.Run.Record, other), "Run.Record", c.Run.Record, "no other than Stiffest, with Network")
-}
 
 // contexts holds the policies of a network in a run.
 type contexts struct {

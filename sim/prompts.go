@@ -1,65 +1,13 @@
 package sim
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
 
 	"grposim/grpo"
 	"grposim/option"
 	"grposim/sim/draw"
-	"grposim/sim/measure"
 )
-
-// Prompts are the prompts of a cell: bandits of two Bernoulli arms. One is chosen for each of the B
-// groups of a step (docs/theory-trainers.md §11.7). J is the mean of their expected rewards, and so
-// are the other recorded quantities. The largest importance ratio and the norm of the gradient are
-// those of all.
-type Prompts struct {
-	Means      [][2]float64 // mean rewards of both arms by prompt, in [0, 1]; at least 2 prompts
-	Starts     []float64    // of Tabular: logit gaps of the start and π_ref; nil: the cell's
-	Parameters option.Parameters
-	Order      option.PromptOrder
-}
-
-// tabular reports whether the cell has prompts with a policy each.
-func (c *Cell) tabular() bool { return c.Prompts != nil && c.Prompts.Parameters == option.Tabular }
-
-// means returns the mean rewards of the arms, with prompts those of the mean prompt.
-func (c *Cell) means() []float64 {
-	if c.Prompts == nil {
-		return means(&c.Bandit)
-	}
-	m := make([]float64, 2)
-	for _, prompt := range c.Prompts.Means {
-		m[0] += prompt[0] / float64(len(c.Prompts.Means))
-		m[1] += prompt[1] / float64(len(c.Prompts.Means))
-	}
-	return m
-}
-
-// check adds the fields of the prompts of c that are out of their range, and those of c that
-// are not possible with prompts.
-func (p *Prompts) check(c *Cell, m *option.Mistakes) {
-	m.Want(len(p.Means) >= 2, "Prompts.Means", len(p.Means), "at least 2 prompts")
-	for i, mean := range p.Means {
-		m.Want(mean[0] >= 0 && mean[0] <= 1 && mean[1] >= 0 && mean[1] <= 1, fmt.Sprintf("Prompts.Means[%d]", i), mean, "two numbers in [0, 1]")
-	}
-	m.Want(p.Parameters == option.Tabular || p.Parameters == option.Shared, "Prompts.Parameters", p.Parameters, "tabular or shared")
-	m.Want(p.Order == option.Shuffled || p.Order == option.InOrder || p.Order == option.Independent, "Prompts.Order", p.Order, "shuffled, in-order or independent")
-	m.Want(len(c.Bandit.Arms) == 2 && allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "two Bernoulli arms, with Prompts")
-	m.Want(c.Lag.Kind != option.Random, "Lag.Kind", c.Lag.Kind, "block or delay, with Prompts")
-	m.Want(c.Estimator.Filter != option.Drop, "Estimator.Filter", c.Estimator.Filter, "none or redraw, with Prompts")
-	m.Want(c.Estimator.Filter != option.Redraw || p.Order == option.Independent, "Prompts.Order", p.Order, "independent with the filter redraw")
-	m.Want(!c.Deterministic(), "Estimator.GroupSize", c.Estimator.GroupSize, "a finite size, with Prompts")
-	if p.Parameters == option.Shared {
-		m.Want(p.Starts == nil, "Prompts.Starts", p.Starts, "nil with shared parameters")
-		return
-	}
-	m.Want(p.Starts == nil || len(p.Starts) == len(p.Means) && measure.Finite(p.Starts...), "Prompts.Starts", p.Starts, "nil, or a finite number for each prompt")
-	m.Want(c.Lag.Kind == option.Block, "Lag.Kind", c.Lag.Kind, "block, with a policy for each prompt")
-	m.Want(c.Estimator.Importance.Linear(), "Estimator.Importance.Mode", c.Estimator.Importance.Mode, "none or ratio, with a policy for each prompt")
-}
 
 // promptSampler chooses the prompts of a run.
 type promptSampler struct {

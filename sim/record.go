@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"grposim/fp"
+	"grposim/grpo"
 	"grposim/option"
 )
 
@@ -24,6 +25,13 @@ const (
 	ImportanceRatioMax   Quantity = "importance_ratio_max"   // max_a π_a/π_old,a; see SinceRecord
 	GradientNorm         Quantity = "gradient_norm"          // ‖g‖₂
 	LogitGap             Quantity = "logit_gap"              // z = θ_1 − θ_0, two arms
+)
+
+// Quantities that a cell records where Run.Record names them, beside PassAt and those of Strata.
+const (
+	EffectiveSampleSize Quantity = "effective_sample_size" // 1/Σ_a π_a²/π_old,a; see SinceRecord
+	SamplesDrawn        Quantity = "samples"               // drawn before this step; redrawn: expected
+	Stiffest            Quantity = "stiffness"             // λ of a Network's stiffest mode, or NaN
 )
 
 // Positions of the quantities in a row of recorded values. LogitGap is the last one,
@@ -63,16 +71,12 @@ func Quantities(arms int) []Quantity {
 	return all
 }
 
-// RefreshPeriod returns the number of steps from one refresh instant to the next. It is K for block
-// lag, and 1 for delay lag.
-func RefreshPeriod(lag option.Lag) int { return lag.StepsPerSnapshot() }
-
 // RecordedSteps returns the increasing steps at which a run of the given length is recorded. They
 // are 0, the last, and multiples of the period: K for block lag, else 1. About 200 steps are spaced
 // evenly on a logarithmic axis.
 func RecordedSteps(steps int, lag option.Lag) []int {
 	const points = 200
-	period := RefreshPeriod(lag)
+	period := lag.StepsPerSnapshot()
 	recorded := []int{0}
 	span := fp.Log(float64(max(steps, 1)) / float64(period))
 	for i := range points {
@@ -175,3 +179,6 @@ func setQuantiles(summaries [][]Summary, replicas [][][quantityCount]float64) {
 		}
 	}
 }
+
+// gap returns z = θ_1 − θ_0 of two arms, where index 1 is the arm listed first.
+func gap(p *grpo.Policy) float64 { return p.Logits[0] - p.Logits[1] }

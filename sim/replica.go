@@ -88,6 +88,17 @@ type policies interface {
 	observe(r *replica, values *[quantityCount]float64) // writes the quantities of the step
 }
 
+// policies returns those of the contexts of a cell, nil where there is one policy.
+func (c *Cell) policies() policies {
+	switch {
+	case c.tabular():
+		return newTabular(c)
+	case c.Network != nil:
+		return newContexts(c, newLaws)
+	}
+	return nil
+}
+
 // averages are one replica's time averages over the steps after burn-in. J and z are
 // taken relative to their values J_0 and z_0 at step 0, so that no digits of the
 // squares cancel.
@@ -307,5 +318,10 @@ func (r *replica) observe(v *[quantityCount]float64, reward float64) {
 	}
 }
 
-// gap returns z = θ_1 − θ_0 of two arms, where index 1 is the arm listed first.
-func gap(p *grpo.Policy) float64 { return p.Logits[0] - p.Logits[1] }
+// End is how one replica ended.
+type End struct {
+	DivergedAt int       // the step at which it left the range of floating point; −1 if it did not
+	Rewards    []float64 // J at the recorded steps (RecordedSteps) before that
+	Mean       float64   // mean of J from Run.BurnIn on, of a replica that did not diverge
+	Logits     []float64 // after the last step; nil if diverged, or prompts have a policy each
+}

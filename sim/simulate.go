@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 
+	"grposim/grpo"
+	"grposim/option"
 	"grposim/sim/measure"
 )
 
@@ -33,14 +35,6 @@ type Result struct {
 	Estimates  []measure.Named // in the unit that the comment of each name gives
 	Traces     [][][]float64   // [replica][recorded step][quantity], of the first Cell.Traces replicas
 	Ends       []End           // of the first Cell.Ends replicas, those that diverged too
-}
-
-// End is how one replica ended.
-type End struct {
-	DivergedAt int       // the step at which it left the range of floating point; −1 if it did not
-	Rewards    []float64 // J at the recorded steps (RecordedSteps) before that
-	Mean       float64   // mean of J from Run.BurnIn on, of a replica that did not diverge
-	Logits     []float64 // after the last step; nil if diverged, or prompts have a policy each
 }
 
 // Ends runs the replicas first, first + 1, … of a cell, count of them, on this goroutine. It
@@ -93,15 +87,6 @@ func (p *Panic) Error() string {
 func (p *Panic) Unwrap() error {
 	err, _ := p.Value.(error)
 	return err
-}
-
-// Probes measure something of a cell beside its run, or instead of it. The workers of Simulate do
-// their units in any order, several at a time.
-type Probes interface {
-	Alone() bool                                   // whether the cell is not run
-	Units() int                                    // pieces of work, ≥ 1 where the cell is not run
-	Do(ctx context.Context, unit int)              // may stop where ctx is done
-	Estimates(ctx context.Context) []measure.Named // is called once, after the last unit
 }
 
 // chunkSize is the number of replicas whose sums one worker computes before they are
@@ -199,6 +184,47 @@ func (u unit) do(ctx context.Context, memory *workerMemory) (result *Result, err
 	}
 	r := u.work.result()
 	return &r, nil
+}
+
+// workerMemory is the memory that a worker keeps from one unit of work to the next.
+type workerMemory struct {
+	batch *batch
+	laws  *laws        // of the batch's cell
+	pools *memoryPools // shared by all workers
+}
+
+// batchFor returns a batch for the chunks of a cell. A new batch takes over the laws of the
+// previous one if the cells' laws are equal. Building their tables can take as long as a short run.
+func (m *workerMemory) batchFor(w *cellWork) *batch {
+	c := w.cell
+	if m.batch != nil {
+		if m.batch.cell == c {
+			return m.batch
+		}
+		for _, r := range m.batch.replicas {
+			m.pools.values.put(r.values)
+			if r.extra != nil {
+				m.pools.values.put(r.extra.values)
+			}
+		}
+	}
+	if m.batch == nil || !sameLaws(m.batch.cell, c) {
+		m.laws = newLaws(&c.Bandit, &c.Estimator)
+	}
+	m.batch = newBatch(c, w.recorded, m.laws, m.pools, min(chunkSize, len(w.averages)))
+	return m.batch
+}
+
+// reclaim takes back the memory of a finished cell that its Result does not refer to.
+func (m *memoryPools) reclaim(w *cellWork) {
+	for _, values := range w.early[min(w.cell.Traces, len(w.early)):] {
+		m.values.put(values)
+	}
+	for _, values := range w.extras {
+		m.values.put(values)
+	}
+	m.records.put(w.total)
+	m.records.put(w.extraTotal)
 }
 
 // cellWork is a cell being simulated. Its chunks may finish in any order; they are
@@ -494,19 +520,22 @@ func (w *cellWork) moments(mean, square []float64) (first, second measure.Estima
 	return w.cell.Estimate(mean, rounding*math.Sqrt(size)), w.cell.Estimate(about, rounding*size)
 }
 
-// Estimate returns the mean of independent values, each known but for rounding, with its standard
-// error. At G = ∞, where nothing is random, it is the first of them, exact.
-func (c *Cell) Estimate(values []float64, rounding float64) measure.Estimate {
-	if c.Deterministic() {
-		return measure.Certain(values[0])
+// Memory returns about how many bytes one worker needs for the policies of the replicas that it
+// runs together. There are 16 for each arm of the present and of all older snapshots that the lag
+// needs. With Network each replica also has some 8 lists of the P weights, such as its own, the
+// gradient, the optimizer's state and the workspace.
+func (c *Cell) Memory() float64 {
+	policies := 4 + max(grpo.StoredPolicies(&c.Lag, c.Run.Steps)-1, 0) // with the initial
+	if c.tabular() {
+		policies += 2 * len(c.Prompts.Means) // with the state of the optimizer
 	}
-	return measure.Rounded(values, rounding)
-}
-
-// Jackknife returns the estimate of a statistic of bins, as measure.Jackknife; at G = ∞ it is exact.
-func (c *Cell) Jackknife(bins int, statistic func(without int) float64) measure.Estimate {
-	if c.Deterministic() {
-		return measure.Certain(statistic(measure.All))
+	weights := 0.0
+	if c.Network != nil {
+		policies *= len(c.Network.Means)
+		weights = float64(min(chunkSize, c.Replicas())) * 8 * 8 * float64(len(c.Network.Weights))
 	}
-	return measure.Jackknife(bins, statistic)
+	if c.Prompts != nil && c.Estimator.Filter == option.Redraw {
+		policies += len(c.Prompts.Means) // as much as promptRedraws
+	}
+	return float64(chunkSize*float64(policies)*float64(16*len(c.Bandit.Arms)+100)) + weights
 }

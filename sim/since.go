@@ -11,7 +11,7 @@ import (
 // policy. Of that step alone they would say nothing. Any step of other lags stands for its
 // neighbours.
 func (q Quantity) SinceRecord(lag option.Lag) bool {
-	return RefreshPeriod(lag) > 1 && (q == ClipFraction || q == ImportanceRatioMax || q == EffectiveSampleSize)
+	return lag.StepsPerSnapshot() > 1 && (q == ClipFraction || q == ImportanceRatioMax || q == EffectiveSampleSize)
 }
 
 // sinceRecord holds what the quantities of the snapshot need of the steps since the last record,

@@ -14,7 +14,6 @@ import (
 	"grposim/option"
 	"grposim/rom"
 	"grposim/rom/scope"
-	"grposim/sim"
 	"grposim/sweeps"
 	"grposim/sweeps/config"
 	"grposim/sweeps/plan"
@@ -125,7 +124,7 @@ func printPredictions(p *page, plan *plan.Plan) {
 			faster = append(faster, name)
 		}
 		if dynamics.SpectralRadius != nil {
-			periods[sim.RefreshPeriod(c.Settings.Lag)] = true
+			periods[c.Settings.Lag.StepsPerSnapshot()] = true
 		}
 	}
 	p.table(rows)

@@ -1,7 +1,6 @@
 package probe
 
 import (
-	"context"
 	"math"
 
 	"grposim/fp"
@@ -33,7 +32,7 @@ func newMapping(c *sim.Cell) mapping {
 		past = c.Lag.Interval
 	}
 	plain := o.Kind == option.HeavyBall || o.Kind == option.Nesterov && o.Momentum == 0
-	lastStep := past == 1 && sim.RefreshPeriod(c.Lag) == 1 && plain
+	lastStep := past == 1 && c.Lag.StepsPerSnapshot() == 1 && plain
 	return mapping{
 		gaps:     len(c.Init) - 1,
 		velocity: !plain || o.Momentum > 0 || lastStep,
@@ -181,38 +180,6 @@ const (
 	mappedPeriods = 4
 	mappedGrowth  = 1.5
 )
-
-// mapped decides whether deviations grow, as sampled, by the linear map of all of their modes. The
-// steps of each replica are those of many short pairs.
-func (t *trial) mapped(ctx context.Context) outcome {
-	m, run, reach := newMapping(&t.cell.Cell), &t.cell.Run, 0.0
-	bins, short := min(run.Replicas, relaxationBins), min(mappedPeriods*(1+m.past), t.periods)
-	run.Replicas *= t.periods / short
-	run.Steps = short * t.period
-	for _, x := range t.cell.Location.Direction {
-		reach = max(reach, math.Abs(x))
-	}
-	t.pair.starts = m.starts(&t.cell.Optimizer, reach)
-	limit := float64(mappedGrowth * float64(t.pair.offset*t.pair.starts[0].norm()))
-	fits, maps := mapFits(m, bins, limit)
-	if !t.run(ctx, fits) {
-		return present
-	}
-	all := func(without int) *measure.LinearMap {
-		sum := measure.NewLinearMap(m.sizes())
-		for i, one := range maps {
-			if i != without {
-				sum.Merge(one)
-			}
-		}
-		return sum
-	}
-	if ctx.Err() != nil || t.cell.uninformed(all(measure.All).Innovations) {
-		return undecided
-	}
-	growth := func(without int) float64 { return m.growth(all(without).Fit()) }
-	return outcomeOf(measure.Jackknife(bins, growth).Sign())
-}
 
 // mapFit fits C to the deviations of a bin's pairs.
 type mapFit struct {

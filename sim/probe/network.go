@@ -9,11 +9,6 @@ import (
 	"grposim/sim/measure"
 )
 
-// followsMode reports whether a cell's location probe follows a network's stiffest mode alone.
-func (c *Cell) followsMode() bool {
-	return c.Network != nil && (c.Location.Event == Ringing || !c.Deterministic())
-}
-
 // alongMode returns the cell with its location probe in weights: from those of the network along
 // the stiffest mode. That moves the logits of all contexts by a norm of 1.
 func (c *Cell) alongMode() *Cell {
@@ -27,7 +22,7 @@ func (c *Cell) alongMode() *Cell {
 // looks at the change of the logits in the last step before each refresh. Slow modes, which would
 // hide the decay of the stiff ones, are small in it.
 func grows(ctx context.Context, c *Cell) (o outcome) {
-	walk, period, start := sim.NewWalk(&c.Cell), sim.RefreshPeriod(c.Lag), c.Location.Offset
+	walk, period, start := sim.NewWalk(&c.Cell), c.Lag.StepsPerSnapshot(), c.Location.Offset
 	walk.Begin(sim.ForLocation, 0, sim.NewMeanField(&c.Cell).Displace(sim.ForLocation, start), nil)
 	var g *growth
 	logits := walk.Logits()

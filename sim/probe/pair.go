@@ -67,7 +67,7 @@ func stepsBetweenLooks(c *sim.Cell) int {
 func (p *pair) follow(
 	ctx context.Context, at func(period int, d deviation) bool, inside func(d deviation),
 ) (ok bool) {
-	period, look := sim.RefreshPeriod(p.cell.Lag), stepsBetweenLooks(p.cell)
+	period, look := p.cell.Lag.StepsPerSnapshot(), stepsBetweenLooks(p.cell)
 	d := newDeviation(len(p.point))
 	d.add(p)
 	if !at(0, d) {

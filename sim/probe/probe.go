@@ -12,23 +12,9 @@ package probe
 import (
 	"context"
 
-	"grposim/option"
 	"grposim/sim"
 	"grposim/sim/measure"
 )
-
-// Cell is a cell with what is measured beside its run.
-type Cell struct {
-	sim.Cell
-	Stiffness  []Stiffness
-	Relaxation *Relaxation // nil: none
-	Location   *Location   // nil: none; a located cell simulates only Stiffness and this
-}
-
-// FewestInformative is the least number of informative pairs or steps from which an error is
-// estimated. The count then has a relative error of 18 %, and its law is near the normal one that
-// Student's t assumes.
-const FewestInformative = 30
 
 // Simulate is sim.Simulate of cells with probes. It panics with all mistakes of the first cell that
 // has any, a line each.
@@ -40,21 +26,6 @@ func Simulate(
 		in[i] = cells[i].checked()
 	}
 	return sim.Simulate(ctx, in, workers, done)
-}
-
-// checked returns the cell as package sim simulates it. It panics with the mistakes of its caller.
-func (c Cell) checked() sim.Cell {
-	if c.Location != nil {
-		c.Location.set(&c.Cell, 1) // its own value is unused
-	}
-	m := new(option.Mistakes)
-	c.Cell.Check(m)
-	c.check(m)
-	m.Panic("sim")
-	if len(c.Stiffness) > 0 || c.Relaxation != nil {
-		c.Probes = func(complete *sim.Cell) sim.Probes { return c.begin(complete) }
-	}
-	return c.Cell
 }
 
 // work is what is measured of a cell. Its units are the bins of each stiffness probe, then those of

@@ -9,31 +9,6 @@ import (
 	"grposim/sim/measure"
 )
 
-// Relaxation measures how a small deviation from Point decays or grows. Pairs of replicas
-// start at Point ± Offset·Direction with the same random numbers. Half their difference along the
-// direction obeys linear dynamics about Point, because even orders of the deviation cancel.
-//
-//	x_t = Direction·(θ₊ − θ₋)/(2 Direction·Direction).
-//
-// A pair counts as a replica: Run.Replicas pairs (one at G = ∞) are run for Run.Steps steps. A
-// measure.Recurrence is fitted to their deviations from Run.BurnIn on, at the refresh instants;
-// under delay lag at every step. A pair is followed only while its deviation is in the linear
-// range, so that growth is measured as growth.
-//
-// The recurrence has one multiplier or two. Two arms under block lag have no more. Other modes must
-// have decayed by BurnIn. At finite G noise excites them again and again, and the fit is consistent
-// only if there are none: up to a delay of 1. The remaining relative error is of the order of the
-// square of the deviation, and is the systematic error of the estimates.
-//
-// At finite G the offset must be well above the noise of a replica. The snapshots act on the
-// deviation only in steps in which the groups of the two sides differ. With less than
-// FewestInformative of these the error is not known.
-type Relaxation struct {
-	Point     []float64 // logits, usually of a fixed point, one an arm
-	Direction []float64 // a direction in logits other than 0, one component an arm
-	Offset    float64   // > 0, in multiples of Direction
-}
-
 // Names of the estimates of a relaxation probe.
 const (
 	RelaxationRate = "relaxation_rate" // −ln|dominant multiplier| per optimizer step; negative: growth
@@ -140,7 +115,7 @@ type fitting struct {
 func (f *fitting) at(period int, d deviation) (more bool) {
 	nextX, nextV := d.along(f.direction)
 	norm := d.norm()
-	if period > 0 && (period-1)*sim.RefreshPeriod(f.cell.Lag) >= f.over.from {
+	if period > 0 && (period-1)*f.cell.Lag.StepsPerSnapshot() >= f.over.from {
 		f.fit.Add(f.x, f.v, nextX, nextV)
 	} else {
 		f.start = max(f.start, norm)
@@ -161,7 +136,7 @@ func FitRelaxation(
 	p := c.Relaxation
 	fit := newFit(&c.Cell, p.Offset)
 	f := fitting{recurrenceFit: recurrenceFit{&c.Cell, p.Direction, &fit, p.span(c)}}
-	period, step := sim.RefreshPeriod(c.Lag), 0
+	period, step := c.Lag.StepsPerSnapshot(), 0
 	for logits, velocity := range deviations {
 		d := deviation{logits, velocity}
 		if step%period == 0 && !f.at(step/period, d) || step == c.Run.Steps {
@@ -175,7 +150,7 @@ func FitRelaxation(
 
 // relaxationRate returns −ln|dominant multiplier| per step.
 func (c *Cell) relaxationRate(m measure.Multipliers) float64 {
-	return -m.LogModulus() / float64(sim.RefreshPeriod(c.Lag))
+	return -m.LogModulus() / float64(c.Lag.StepsPerSnapshot())
 }
 
 // relaxationEstimates returns the estimates of a relaxation probe from the fits of all

@@ -157,7 +157,7 @@ func TestRelaxationOfTheLinearMap(t *testing.T) {
 			r := simulate(t, []Cell{c}, 1)[0]
 
 			z := m.multipliers(c.Optimizer, c.Lag)
-			want := -math.Log(cmplx.Abs(z[0])) / float64(sim.RefreshPeriod(c.Lag))
+			want := -math.Log(cmplx.Abs(z[0])) / float64(c.Lag.StepsPerSnapshot())
 			got, found := estimate(r, RelaxationRate)
 			if !found || got.DF != measure.Exactly || math.Abs(got.Mean/want-1) > 1e-6 {
 				t.Errorf("%s, %v: rate %.12g, want %.12g", setting.name, x, got.Mean, want)
@@ -213,7 +213,7 @@ func TestRelaxationUnderNoise(t *testing.T) {
 				t.Errorf("%s: %s in [%g, %g], want %g", c.ID, name, lo, hi, want)
 			}
 		}
-		check(RelaxationRate, -math.Log(cmplx.Abs(z[0]))/float64(sim.RefreshPeriod(c.Lag)))
+		check(RelaxationRate, -math.Log(cmplx.Abs(z[0]))/float64(c.Lag.StepsPerSnapshot()))
 		if c.Optimizer.Momentum > 0 {
 			check(DampingRatio, dampingRatio(z[0], z[1]))
 		}

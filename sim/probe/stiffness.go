@@ -10,41 +10,6 @@ import (
 	"grposim/sim/measure"
 )
 
-// StiffnessTotal is the name of the probe that measures λ of the stiffest mode, from
-// which a location probe takes its scale.
-const StiffnessTotal = "stiffness_total"
-
-// Stiffness measures one stiffness on-policy about a point θ*, from central differences.
-//
-//	S(d) = −c·(E[g](θ* + d·v) − E[g](θ* − d·v))/(2d),  λ = (4 S(d) − S(2d))/3 + O(d⁴).
-//
-// E[g] is the mean of the steps' gradients, at finite G each scaled to Optimizer.MaxNorm where it
-// is longer. v is the direction and c the covector of a mode, c·v = 1, and d the displacement
-// (docs/theory.md §3). Richardson's extrapolation removes the O(d²) of S. One in nine of the pairs
-// of draws at ± is at 2d, which gives the least error, 1.5 times that of S(d). At G = ∞ there is
-// one pair at d and one at 2d.
-//
-// With S(d) = λ + ad² + bd⁴ the extrapolation leaves the error −4bd⁴. The force changes by a factor
-// of order 1 over a unit of the logits. So |b| is of the order of |a| + |λ| or less. The systematic
-// error of the estimate is taken as 4d²(|S(d) − λ| + d²|λ|).
-//
-// Rounding changes S(d) by some ulps of the displaced logits and of the largest terms of the force,
-// over d; see rounding. That is part of the systematic error too.
-//
-// Two sides that draw the same groups say nothing about the reward's part of the stale stiffness.
-// Groups of equal rewards or of a single arm say nothing about that of the fresh one. With less
-// than FewestInformative other pairs the scatter of the bins is no measure of the error, which is
-// not known.
-type Stiffness struct {
-	Name         string        // of the estimate
-	Displaced    sim.Displaced // which policy is displaced
-	Point        []float64     // θ*, logits, one an arm; unused with Network, as are the next two
-	Direction    []float64     // v, one component an arm
-	Covector     []float64     // c, one component an arm
-	Displacement float64       // d > 0, in multiples of Direction
-	Pairs        int           // pairs of draws, each of a step's groups a side, ≥ 1; unused at G = ∞
-}
-
 // stiffnessBins is the largest number of bins of pairs; their scatter gives the error.
 const stiffnessBins = 64
 
@@ -122,24 +87,6 @@ func (p *Stiffness) rounding(c *Cell) float64 {
 	terms := float64(slope*reward) + c.Estimator.KL.Coefficient
 	terms = float64(covector * terms)
 	return float64(measure.RoundedUlps * float64(terms*(1+logit)) / p.Displacement)
-}
-
-// uninformed reports whether a number of informative pairs or steps is too small for an
-// error. At G = ∞, and where all rewards are equal, none are needed.
-func (c *Cell) uninformed(informative int) bool {
-	return !c.Deterministic() && informative < FewestInformative && c.rewardsDiffer()
-}
-
-// rewardsDiffer reports whether some group can have rewards that differ.
-func (c *Cell) rewardsDiffer() bool {
-	for _, arm := range c.Bandit.Arms {
-		sure := arm.Law == option.Bernoulli && (arm.Mean == 0 || arm.Mean == 1)
-		certain := sure || arm.Law == option.Constant || arm.Law == option.Normal && arm.Std == 0
-		if !certain || arm.Mean != c.Bandit.Arms[0].Mean {
-			return true
-		}
-	}
-	return false
 }
 
 // pairs returns the numbers of pairs of a bin at d and at 2d.

@@ -37,7 +37,7 @@ func newTrial(p *Location, cell Cell) *trial {
 	t := &trial{
 		cell:      cell,
 		given:     cell.Run.Steps,
-		period:    sim.RefreshPeriod(cell.Lag),
+		period:    cell.Lag.StepsPerSnapshot(),
 		tolerance: max(minTolerance, float64(p.Offset*p.Offset)),
 	}
 	t.periods = (shortestRun(&cell.Cell) + t.period - 1) / t.period
@@ -173,7 +173,7 @@ type growth struct {
 
 func newGrowth(c *Cell, given int, start float64) *growth {
 	g := &growth{start: start, grown: c.Location.reach(c, start), given: given}
-	g.period = sim.RefreshPeriod(c.Lag)
+	g.period = c.Lag.StepsPerSnapshot()
 	g.length = (minSteps(&c.Cell) + g.period - 1) / g.period
 	for g.longest = g.length; g.longest*g.period < prolonged*given; {
 		g.longest *= 2
@@ -410,6 +410,38 @@ func (t *trial) sampled(ctx context.Context, event Event) outcome {
 		}
 	}
 	return outcomeOf(-sign(measure.Multipliers.Trace))
+}
+
+// mapped decides whether deviations grow, as sampled, by the linear map of all of their modes. The
+// steps of each replica are those of many short pairs.
+func (t *trial) mapped(ctx context.Context) outcome {
+	m, run, reach := newMapping(&t.cell.Cell), &t.cell.Run, 0.0
+	bins, short := min(run.Replicas, relaxationBins), min(mappedPeriods*(1+m.past), t.periods)
+	run.Replicas *= t.periods / short
+	run.Steps = short * t.period
+	for _, x := range t.cell.Location.Direction {
+		reach = max(reach, math.Abs(x))
+	}
+	t.pair.starts = m.starts(&t.cell.Optimizer, reach)
+	limit := float64(mappedGrowth * float64(t.pair.offset*t.pair.starts[0].norm()))
+	fits, maps := mapFits(m, bins, limit)
+	if !t.run(ctx, fits) {
+		return present
+	}
+	all := func(without int) *measure.LinearMap {
+		sum := measure.NewLinearMap(m.sizes())
+		for i, one := range maps {
+			if i != without {
+				sum.Merge(one)
+			}
+		}
+		return sum
+	}
+	if ctx.Err() != nil || t.cell.uninformed(all(measure.All).Innovations) {
+		return undecided
+	}
+	growth := func(without int) float64 { return m.growth(all(without).Fit()) }
+	return outcomeOf(measure.Jackknife(bins, growth).Sign())
 }
 
 // run runs all pairs, and reports whether their logits stayed finite.

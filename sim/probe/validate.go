@@ -9,6 +9,21 @@ import (
 	"grposim/sim/measure"
 )
 
+// checked returns the cell as package sim simulates it. It panics with the mistakes of its caller.
+func (c Cell) checked() sim.Cell {
+	if c.Location != nil {
+		c.Location.set(&c.Cell, 1) // its own value is unused
+	}
+	m := new(option.Mistakes)
+	c.Cell.Check(m)
+	c.check(m)
+	m.Panic("sim")
+	if len(c.Stiffness) > 0 || c.Relaxation != nil {
+		c.Probes = func(complete *sim.Cell) sim.Probes { return c.begin(complete) }
+	}
+	return c.Cell
+}
+
 // check adds each field of the probes that is out of its range, and what they cannot measure of the
 // cell. At G = ∞ the numbers of pairs are not used.
 func (c *Cell) check(m *option.Mistakes) {

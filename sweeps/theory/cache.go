@@ -9,7 +9,6 @@ import (
 	"grposim/rom"
 	"grposim/rom/path"
 	"grposim/rom/rest"
-	"grposim/sim"
 	"grposim/sweeps/config"
 )
 
@@ -222,7 +221,7 @@ const (
 // Mean returns the mean of an observed number over runs of a cell from the logits start, at the
 // steps of ComparedSteps. Nothing may write into it.
 func (cache *Cache) Mean(of rom.Observed, params rom.Params, s *config.Settings, start []float64, steps []int, size Size) *rom.Path {
-	key := pathKey{KeyOf(params, rest.DynamicsAlone), bytesOf(start...), of, size, sim.RefreshPeriod(s.Lag), s.Run.Steps}
+	key := pathKey{KeyOf(params, rest.DynamicsAlone), bytesOf(start...), of, size, s.Lag.StepsPerSnapshot(), s.Run.Steps}
 	return cache.paths.get(key, 1, maxCached, func() *rom.Path {
 		if size == Unsized {
 			return &path.PathsAlone(params, start, steps, of)[0]

@@ -18,7 +18,6 @@ import (
 	"strings"
 
 	"grposim/configs"
-	"grposim/sim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/theory"
 )
@@ -164,7 +163,7 @@ const mostSteps = 400
 // steps returns the steps at which curves of the cell have a point, evenly spaced from 0 on: a
 // multiple of the refresh period apart, so that the point is always at the same place in a block.
 func (c *cell) steps() []int {
-	period, last := sim.RefreshPeriod(c.settings.Lag), c.settings.Run.Steps
+	period, last := c.settings.Lag.StepsPerSnapshot(), c.settings.Run.Steps
 	apart := period * (1 + last/(mostSteps*period))
 	var steps []int
 	for t := 0; t < last; t += apart {
