@@ -61,7 +61,8 @@ func (e *exponentials) replace(n int) {
 	}
 	e.finish(n)
 	for i := range e.far {
-		e.mend(&e.far[i])
+		f := &e.far[i]
+		e.list[f.at].x = e.mended(f.x, e.list[f.at].x)
 	}
 }
 
@@ -93,11 +94,40 @@ func (e *exponentials) finish(n int) {
 		power, tail := load(steps[i*w:]).BitsToFloat64(), load(tails[i*w:]).BitsToFloat64()
 		r := list[i].rest
 		square := r.Mul(r)
-		sixth := square.Mul(c.i6.Add(r.Mul(c.i7)))
-		fourth := square.Mul(square).Mul(c.i4.Add(r.Mul(c.i5)).Add(sixth))
-		series := tail.Add(r).Add(square.Mul(c.i2.Add(r.Mul(c.i3)))).Add(fourth)
+		fourth := c.i4.Add(r.Mul(c.i5)).Add(square.Mul(c.i6.Add(r.Mul(c.i7))))
+		series := tail.Add(r).Add(square.Mul(c.i2.Add(r.Mul(c.i3)))).Add(square.Mul(square).Mul(fourth))
 		list[i].x = power.Add(power.Mul(series))
 	}
+}
+
+// reduceBelow is reduce of logits less the largest, from number at on. It returns where they are far.
+func (e *exponentials) reduceBelow(now []policy, most floats, at int) (distant words) {
+	c, list, steps, w := &e.c, e.list[at:][:len(now)], e.steps[at*e.w:], e.w
+	for a := range now {
+		d := now[a].logit.Sub(most)
+		distant = distant.Or(below(d, c.least))
+		shifted := d.Mul(c.perUnit).Add(c.round)
+		n := shifted.Sub(c.round)
+		shifted.ToBits().Store(steps[a*w:])
+		list[a].rest = d.Sub(n.Mul(c.high)).Sub(n.Mul(c.low))
+	}
+	return distant
+}
+
+// finishBelow sets probabilities to the exponentials of reduceBelow, and returns their sum.
+func (e *exponentials) finishBelow(now []policy, at int) (sum floats) {
+	c, list, steps, tails, w := &e.c, e.list[at:][:len(now)], e.steps[at*e.w:], e.tails[at*e.w:], e.w
+	for a := range now {
+		power, tail := load(steps[a*w:]).BitsToFloat64(), load(tails[a*w:]).BitsToFloat64()
+		r := list[a].rest
+		square := r.Mul(r)
+		fourth := c.i4.Add(r.Mul(c.i5)).Add(square.Mul(c.i6.Add(r.Mul(c.i7))))
+		series := tail.Add(r).Add(square.Mul(c.i2.Add(r.Mul(c.i3)))).Add(square.Mul(square).Mul(fourth))
+		x := power.Add(power.Mul(series))
+		now[a].prob = x
+		sum = sum.Add(x)
+	}
+	return sum
 }
 
 func (e *exponentials) findFar(n int) {
@@ -108,10 +138,10 @@ func (e *exponentials) findFar(n int) {
 	}
 }
 
-// mend replaces the exponentials of far numbers.
-func (e *exponentials) mend(f *farNumbers) {
+// mended returns exponentials y of x, with those of far numbers taken again.
+func (e *exponentials) mended(x, y floats) floats {
 	s := e.scalars[:]
-	f.x.Store(s)
+	x.Store(s)
 	exponentialsOf(s[:e.w])
-	e.list[f.at].x = where(f.x, e.c.least, loadFloats(s), e.list[f.at].x)
+	return where(x, e.c.least, loadFloats(s), y)
 }

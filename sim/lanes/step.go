@@ -201,27 +201,34 @@ func (k *runner) step(i int, n *stepNumbers) {
 
 // softmax sets the probabilities from the logits, as grpo.Policy.Update.
 func (k *runner) softmax() {
-	list := k.exp.list
+	e, distant := k.exp, words{}
 	for i := k.first; i < k.end; i++ {
-		now, most := k.nowOf(i), k.teams[i].most
-		e := list[(i-k.first)*k.arms:][:len(now)]
-		for a := range now {
-			e[a].x = now[a].logit.Sub(most)
-		}
+		distant = distant.Or(e.reduceBelow(k.nowOf(i), k.teams[i].most, (i-k.first)*k.arms))
 	}
-	k.exp.replace((k.end - k.first) * k.arms)
+	e.lookUp((k.end - k.first) * k.arms * k.w)
+	far := any(distant, &k.space)
 	for i := k.first; i < k.end; i++ {
 		now := k.nowOf(i)
-		e, norm := list[(i-k.first)*k.arms:][:len(now)], floats{}
-		for a := range e {
-			norm = norm.Add(e[a].x)
+		norm := e.finishBelow(now, (i-k.first)*k.arms)
+		if far {
+			norm = k.mendBelow(now, k.teams[i].most)
 		}
 		inverse := k.c.one.Div(norm)
 		for a := range now {
-			now[a].prob = e[a].x.Mul(inverse)
+			now[a].prob = now[a].prob.Mul(inverse)
 		}
 		k.teams[i].finish(norm)
 	}
+}
+
+// mendBelow takes exponentials of finishBelow again, where logits are far below the largest.
+func (k *runner) mendBelow(now []policy, most floats) (sum floats) {
+	for a := range now {
+		d := now[a].logit.Sub(most)
+		now[a].prob = k.exp.mended(d, now[a].prob)
+		sum = sum.Add(now[a].prob)
+	}
+	return sum
 }
 
 // finish takes Σ exp(θ_a − max θ) after a step. It is NaN where the policy is.
