@@ -62,7 +62,7 @@ func newDiagnose(stdout, stderr io.Writer) *cobra.Command {
 // addReading adds the flags that say how logs are read and which modes matter.
 func addReading(c *cobra.Command, how *reading, modes *[]string) {
 	addLogOptions(c, &how.how)
-	c.Flags().StringVar(&how.trueReward, "true-reward", "", "`column` that holds the true reward, by its key in the log; by default the first score of evaluation")
+	c.Flags().StringVar(&how.how.TrueReward, "true-reward", "", "`column` that holds the true reward, by its key in the log; by default the first score of evaluation")
 	c.Flags().StringSliceVar(modes, "mode", nil, "failure `modes` or kinds of findings that the exit code is about; all by default")
 	complete(c, "mode", questions(), cobra.ShellCompDirectiveDefault)
 }
@@ -259,6 +259,8 @@ func evidenceText(e diagnose.Evidence) string {
 // none. Groups of completions that are all cut have equal rewards for that reason.
 func (s *source) misattributed(v diagnose.Verdict, stops *findings.Finding, found []findings.Finding) string {
 	switch {
+	case s.log != nil && s.log.Other:
+		return "it is no log of GRPO"
 	case stops != nil:
 		return fmt.Sprintf("no update trains the policy in any row (%s)", stops.Kind)
 	case v.Mode == diagnose.DynamicalInstability && v.Finding == diagnose.Present && s.log != nil && findings.OneGroup(s.log):

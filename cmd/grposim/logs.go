@@ -44,6 +44,7 @@ func isLog(path string) bool {
 
 func addLogOptions(c *cobra.Command, how *logs.Options) {
 	c.Flags().StringVar(&how.Run, "run", "", "`name` of the run to read of a log that holds several: a chart of W&B, a folder with event files")
+	c.Flags().StringVar(&how.Reward, "reward", "", "`column` that holds the reward, by its key in the log; by default the one that has a known name")
 	c.Flags().StringSliceVar(&how.Percent, "percent", nil, "`keys` of the log whose values are shares in per cent")
 }
 

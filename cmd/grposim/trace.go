@@ -25,8 +25,7 @@ type source struct {
 
 // reading says how logs are read.
 type reading struct {
-	trueReward string // column that holds the true reward; "": the first score of evaluation
-	how        logs.Options
+	how logs.Options
 }
 
 // sources reads a log or a folder with a source for every run, or a results folder with one
@@ -181,14 +180,14 @@ func (r reading) truth(l *logs.Log) (*logs.Column, []int, error) {
 		}
 		for i, c := range t.Columns {
 			score := strings.HasPrefix(string(c.Quantity), string(logs.EvalScore))
-			if r.trueReward == "" && score || r.trueReward != "" && (r.trueReward == c.Key || r.trueReward == string(c.Quantity)) {
+			if r.how.TrueReward == "" && score || r.how.TrueReward != "" && (strings.EqualFold(r.how.TrueReward, c.Key) || r.how.TrueReward == string(c.Quantity)) {
 				return &t.Columns[i], t.Steps, nil
 			}
 			names = append(names, c.Key)
 		}
 	}
-	if r.trueReward != "" {
-		return nil, nil, usageError{fmt.Errorf("--true-reward: got %s, want a column of %s: %s", r.trueReward, l.File, strings.Join(names, ", "))}
+	if r.how.TrueReward != "" {
+		return nil, nil, usageError{fmt.Errorf("--true-reward: got %s, want a column of %s: %s", r.how.TrueReward, l.File, strings.Join(names, ", "))}
 	}
 	return nil, nil, nil
 }

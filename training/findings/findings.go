@@ -80,6 +80,9 @@ func Of(l *logs.Log) []Finding {
 	}
 	var all []Finding
 	for _, c := range checks {
+		if l.Other && c.Kind != NumericalFailure {
+			continue
+		}
 		for _, f := range c.find(l) {
 			f.Kind = c.Kind
 			if f.Next == "" && (f.Level == Failure || f.Kind == LengthChange || f.Kind == SamplerMismatch) {

@@ -22,7 +22,10 @@ func (c *collector) log() (*Log, error) {
 	if other, _ := c.other(); other.lack != "" {
 		a.train = slices.DeleteFunc(a.train, func(s source) bool { return strings.HasPrefix(string(s.quantity), string(other.lack)+"/") })
 	}
+	isReward := func(s source) bool { return s.quantity == Reward && strings.EqualFold(s.of.key, c.how.Reward) }
 	switch {
+	case c.how.Reward != "" && !slices.ContainsFunc(a.train, isReward):
+		c.err.add(0, "--reward: got no column %s; %s", quote(c.how.Reward), c.keysSeen())
 	case c.container == TrainerState && len(c.rows) == 0:
 		c.err.add(0, "got a log_history without rows, want at least one")
 	case !slices.ContainsFunc(a.train, source.tells):
@@ -199,6 +202,16 @@ func (a *assembly) columns(of part) []source {
 		found = append(found, source{quantity: q, rule: r, of: s})
 		return true
 	}
+	named := func(q Quantity, key string) {
+		for _, s := range a.series {
+			if key != "" && strings.EqualFold(s.key, key) {
+				take(q, &rule{Meaning: "Named by the user."}, s)
+			}
+		}
+	}
+	if of == training {
+		named(Reward, a.how.Reward)
+	}
 	for i := range rules {
 		r := &rules[i]
 		if r.Quantity == "" || !a.applies(r) {
@@ -220,6 +233,7 @@ func (a *assembly) columns(of part) []source {
 			}
 		}
 	}
+	named(EvalScore+"/named", a.how.TrueReward)
 	if of == training {
 		for _, s := range a.general() {
 			if r := s.general.rule; take(r.Quantity, r, s) {
@@ -530,6 +544,7 @@ func (a *assembly) remark(l *Log) {
 	other, shown := a.other()
 	if shown != "" {
 		a.note(other.says+".", shown)
+		l.Other = other.apart
 	}
 	if _, has := l.Column(Reward); !has && shown == "" {
 		keys := a.keysByLikeness()

@@ -242,7 +242,16 @@ func (c *collector) newSeries(key []byte) *series {
 			}
 		})
 	}
+	if c.how.names(string(key)) {
+		known().trains, s.tells = true, true
+	}
 	return s
+}
+
+// names reports whether the user names a key.
+func (o *Options) names(key string) bool {
+	key = strings.TrimSpace(key)
+	return key != "" && (strings.EqualFold(key, o.Reward) || strings.EqualFold(key, o.TrueReward))
 }
 
 // emptySeries returns a series of a key that no trainer writes.

@@ -34,6 +34,8 @@ type Log struct {
 	Averaged int
 	// Resumes holds the steps of training from which a resumed run goes on, increasing.
 	Resumes []int
+	// Other says that the training is of another kind, of which groups and their rewards say nothing.
+	Other bool
 	// Notes say what a user should know of how the file was read, one sentence each.
 	Notes []string
 }
@@ -141,4 +143,7 @@ func (t *Table) prefix(rows int) Table {
 type Options struct {
 	Run     string   // of a file with several runs the name of the one to read; "": all of them
 	Percent []string // keys whose values are in per cent
+	// Keys of the columns to read as the reward and as a score of evaluation, whatever they hold by
+	// their names; "": by their names.
+	Reward, TrueReward string
 }

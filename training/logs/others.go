@@ -7,15 +7,19 @@ import (
 
 // otherKind is training of another kind than GRPO.
 type otherKind struct {
-	keys []string // that only its trainers write
-	says string   // what to say of its logs
-	lack Quantity // which its keys have by their names, and not by what they are
+	keys  []string // that only its trainers write
+	says  string   // what to say of its logs
+	lack  Quantity // which its keys have by their names, and not by what they are
+	apart bool     // what is said of groups and rewards does not hold
 }
 
 var otherKinds = []otherKind{
-	{[]string{"rewards/chosen", "rewards/margins", "logps/chosen"}, "It is a log of preference optimization (%s), not of GRPO: there are no groups and no sampled rewards", RewardComponent},
-	{[]string{"critic/vf_loss", "loss/value_avg", "critic_loss", "vf_loss", "value_loss"}, "It is a log of PPO (%s), which has a value function: advantages are not relative to a group, and what is said of groups does not hold", ""},
-	{[]string{"mean_token_accuracy"}, "It is a log of supervised fine-tuning (%s), not of GRPO", ""},
+	{[]string{"rewards/chosen", "rewards/margins", "rewards/accuracies", "logps/chosen", "dpo_loss", "chosen_reward", "reject_reward", "preference_loss"},
+		"It is a log of preference optimization or of a reward model (%s), not of GRPO: there are no groups and no sampled rewards", RewardComponent, true},
+	{[]string{"critic/vf_loss", "loss/value_avg", "critic_loss", "vf_loss", "value_loss"},
+		"It is a log of PPO (%s), which has a value function: advantages are not relative to a group, and what is said of groups does not hold", "", false},
+	{[]string{"mean_token_accuracy", "logits_loss", "train_mean_nll"}, "It is a log of supervised fine-tuning (%s), not of GRPO", "", true},
+	{[]string{"teacher_kl", "kd_loss", "distillation_loss", "distill_loss"}, "It is a log of distillation (%s), not of GRPO: its rewards are not those of a task", "", true},
 }
 
 // other returns the other kind of training that a file is of, with the key that shows it. It is ""

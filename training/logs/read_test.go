@@ -58,6 +58,48 @@ func TestRewardStd(t *testing.T) {
 	}
 }
 
+// Scores of evaluation are found whatever the reward is called, and any column can be named.
+func TestNamedColumns(t *testing.T) {
+	for _, tt := range []struct {
+		header         string
+		how            Options
+		reward, scores string // keys
+	}{
+		{"step,reward,eval_reward", Options{}, "reward", "eval_reward"},
+		{"step,train_reward,grad_norm,kl,eval_reward", Options{}, "train_reward", "eval_reward"},
+		{"step,train/reward,train/kl,eval/reward", Options{}, "train/reward", "eval/reward"},
+		{"step,train_reward,val_accuracy", Options{}, "train_reward", "val_accuracy"},
+		{"step,reward,kl,accuracy", Options{}, "reward", "accuracy"},
+		{"step,a,b,reward", Options{Reward: "A", TrueReward: "b"}, "a", "b"},
+		{"step,kl,b", Options{Reward: "kl", TrueReward: "b"}, "kl", "b"},
+	} {
+		n := strings.Count(tt.header, ",")
+		l, err := Read(strings.NewReader(tt.header+"\n"+"1"+strings.Repeat(",0.5", n)+"\n2"+strings.Repeat(",0.6", n)+"\n"), "f", tt.how)
+		if err != nil {
+			t.Errorf("%s: %v", tt.header, err)
+			continue
+		}
+		reward, _ := l.Column(Reward)
+		var scores []string
+		for _, c := range slices.Concat(l.Columns, func() []Column {
+			if l.Evaluation == nil {
+				return nil
+			}
+			return l.Evaluation.Columns
+		}()) {
+			if c.Quantity.Family() == EvalScore && !slices.Contains(scores, c.Key) {
+				scores = append(scores, c.Key)
+			}
+		}
+		if reward.Key != tt.reward || !slices.Equal(scores, []string{tt.scores}) {
+			t.Errorf("%s: got the reward %q and scores %q, want %q and %q", tt.header, reward.Key, scores, tt.reward, tt.scores)
+		}
+	}
+	if _, err := Read(strings.NewReader("step,reward\n1,0\n"), "f", Options{Reward: "x"}); err == nil || !strings.Contains(err.Error(), "--reward") {
+		t.Errorf("a column that is not there: %v", err)
+	}
+}
+
 // Every note of a log that can be read in more than one way.
 func TestNotes(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{

@@ -114,6 +114,7 @@ var trainers = sync.OnceValue(func() (all []trainer) {
 			t.EvalKeys = evaluated(shared)
 		}
 		if t.Name != Plain {
+			t.EvalKeys = slices.Concat(t.EvalKeys, all[0].EvalKeys)
 			t.Keys = slices.Concat(t.Keys, written[Plain])
 		}
 		t.Keys = slices.Concat(t.Keys, names)
