@@ -51,7 +51,8 @@ func Name(t Trace) Diagnosis {
 	hacked, degenerate := coupling.sign(), silent.sign()
 	if t.Origin == Samples {
 		fallen := trueRewardFall(&t)
-		d.Evidence = append(d.Evidence, fallen)
+		reached = movedAtOnce(&t)
+		d.Evidence = append(d.Evidence, reached, fallen)
 		if fallen.speaks() {
 			hacked = yes
 		}
@@ -134,6 +135,25 @@ func (t *Trace) lateLevel(name string, series []float64, threshold float64) Evid
 		wide = t.lateError(&r, 0)
 	}
 	return measured(name, DynamicalInstability, level, wide, AtLeast, threshold, r.onset(0, AtLeast, threshold))
+}
+
+// movedAtOnce measures how far the policy of Samples went within one lag: the second largest
+// KL(π_old‖π), of which a row may hold more than one. The threshold is half of the entropy at the
+// start: a policy that lost that much at once did not lose it step by step. In a concentrated
+// policy it is a sign of instability, as the ratio reached is for Expectations.
+func movedAtOnce(t *Trace) Evidence {
+	const name = "KL to the old policy reached"
+	r, o := t.rows(t.KLOld)
+	if o != Observed {
+		return unobserved(name, DynamicalInstability, o)
+	}
+	h, o := t.rows(t.Entropy)
+	if o != Observed {
+		return unobserved(name, DynamicalInstability, Undefined)
+	}
+	threshold := h.columns[0][0] / 2
+	first := slices.IndexFunc(r.columns[0], func(x float64) bool { return x >= threshold })
+	return measured(name, DynamicalInstability, nthLargest(r.columns[0], 2), 0, AtLeast, threshold, int(r.at[max(first, 0)]))
 }
 
 // nthLargest returns the n-th largest of at least n values.
