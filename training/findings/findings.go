@@ -63,7 +63,7 @@ func (f Finding) rank() int {
 		return 3
 	case f.Kind == NumericalFailure || f.Kind == NoUpdate:
 		return 0
-	case f.Kind == RewardCollapse || f.Kind == NoSignal || f.Kind == ConstantReward:
+	case f.Kind == NoSignal || f.Kind == ConstantReward:
 		return 2
 	}
 	return 1
@@ -71,7 +71,8 @@ func (f Finding) rank() int {
 
 // Of returns what a log states, failures before remarks. Failures of the update itself come first,
 // then the earlier one. Of equals it is that which stands first in the table, since a cause is not
-// later than its effect. What the reward does comes last: it has a cause.
+// later than its effect. A reward that falls comes before what follows a tenth of the run later, and
+// groups without signal come last: they have a cause.
 //
 // After a failure of the numbers the rows are its effects: the other checks see the rows before it.
 func Of(l *logs.Log) []Finding {
@@ -95,8 +96,14 @@ func Of(l *logs.Log) []Finding {
 			}
 		}
 	}
+	at := func(f Finding) int {
+		if f.Kind == RewardCollapse {
+			return f.Since + (l.Steps[len(l.Steps)-1]-l.Steps[0])/10
+		}
+		return f.Since
+	}
 	slices.SortStableFunc(all, func(x, y Finding) int {
-		return cmp.Or(cmp.Compare(x.rank(), y.rank()), cmp.Compare(x.Since, y.Since))
+		return cmp.Or(cmp.Compare(x.rank(), y.rank()), cmp.Compare(at(x), at(y)))
 	})
 	return all
 }

@@ -142,7 +142,7 @@ func TestOf(t *testing.T) {
 		"KL far below 0":                   {table(9, healthy(columns{logs.KLRef: {-2.5}, logs.Reward: {0.3, 0.4, 0.3}})), "failure kl-blow-up@10", "reaches 2.5 nats a token"},
 		"KL comes back":                    {table(60, healthy(columns{logs.KLRef: from(20, 2, 0.1), logs.Reward: {0.3, 0.4, 0.3}})), "remark kl-blow-up@10", "it has come back"},
 		"entropy grows, reward falls":      {table(40, healthy(columns{logs.Entropy: from(20, 0.3, 1.2), logs.Reward: append(rising(20, 0.5, 0.01), rising(20, 0.4, -0.01)...)})), "failure entropy-growth@210 failure reward-collapse@210", ""},
-		"the reward falls first":           {table(40, healthy(columns{logs.Entropy: from(30, 0.3, 1.2), logs.Reward: append(rising(10, 0.5, 0.01), 0.1)})), "failure entropy-growth@310 failure reward-collapse@110", ""},
+		"the reward falls first":           {table(40, healthy(columns{logs.Entropy: from(30, 0.3, 1.2), logs.Reward: append(rising(10, 0.5, 0.01), 0.1)})), "failure reward-collapse@110 failure entropy-growth@310", ""},
 		"entropy grows, reward rises":      {table(40, healthy(columns{logs.Entropy: from(20, 0.3, 1.2)})), "remark entropy-growth@210", ""},
 		"entropy falls":                    {table(40, healthy(columns{logs.Entropy: from(20, 1.2, 0.3)})), "", ""},
 		"entropy then truncation":          {table(80, healthy(columns{logs.Entropy: from(30, 0.3, 1.2), logs.LenClipped: from(50, 0.1, 0.8), logs.Reward: {0.3, 0.4, 0.3}})), "failure entropy-growth@310 failure truncation@510", ""},

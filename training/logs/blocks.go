@@ -61,6 +61,10 @@ func (k *console) single(l line) bool {
 // add adds a value to the row that is printed over several lines. A key that it has begins
 // the next row.
 func (k *console) add(l line, key, value string) {
+	if !l.whole {
+		k.notes = append(k.notes, lastLine(l.number))
+		return
+	}
 	if k.eval {
 		key = "validation/" + key
 	}

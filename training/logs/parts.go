@@ -35,7 +35,11 @@ func (k *console) parts(l line, start *regexp.Regexp, by string) bool {
 	}
 	k.close()
 	step, _ := strconv.ParseFloat(l.text[at[2]:at[3]], 64) // digits
-	for _, part := range strings.Split(l.text[at[1]:], by) {
+	all := strings.Split(l.text[at[1]:], by)
+	if !l.whole {
+		all = all[:len(all)-1] // it may be cut
+	}
+	for _, part := range all {
 		if m := keyNumber.FindStringSubmatch(strings.TrimSpace(part)); m != nil {
 			k.put(l, m[1], m[2])
 		}

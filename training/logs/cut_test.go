@@ -1,0 +1,60 @@
+package logs
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A log of any form that is cut at any byte has no value that was never written, and loses at most its last row.
+func TestCutForms(t *testing.T) {
+	forms := map[string]func(i int) string{
+		"CSV":        func(i int) string { return fmt.Sprintf("%d,0.%d25,%d.5e-05\n", i, i, i) },
+		"JSON lines": func(i int) string { return fmt.Sprintf(`{"step": %d, "reward": 0.%d25, "kl": %d.5e-05}`+"\n", i, i, i) },
+		"dicts":      func(i int) string { return fmt.Sprintf("{'step': %d, 'reward': 0.%d25, 'kl': %d.5e-05}\n", i, i, i) },
+		"verl": func(i int) string {
+			return fmt.Sprintf("step:%d - critic/score/mean:0.%d25 - actor/kl_loss:%d.5e-05\n", i, i, i)
+		},
+		"equal signs": func(i int) string { return fmt.Sprintf("step=%d reward=0.%d25 kl=%d.5e-05\n", i, i, i) },
+		"pipes":       func(i int) string { return fmt.Sprintf("Step %d | Reward: 0.%d25 | kl: %d.5e-05\n", i, i, i) },
+		"a table":     func(i int) string { return fmt.Sprintf("| %d | 0.%d25 | %d.5e-05 |\n", i, i, i) },
+		"columns":     func(i int) string { return fmt.Sprintf("%d  0.%d25  %d.5e-05\n", i, i, i) },
+		"bullets": func(i int) string {
+			return fmt.Sprintf("Step %d/50\n• Avg Reward: 0.%d25\n• kl: %d.5e-05\n", i, i, i)
+		},
+	}
+	heads := map[string]string{"CSV": "step,reward,kl\n", "a table": "| step | reward | kl |\n|--|--|--|\n", "columns": "step  reward  kl\n"}
+	for name, row := range forms {
+		text := heads[name]
+		for i := 18; i < 24; i++ {
+			text += row(i)
+		}
+		for cut := len(heads[name]) + len(row(18)) + 1; cut < len(text); cut++ {
+			l, err := Read(strings.NewReader(text[:cut]), "f", Options{})
+			if err != nil {
+				t.Errorf("%s: %q: %v", name, text[:cut], err)
+				break
+			}
+			for i, step := range l.Steps {
+				for q, unit := range map[Quantity]float64{Reward: 0, KLRef: 1e-5} {
+					want := float64(step)/100 + 0.0025
+					if unit > 0 {
+						want = (float64(step) + 0.5) * unit
+					}
+					if c, has := l.Column(q); has && (step < 18 || step > 23 || math.Abs(c.Values[i]/want-1) > 1e-9) {
+						t.Fatalf("%s: %q: step %d has the %s %v, want %v", name, text[:cut], step, q, c.Values[i], want)
+					}
+				}
+			}
+			whole := 17
+			for rest := strings.TrimPrefix(text[:cut], heads[name]); strings.HasPrefix(rest, row(whole+1)); whole++ {
+				rest = rest[len(row(whole+1)):]
+			}
+			if last := slices.Max(l.Steps); last < whole-1 {
+				t.Fatalf("%s: %q: the last step is %d, want %d at least", name, text[:cut], last, whole-1)
+			}
+		}
+	}
+}
