@@ -38,6 +38,7 @@ var (
 var magics = []struct{ bytes, is string }{
 	{"\x1f\x8b", "a gzip file, want it unpacked"},
 	{"\x28\xb5\x2f\xfd", "a zstd file, want it unpacked"},
+	{"\xfd7zXZ", "an xz file, want it unpacked"},
 	{"PK\x03\x04", "a zip file, want it unpacked"},
 	{"%PDF", "a PDF, want text: copy the lines of the log out of it"},
 	{"\x89PNG", "a picture, want text: the lines of the log, or the numbers of the chart as CSV"},
@@ -102,6 +103,9 @@ func firstLine(text string) string {
 
 // notText says of bytes that are no text what they are, and what is wanted; "" for a text.
 func notText(head []byte) string {
+	if bytes.HasPrefix(head, []byte("PK\x03\x04")) && bytes.Contains(head, []byte("[Content_Types].xml")) {
+		return "a workbook of Excel, want its sheet saved as CSV"
+	}
 	for _, m := range magics {
 		if bytes.HasPrefix(head, []byte(m.bytes)) {
 			return m.is
