@@ -25,7 +25,7 @@ type draws struct {
 type counting int
 
 const (
-	byFields  counting = iota // a pack of groups of 16, which are counted at once
+	byFields  counting = iota // a pack of groups of 16, which are counted at once, or of one group
 	byLanes                   // a pack of other groups, each of which is counted in its step
 	whole                     // several packs with one group
 	bySampler                 // the Sampler, which draws
@@ -54,7 +54,7 @@ func (k *runner) setDraws() {
 		return
 	case k.size > draw.MaxLanes:
 		k.counting, k.samples = whole, k.size
-	case k.size == 16:
+	case k.size == 16 || k.Together == 1:
 		k.counting = byFields
 	default:
 		k.counting = byLanes
@@ -133,6 +133,10 @@ func (k *runner) fill(i int) {
 	switch k.counting {
 	case byFields:
 		k.drawPack(i, k.samples)
+		if k.size > 16 {
+			k.countAll(pack, counted, x.rewarded, to)
+			return
+		}
 		for a := range pack {
 			counted[a].n, counted[a].k = fields(pack[a].lanes), fields(pack[a].lanes.And(x.rewarded))
 		}
@@ -163,6 +167,14 @@ func (k *runner) fill(i int) {
 		}
 		total.Store(k.ups[to:])
 	}
+}
+
+// countAll counts the samples of a pack with one group.
+func (k *runner) countAll(pack []packed, counted []counts, rewarded words, to int) {
+	for a := range pack {
+		counted[a].n, counted[a].k = count(pack[a].lanes), count(pack[a].lanes.And(rewarded))
+	}
+	count(rewarded).Store(k.ups[to:])
 }
 
 // drawPack is draw.Pack.Draw.
@@ -395,20 +407,17 @@ func (c *constants) mixed(total floats) words {
 
 // numbers returns the samples of an arm in the current group, and the rewarded ones.
 func (k *runner) numbers(i, a int) (n, r floats) {
-	switch y := &k.counts[i*k.arms+a]; k.counting {
-	case byFields:
+	y := &k.counts[i*k.arms+a]
+	if k.counting != byLanes {
 		return number(y.n.And(k.c.low)), number(y.k.And(k.c.low))
-	case byLanes:
-		lanes := k.pack[i*k.arms+a].lanes.And(k.lanesOf(k.group))
-		return number(count(lanes)), number(count(lanes.And(k.teams[i].rewarded)))
-	default:
-		return number(y.n), number(y.k)
 	}
+	lanes := k.pack[i*k.arms+a].lanes.And(k.lanesOf(k.group))
+	return number(count(lanes)), number(count(lanes.And(k.teams[i].rewarded)))
 }
 
 // shift goes to the next group of fields.
 func (k *runner) shift() {
-	if k.counting != byFields {
+	if k.counting == byLanes {
 		return
 	}
 	list := k.counts[k.first*k.arms : k.end*k.arms]

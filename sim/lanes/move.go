@@ -15,7 +15,7 @@ func (k *runner) moveFused(i int, n *stepNumbers, weighted, averages bool) {
 		at = old
 	}
 	up, down := k.advantagesOf(i)
-	counted, low, fielded := k.countsOf(i)[:len(now)], c.low, k.counting == byFields
+	counted, low, fielded := k.countsOf(i)[:len(now)], c.low, k.counting != byLanes
 	sum, pull, share, total, reward := floats{}, floats{}, x.share, floats{}, floats{}
 	for a := range now {
 		var samples, rewarded floats

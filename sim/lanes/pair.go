@@ -101,7 +101,7 @@ func (k *runner) finishPair(x *team, first, open, rest words) words {
 // movePairs is moveFused of two arms.
 func (k *runner) movePairs(n *stepNumbers, weighted, counts, averages bool) {
 	c, exact, rate := &k.c, k.exact, wordsOf(n.rate).BitsToFloat64()
-	fielded, low := k.counting == byFields, c.low
+	fielded, low := k.counting != byLanes, c.low
 	e := k.exp.list[:k.end-k.first]
 	for j := range e {
 		i := k.first + j
