@@ -19,6 +19,7 @@ type draws struct {
 	decoded    [4][4]bitPairs // as draw.decoded
 	sure       armBits        // of two arms: means of 1
 	bits       [8 + sureRounds]armBits
+	narrow     [2]armBits // eight bits, as draw.Pair
 }
 
 // counting says what holds the numbers of samples of a group.
@@ -92,7 +93,9 @@ func (k *runner) aim() {
 		for a := range pack {
 			p := old[a].prob
 			sum, least = sum.Add(p), least.Min(p)
-			pack[a].rest = expansion(sum)
+			if a < len(pack)-1 {
+				pack[a].rest = expansion(sum)
+			}
 		}
 		x.edge = any(below(floats{}, least).Not(), &k.space)
 		if x.edge {
@@ -181,18 +184,18 @@ func (k *runner) countAll(pack []packed, counted []counts, rewarded words, to in
 func (k *runner) drawPack(i, samples int) {
 	x, pack := &k.teams[i], k.packOf(i)
 	all := wordsOf(^uint64(0) >> uint(draw.MaxLanes-samples))
-	narrow := samples <= draw.Narrow
-	if narrow {
-		if len(pack) == 2 {
-			k.skip(x, 4)
-		}
+	switch narrow := samples <= draw.Narrow; {
+	case len(pack) == 2 && narrow:
+		k.drawPairNarrow(x, pack, k.always[2*i], all)
+		return
+	case len(pack) == 2:
+		k.drawPair(x, pack, k.always[2*i], all)
+		return
+	case narrow:
 		k.take(x, x.armWords[:2])
 		k.take(x, x.rewardWords[:2])
 		k.compareNarrow(x, pack, all)
-	} else if len(pack) == 2 {
-		k.drawPair(x, pack, k.always[2*i], all)
-		return
-	} else {
+	default:
 		k.skip(x, 8)
 		k.take(x, x.armWords[:])
 		k.skip(x, 8)
@@ -203,7 +206,7 @@ func (k *runner) drawPack(i, samples int) {
 		k.decideEdges(pack, k.always[i*k.arms:], all)
 	}
 	k.finishArms(x, pack, all)
-	if narrow {
+	if samples <= draw.Narrow {
 		k.rewardNarrow(x, pack)
 	} else {
 		k.rewardWide(x, pack)

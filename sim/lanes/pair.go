@@ -32,6 +32,7 @@ const sureRounds = 3
 func (k *runner) setPair() {
 	one, other := &k.rewards[0], &k.rewards[1]
 	k.sure = bitsOf(one.always, other.always)
+	k.narrow = [2]armBits{{other.a, one.a.Xor(other.a)}, {other.b, one.b.Xor(other.b)}}
 	for i := range k.bits {
 		k.bits[i] = bitsOf(one.expansion<<uint(i)>>63 != 0, other.expansion<<uint(i)>>63 != 0)
 	}
@@ -86,6 +87,32 @@ func (k *runner) drawPair(x *team, pack []packed, always, all words) {
 	x.s0, x.s1, x.s2, x.s3, x.taken = s0, s1, s2, s3, taken
 	pack[0].lanes, pack[1].lanes = first, all.AndNot(first)
 	k.finishRewards(x, pack, rewarded, open, 8+sureRounds)
+}
+
+// drawPairNarrow is drawPair of at most 16 lanes, of which a word has four bits each.
+func (k *runner) drawPairNarrow(x *team, pack []packed, always, all words) {
+	k.skip(x, 4)
+	w0, s0, s1, s2, s3 := next(x.s0, x.s1, x.s2, x.s3)
+	w1, s0, s1, s2, s3 := next(s0, s1, s2, s3)
+	w2, s0, s1, s2, s3 := next(s0, s1, s2, s3)
+	w3, s0, s1, s2, s3 := next(s0, s1, s2, s3)
+	x.s0, x.s1, x.s2, x.s3, x.taken = s0, s1, s2, s3, x.taken.Add(wordsOf(4))
+	t0, t1 := narrowDigits(pack[0].rest, k.c.places)
+	first, open := narrowCompare(w0, w1, t0, t1)
+	if x.edge {
+		first, open = first.Or(always), open.AndNot(always)
+	}
+	rest := pack[0].rest.ShiftAllLeft(8)
+	first, open = first.And(all), open.And(all).And(ones(rest))
+	if any(open, &k.space) {
+		first = k.finishPair(x, first, open, rest)
+	}
+	everywhere := first.Or(first.ShiftAllLeft(16))
+	everywhere = everywhere.Or(everywhere.ShiftAllLeft(32))
+	sure := all.And(k.sure.of(first))
+	rewarded, open := narrowCompare(w2, w3, k.narrow[0].of(everywhere), k.narrow[1].of(everywhere))
+	pack[0].lanes, pack[1].lanes = first, all.AndNot(first)
+	k.finishRewards(x, pack, rewarded.And(all).Or(sure), open.And(all).AndNot(sure), 8)
 }
 
 // finishPair decides the open lanes of the first arm.
