@@ -260,7 +260,7 @@ func evidenceText(e diagnose.Evidence) string {
 func (s *source) misattributed(v diagnose.Verdict, stops *findings.Finding, found []findings.Finding) string {
 	switch {
 	case s.log != nil && s.log.Other:
-		return "it is no log of GRPO"
+		return "it is no log of a run of GRPO"
 	case stops != nil:
 		return fmt.Sprintf("no update trains the policy in any row (%s)", stops.Kind)
 	case v.Mode == diagnose.DynamicalInstability && v.Finding == diagnose.Present && s.log != nil && findings.OneGroup(s.log):

@@ -298,6 +298,7 @@ func TestDictWithoutBraces(t *testing.T) {
 func TestOtherTraining(t *testing.T) {
 	for text, want := range map[string]string{
 		"{'loss': 0.5, 'grad_norm': 1.5, 'rewards/chosen': 0.1, 'rewards/rejected': -0.1, 'epoch': 1}\n": "It is a log of preference optimization or of a reward model (rewards/chosen), not of GRPO: there are no groups and no sampled rewards.",
+		`{"train/reward": 0, "train/global_step": 9, "_wandb": {"runtime": 5}}`:                          "It is the summary of W&B (_wandb/runtime), the last values of a run and not its rows: export its history.",
 		"{'loss': 1.5, 'grad_norm': 1.5, 'mean_token_accuracy': 0.7, 'epoch': 1}\n":                      "It is a log of supervised fine-tuning (mean_token_accuracy), not of GRPO.",
 		"step:1 - critic/vf_loss:0.1 - critic/score/mean:0.5 - actor/grad_norm:0.1\n":                    "It is a log of PPO (critic/vf_loss), which has a value function: advantages are not relative to a group, and what is said of groups does not hold.",
 	} {
