@@ -15,7 +15,7 @@ func options(base rom.Params) []rom.Params {
 	var all []rom.Params
 	for _, baseline := range []option.Baseline{option.MeanBaseline, option.LeaveOneOut} {
 		for scale := range 5 {
-			for _, w := range everyWeighting {
+			for _, w := range option.ImportanceModes {
 				for _, est := range []option.KLGradient{option.ExactKL, option.K2, option.K3} {
 					for _, anchor := range []option.KLPoint{option.AtCurrent, option.AtSnapshot} {
 						p := weighted(base, w)

@@ -130,11 +130,6 @@ func oracleWeight(p rom.Params, adv, now, then float64) float64 {
 	return rho
 }
 
-// everyWeighting lists the weightings.
-var everyWeighting = []option.ImportanceMode{
-	option.NoImportance, option.Ratio, option.Clip, option.DualClip, option.Truncated, option.Masked, option.CISPO, option.SAPO, option.VESPO, option.DPPO,
-}
-
 // weighted returns p with a weighting and its parameters as trainers set them.
 func weighted(p rom.Params, w option.ImportanceMode) rom.Params {
 	p.Importance.Mode, p.Importance.ClipLow, p.Importance.ClipHigh, p.Importance.Floor, p.Importance.Cap = w, 0.2, 0.2, 0.5, 1.2

@@ -57,7 +57,7 @@ func TestForceFarFromTheSnapshot(t *testing.T) {
 // have three values and at slopes that no trainer has.
 func TestStiffnessOfWeightsIsTheDerivative(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))
-	for _, w := range everyWeighting {
+	for _, w := range option.ImportanceModes {
 		for _, c := range []struct {
 			law  option.Law
 			size int
