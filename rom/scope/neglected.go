@@ -100,16 +100,6 @@ func (n *Neglected) Add(term Term, sizes Sizes) {
 	n.Terms, n.Sizes = append(terms, Left{term, sizes}), n.Plus(sizes)
 }
 
-// Without returns the list without a term.
-func (n *Neglected) Without(term Term) (out Neglected) {
-	for _, left := range n.Terms {
-		if left.Term != term {
-			out.Add(left.Term, left.Sizes)
-		}
-	}
-	return out
-}
-
 // AddAll adds the terms of other, with a factor for each number of the stationary state.
 func (n *Neglected) AddAll(other Neglected, mean, variance, share float64) {
 	for _, left := range other.Terms {

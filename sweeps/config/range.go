@@ -33,9 +33,6 @@ var (
 // between is the range [low, high].
 func between(low, high int) Range { return Range{Low: float64(low), High: float64(high)} }
 
-// atLeast is the range [low, ∞).
-func atLeast(low int) Range { return Range{Low: float64(low), High: math.Inf(1)} }
-
 // except is the range without a number.
 func (r Range) except(x float64) Range {
 	r.not = &x

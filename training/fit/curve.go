@@ -22,9 +22,6 @@ type Curve struct {
 	Reward []float64 // finite, one per time, in any unit
 }
 
-// head returns the first n rows.
-func (c Curve) head(n int) Curve { return Curve{c.Time[:n], c.Reward[:n]} }
-
 // end is the time of the last row.
 func (c Curve) end() float64 { return c.Time[len(c.Time)-1] }
 

@@ -224,11 +224,6 @@ func (m *Model) correlation() float64 {
 	return product / all
 }
 
-// Shape returns the value of a parameter of the shape, by its name.
-func (m *Model) Shape(name string) float64 {
-	return m.best.shape[slices.IndexFunc(m.law.shape, func(p parameter) bool { return p.name == name })]
-}
-
 // HalfTime is the time at which half of the way from the first row to the plateau is made.
 // It is NaN for the constant, and for the oscillator, which may turn before.
 func (m *Model) HalfTime() float64 {
