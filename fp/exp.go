@@ -20,7 +20,7 @@ const (
 //
 // The next term of the series is 2⁻⁶⁷·⁵. ln2/32 is a sum of two parts, the first so short that its
 // product with k is exact. 2^(k/32) is an entry, in two parts, of a table of 32 numbers, times a
-// power of 2. The table is short because ExpBelowLanes searches all of it.
+// power of 2. The table is short because lanes load from all of it.
 //
 // Special cases: Exp(+Inf) = +Inf, Exp(−Inf) = 0, Exp(NaN) = NaN. It is +Inf above 709.7827, 0
 // below −745.1332, and subnormal from there to −708.4.

@@ -206,7 +206,7 @@ func (m *regimeMap) caption() string {
 	return strings.Join(sentences, " ")
 }
 
-// HasCellsOf reports whether all cells in a file that MapCSV wrote are of the experiment.
+// HasCellsOf reports whether all cells in the CSV file of a map are of the experiment.
 func (e *Experiment) HasCellsOf(path string) bool {
 	data, err := store.ReadFile(path)
 	rows, malformed := csv.NewReader(bytes.NewReader(data)).ReadAll()

@@ -20,7 +20,7 @@ import (
 	"grposim/rom/scope"
 )
 
-// ArrivalPrediction says whether runs arrive: end in the well of the fixed point that their mean
+// Prediction says whether runs arrive: end in the well of the fixed point that their mean
 // path reaches. The arms in front there have at least half of the probability that they have at the
 // fixed point. Without a fixed point it is the best arms with probability 1.
 type Prediction struct {

@@ -29,7 +29,7 @@ const (
 	SpreadAtRest Mechanism = "spread-at-rest"
 )
 
-// ArrivalRow is what one mechanism does to the runs of a cell. The mechanism is at work if Flag;
+// Row is what one mechanism does to the runs of a cell. The mechanism is at work if Flag;
 // Value and Bound say why.
 type Row struct {
 	Mechanism Mechanism `json:"mechanism"`

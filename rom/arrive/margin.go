@@ -43,7 +43,7 @@ type LocalPoint struct {
 	Oscillates bool `json:"oscillates"`
 }
 
-// PathMargin is how far a mean path is from an instability on its way.
+// Margin is how far a mean path is from an instability on its way.
 type Margin struct {
 	Scope    scope.Scope `json:"scope"`
 	Points   int         `json:"points"`   // evaluated on the path, at most 2·marginPoints

@@ -40,7 +40,7 @@ func (p *Params) cutForce() float64 {
 }
 
 // Clipped returns the reason of forces that the largest norm may clip, with the least norm that
-// clips none where one is known; force as in neverClipped.
+// clips none where one is known; force as in NeverClipped.
 func (p *Params) Clipped(force float64) scope.Reason {
 	least, where := force, ""
 	if p.GroupSize != option.Infinite {
@@ -105,7 +105,7 @@ func (p *Params) RewardWithinNorm() bool {
 }
 
 // largestForce returns a number that the norm of no gradient exceeds at any policy; +Inf where none
-// is known. With S the bound of advantages of advantageBound, W the largest weight and L the
+// is known. With S the bound of advantages of AdvantageBound, W the largest weight and L the
 // largest −log π_ref,
 //
 //	‖g‖ ≤ S W/√2 + √2 βL + √2 α log A

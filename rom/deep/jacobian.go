@@ -1,17 +1,16 @@
 // Package deep is the linear theory of GRPO on a network at a fixed point: logits are functions of
 // shared weights (docs/theory-deep.md). It sees the policy through two products with the Jacobian
-// of the logits, and each context through its mean force's derivatives from package rom.
+// of the logits, and each context through its mean force's derivatives from package rom/force.
 //
 // To use it:
 //
-//  1. Describe each context by a rom.Params and call FixedPoint, which gives the logits π* of all
+//  1. Describe each context by a cell.Params and call FixedPoint, which gives the logits π* of all
 //     contexts, or At for logits of your own. A Point has the matrices H of each context there.
 //  2. Bring the weights to these logits, and call NewRange with the Jacobian there: weight space on the
 //     range of Jᵀ, dense.
 //  3. Range.Dynamics has the spectral radius, thresholds, modes and the stationary law under an
 //     optimizer and a lag.
 //  4. Largest finds the largest eigenvalues from a few products, without the dense representation.
-//     Path follows the mean field through the kernel of a Range.
 //
 // Notation: C contexts of A arms, P weights w, logits ℓ (a row for each context), J = ∂ℓ/∂w. In
 // each context u_x(ℓ, ℓ_old) is the mean force on the logits, H_f = −∂u/∂ℓ and H_s = −∂u/∂ℓ_old. A

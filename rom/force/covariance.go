@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// ForceCovariance returns Cov[g](θ, θ_old), A×A, of the gradient estimate g of one optimizer step,
+// Covariance returns Cov[g](θ, θ_old), A×A, of the gradient estimate g of one optimizer step,
 // which averages B groups and is clipped as in MeanForce (docs/theory.md §2). theta and old hold A
 // logits each. At G = ∞ it is 0.
 //
@@ -27,7 +27,7 @@ func Covariance(p cell.Params, theta, old []float64) (*mat.SymDense, scope.Kind)
 	return m.Covariance(), m.Kind()
 }
 
-// Covariance is ForceCovariance at the state that is set.
+// Covariance is the function at the state that is set.
 func (m *Model) Covariance() *mat.SymDense {
 	arms := len(m.Arms)
 	total := mat.NewSymDense(arms, nil)

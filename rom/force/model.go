@@ -45,16 +45,16 @@ type Model struct {
 	Size float64 // G; +Inf where infinite
 
 	Running *float64 // b of a step of a mean field, with RunningMean; nil: it is J
-	// decides which groups the largest norm cuts, see holdCuts; nil: their own force
+	// decides which groups the largest norm cuts, see HoldCuts; nil: their own force
 	cuts *groupForce
 
 	// Scratch space.
 	x     []float64      // one entry per arm
 	parts [3][][]float64 // of covariance; nil: not needed yet
-	inner [2][]float64   // binomial probabilities of cutMoments
+	inner [2][]float64   // binomial probabilities of CutMoments
 }
 
-// newModel returns the model of p, which Params.checked has completed. Prompts with a policy
+// New returns the model of p, which Params.Checked has completed. Prompts with a policy
 // each have no model of all.
 func New(p *cell.Params) *Model {
 	cell.Want(!p.Tabular(), "Params.Prompts.Parameters", p.Prompts.Parameters, "shared")
@@ -129,7 +129,7 @@ func (m *Model) weigh() {
 // of 0.1 % of the samples lies beyond, and what chains miss of Var J is at most 0.5 %.
 const BoundReach = 3
 
-// BoundWithin reports whether a bound at which a weight drops to 0 is within boundReach of the
+// BoundWithin reports whether a bound at which a weight drops to 0 is within BoundReach of the
 // ratio of an arm at the state that is set. cov is the covariance of both policies in the basis q.
 func (m *Model) BoundWithin(q *mat.Dense, cov [][]float64) bool {
 	arms, n := q.Dims()

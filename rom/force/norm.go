@@ -95,7 +95,7 @@ func (m reach) here() float64 {
 	return min(reward+floats.Norm(still, 2)+scatter, normal)
 }
 
-// spanned returns what the norm of the rewards' part does not exceed per unit of advantageBound S.
+// spanned returns what the norm of the rewards' part does not exceed per unit of AdvantageBound S.
 // The advantages of either sign have the sum S/2 in modulus, so that it is largest where all
 // positive ones are of an arm i and all negative ones of an arm j,
 //

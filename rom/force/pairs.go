@@ -17,7 +17,7 @@ type pairMoments struct {
 
 // Pairs returns the pair moments of the force at the logits given to set, at a finite G. Given S
 // successes the force of a group is the sum of S independent contributions of successes and G − S
-// of failures, as in thirdCumulant, so that its cumulants V (pairs), T (a, b, b) and Q (a, a, b, b)
+// of failures, so that its cumulants V (pairs), T (a, b, b) and Q (a, a, b, b)
 // are S times those of one contribution and G − S times those of the other. With d the mean of g
 // given S less that of all groups,
 //

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// StiffnessAt returns Λ_f = −∂E[g]/∂θ and Λ_s = −∂E[g]/∂θ_old at the logits
+// Stiffness returns Λ_f = −∂E[g]/∂θ and Λ_s = −∂E[g]/∂θ_old at the logits
 // θ = θ_old = theta, one per arm; both are A×A. The closed forms of docs/theory.md §3
 // hold at any on-policy point, not only at fixed points. With
 // H_u = diag u − uπᵀ − πuᵀ, u = π∘(m − J), F = diag π − ππᵀ, ℓ = log π/π_ref:
@@ -37,7 +37,7 @@ func Stiffness(p cell.Params, theta []float64) (fresh, stale *mat.Dense) {
 	return m.Stiffness(theta)
 }
 
-// Stiffness is StiffnessAt for a model, and sets both its policies to theta.
+// Stiffness is the function for a model, and sets both its policies to theta.
 func (m *Model) Stiffness(theta []float64) (fresh, stale *mat.Dense) {
 	arms := len(m.Arms)
 	m.Set(theta, theta)

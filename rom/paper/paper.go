@@ -22,7 +22,7 @@ import (
 //
 //	M e″ + C e′ + K e = 0,   M = [(1+μ) + Kητ²]/(2η),   C = [(1−μ) − Kητ]/η.
 
-// PaperDampingRatio is the paper's ζ = C/(2√(MK)) =
+// DampingRatio is the paper's ζ = C/(2√(MK)) =
 // [(1−μ) − Kητ]/√(2Kη[(1+μ) + Kητ²]), for Kη > 0. It is negative beyond the
 // threshold Kητ = 1 − μ.
 func DampingRatio(stiffness, rate, momentum, age float64) float64 {
@@ -30,7 +30,7 @@ func DampingRatio(stiffness, rate, momentum, age float64) float64 {
 	return o.Damping / (2 * math.Sqrt(o.Mass*o.Spring))
 }
 
-// PaperOnset returns the κ = Kη at which the paper's ζ is 1, the positive root of
+// Onset returns the κ = Kη at which the paper's ζ is 1, the positive root of
 //
 //	τ²κ² + 2bκ = (1−μ)²,   b = (1+μ) + (1−μ)τ;   τ = 0: (1−μ)²/(2(1+μ)).
 func Onset(momentum, age float64) float64 {
@@ -39,7 +39,7 @@ func Onset(momentum, age float64) float64 {
 	return free * free / (b + math.Hypot(b, lag*free))
 }
 
-// PaperCurve returns the paper's order parameter at t ≥ 0 steps, from rest at
+// Curve returns the paper's order parameter at t ≥ 0 steps, from rest at
 // start towards end: end + e(t), e(0) = start − end, e′(0) = 0. It holds for K ≥ 0
 // and any damping, negative included.
 func Curve(stiffness, rate, momentum, age, start, end float64) func(t float64) float64 {

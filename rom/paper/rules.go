@@ -17,16 +17,16 @@ func (r *Rule) Number(of scope.Quantity) *float64 {
 // Rule holds thresholds by a formula instead of the exact map. Intervals are as
 // the formula gives them, not rounded to whole steps. nil where the formula
 // gives none: every rule with Adam, the paper's for a stiffness that is not above 0
-// or not defined, the sufficient one outside its premises (see sufficientRule) and,
+// or not defined, the sufficient one outside its premises (see Sufficient) and,
 // for the interval, where nothing is stale.
 type Rule struct {
 	CriticalLearningRate    *float64 `json:"critical_learning_rate"`    // ≥ 0
 	CriticalRefreshInterval *float64 `json:"critical_refresh_interval"` // in optimizer steps, ≥ 0
 
-	// OscillationLearningRate is the learning rate at which ζ = 1 (see PaperOnset).
+	// OscillationLearningRate is the learning rate at which ζ = 1 (see Onset).
 	// Not of the sufficient rule, as the fields below.
 	OscillationLearningRate *float64 `json:"-"`
-	// DampingRatio is ζ (see PaperDampingRatio).
+	// DampingRatio is ζ (see the function).
 	DampingRatio *float64 `json:"-"`
 	// RewardVariance is Var J = D/(GCK), in squared units of reward; two arms. Equation
 	// 12 of the paper claims it up to a constant factor, which for unit white noise is ½.
@@ -36,7 +36,7 @@ type Rule struct {
 	Because   scope.Reason `json:"because,omitzero"` // why the formulas give nothing
 }
 
-// paperRule returns the formulas of arXiv:2606.30789 at stiffness K for s, of which it
+// RuleOf returns the formulas of arXiv:2606.30789 at stiffness K for s, of which it
 // uses the optimizer and the lag: the stability threshold ηK·K_ref = 1 − μ, where K_ref
 // is at least 1, the onset of oscillation ζ = 1 and the damping ratio ζ, where the
 // snapshot is K_ref steps old, on-policy 0. The interval is as printed, not rounded to
@@ -53,7 +53,7 @@ func RuleOf(stiffness float64, s *linear.Mode, noise float64) Rule {
 	return RuleAt(stiffness, s, noise, s.Lag.Age(linear.PaperAge))
 }
 
-// RuleAt is paperRule with the given K_ref.
+// RuleAt is RuleOf with the given K_ref.
 func RuleAt(stiffness float64, s *linear.Mode, noise, age float64) Rule {
 	if math.IsInf(age, 1) {
 		return Rule{Stiffness: &stiffness, Because: scope.NoNumber.Because(
@@ -76,7 +76,7 @@ func RuleAt(stiffness float64, s *linear.Mode, noise, age float64) Rule {
 	return rule
 }
 
-// sufficientRule returns the bound of docs/theory-trainers.md §11.1 below which every mode is
+// Sufficient returns the bound of docs/theory-trainers.md §11.1 below which every mode is
 // stable,
 //
 //	η(λ/2 + |λ_s| A) < 1 − μ,

@@ -35,7 +35,7 @@ func MeanField(p cell.Params, init []float64, steps int, visit func(t int, theta
 	})
 }
 
-// meanField is MeanField of checked parameters with a visit that ends the run by returning
+// Follow is MeanField of checked parameters with a visit that ends the run by returning
 // false, and may change the logits.
 func Follow(p cell.Params, init []float64, steps int,
 	visit func(t int, theta []float64) (more bool)) (scope.Kind, scope.Scope) {
@@ -131,8 +131,8 @@ func overflow(t int) scope.Scope {
 	return scope.Scope{Because: scope.PathOverflows.Because(t)}
 }
 
-// A run rests at its fixed point if it has been within settled logits of it for
-// restingSteps steps more than the snapshot's age.
+// A run rests at its fixed point if it has been within AtRest logits of it for
+// RestingSteps steps more than the snapshot's age.
 const (
 	AtRest       = 1e-9
 	RestingSteps = 100

@@ -13,7 +13,7 @@ import (
 const ofShift = 0.06
 
 // neglectedShift returns the size of what a shift S by noise leaves out. Near a bound at which a
-// weight drops to 0, S has no order, and boundReach deviations of the observable are added.
+// weight drops to 0, S has no order, and force.BoundReach deviations of the observable are added.
 func (o *observable) neglectedShift(p *cell.Params, by *shifted) float64 {
 	size, span := (ofShift+min(by.variance, 1))*math.Abs(by.shift), o.span(p)
 	if by.nearBound {

@@ -339,7 +339,7 @@ type shifted struct {
 	shift     float64
 	variance  float64 // the largest of a gap of two logits
 	deviation float64 // of the observable over runs
-	nearBound bool    // runs have been within boundReach of a bound where a weight drops to 0
+	nearBound bool    // runs have been within force.BoundReach of a bound where a weight drops to 0
 }
 
 // lostShift is that of a spread that is too large to be followed.

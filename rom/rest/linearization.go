@@ -224,7 +224,7 @@ func linearised(m *force.Model, theta []float64) (fresh, stale *mat.Dense) {
 }
 
 // Modes returns the A−1 modes of Λ_f + Λ_s on the centred subspace, stiffest
-// first; fresh and stale are the A×A matrices of StiffnessAt, A ≥ 2. The total
+// first; fresh and stale are the A×A matrices of force.Stiffness, A ≥ 2. The total
 // stiffness is symmetric wherever rewards take two values. Where it is not, both
 // modes of a complex pair have the real part as their Total; one has the real part
 // of the eigenvectors, the other the imaginary part.

@@ -18,12 +18,12 @@ const (
 	LeadingOrder Kind = "leading-order" // a first order named in the docs, as a heavy ball for Adam
 
 	// The formulas of arXiv:2606.30789 as printed, with the stiffness measured as the
-	// paper measures it (see rom.PaperStiffness), or with λ of the stiffest mode.
+	// paper measures it (see rest.PaperStiffness), or with λ of the stiffest mode.
 	PaperRule       Kind = "paper-rule"
 	RuleAtStiffness Kind = "rule-at-stiffness"
 
 	RuleAtLargestAge Kind = "rule-at-largest-age" // RuleAtStiffness with the largest age for K_ref
-	SufficientRule   Kind = "sufficient-rule"     // a condition proven to be sufficient, see rom.Rule
+	SufficientRule   Kind = "sufficient-rule"     // a condition proven to be sufficient, see paper.Rule
 )
 
 // IsRule reports whether a kind is that of a formula; see rom.Prediction.Rule.

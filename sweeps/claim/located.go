@@ -26,7 +26,7 @@ import (
 // about the fixed point oscillate, or grow.
 
 // stability is the claim about the parameter value from which on deviations from the fixed
-// point grow; its bracket is judged by judgement.locatedAgainst.
+// point grow; see Question.locatedAgainst for its bracket.
 var stability = event{quantity: "stability threshold", predict: (*Model).threshold}
 
 // ruleIsSafe is the claim that no value below a rule is unstable.

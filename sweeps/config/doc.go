@@ -23,5 +23,5 @@
 //
 // A claim has two halves. Here is what a file can ask for: its name, requirements,
 // predictions and documentation (claim.go is the type, claims_*.go are the claims,
-// claims.go lists them). How it is judged and pictured is in package sweeps.
+// claims.go lists them). What is measured is in package claim, how it is judged in package judge.
 package config
