@@ -283,6 +283,9 @@ var lagKindWords = []string{"block", "delay", "random"}
 // LagKinds lists every LagKind.
 var LagKinds = all[LagKind](lagKindWords)
 
+// Regular reports whether the kind is a block or a delay, which alone have rules for an interval.
+func (w LagKind) Regular() bool { return w == Block || w == Delay }
+
 func (w LagKind) String() string               { return text(lagKindWords, w) }
 func (w LagKind) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
 

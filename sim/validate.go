@@ -97,7 +97,7 @@ func (n *Network) check(c *Cell, m *option.Mistakes) {
 	e, o := &c.Estimator, &c.Optimizer
 	m.Want(allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "Bernoulli arms, with Network")
 	m.Want(c.Prompts == nil, "Prompts", "some", "none, with Network")
-	m.Want(c.Lag.Kind != option.Random, "Lag.Kind", c.Lag.Kind, "block or delay, with Network")
+	m.Want(c.Lag.Kind.Regular(), "Lag.Kind", c.Lag.Kind, "block or delay, with Network")
 	plain := e.Filter == option.KeepAll && !e.KL.Outside() && e.Samples == option.Fresh && !e.Advantage.Scale.OfStep() && e.Advantage.Baseline != option.RunningMean
 	m.Want(plain, "Estimator", *e, "fresh groups that are all kept, the KL penalty in the loss and advantages of single groups, with Network")
 	m.Want(o.MaxNorm == 0, "Optimizer.MaxNorm", o.MaxNorm, "0, with Network")
@@ -116,7 +116,7 @@ func (p *Prompts) check(c *Cell, m *option.Mistakes) {
 	m.Want(p.Parameters == option.Tabular || p.Parameters == option.Shared, "Prompts.Parameters", p.Parameters, "tabular or shared")
 	m.Want(p.Order == option.Shuffled || p.Order == option.InOrder || p.Order == option.Independent, "Prompts.Order", p.Order, "shuffled, in-order or independent")
 	m.Want(len(c.Bandit.Arms) == 2 && allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "two Bernoulli arms, with Prompts")
-	m.Want(c.Lag.Kind != option.Random, "Lag.Kind", c.Lag.Kind, "block or delay, with Prompts")
+	m.Want(c.Lag.Kind.Regular(), "Lag.Kind", c.Lag.Kind, "block or delay, with Prompts")
 	m.Want(c.Estimator.Filter != option.Drop, "Estimator.Filter", c.Estimator.Filter, "none or redraw, with Prompts")
 	m.Want(c.Estimator.Filter != option.Redraw || p.Order == option.Independent, "Prompts.Order", p.Order, "independent with the filter redraw")
 	m.Want(!c.Deterministic(), "Estimator.GroupSize", c.Estimator.GroupSize, "a finite size, with Prompts")

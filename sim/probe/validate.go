@@ -59,11 +59,11 @@ func (c *Cell) checkPossible(m *option.Mistakes) {
 	}
 	none(estimator.Advantage.Baseline != option.RunningMean, "none with the baseline running-mean")
 	none(c.Prompts == nil, "none, with Prompts")
-	if lag.Kind == option.Random {
+	if !lag.Kind.Regular() {
 		m.Want(!sampled || !pairs, "Lag.Kind", lag.Kind,
 			"block or delay where pairs of replicas draw groups")
 		m.Want(!located || c.Location.Param != RefreshInterval, "Location.Param", RefreshInterval,
-			"optimizer.learning_rate, because a random lag has no interval")
+			fmt.Sprintf("optimizer.learning_rate, because a %v lag has no interval", lag.Kind))
 	}
 	if c.Network == nil {
 		return

@@ -257,8 +257,8 @@ func timesPresent(s *config.Settings, rate float64) string {
 
 // intervals adds the limits of the refresh interval at the cell's learning rate.
 func (a *adviser) intervals(d *rom.Dynamics, kind rom.Kind) {
-	if a.settings.Lag.Kind == option.Random {
-		a.unknown("refresh intervals that are stable at rest", noInterval)
+	if !a.settings.Lag.Kind.Regular() {
+		a.unknown("refresh intervals that are stable at rest", noInterval(a.settings))
 		return
 	}
 	first, name := shortestLag(a.settings.Lag.Kind)
@@ -279,8 +279,8 @@ func (a *adviser) intervals(d *rom.Dynamics, kind rom.Kind) {
 	a.rule(ofInterval, asked, say, rom.PaperRule)
 }
 
-// noInterval is the reason why nothing is said of refresh intervals under random ages.
-const noInterval = "random ages have no interval"
+// noInterval is the reason why nothing is said of refresh intervals unless the lag is regular.
+func noInterval(s config.Settings) string { return s.Lag.Kind.String() + " ages have no interval" }
 
 // shortestLag returns the interval without lag, and the name of its kind in the singular.
 func shortestLag(kind option.LagKind) (interval float64, name string) {

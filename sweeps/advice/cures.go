@@ -128,10 +128,7 @@ func staleK3(s *config.Settings) bool {
 // shorterLags returns the halves of a refresh interval or delay down to the shortest.
 func shorterLags(s *config.Settings) (all []int) {
 	first, _ := shortestLag(s.Lag.Kind)
-	if s.Lag.Kind == option.Random {
-		return nil
-	}
-	for n := s.Lag.Interval; n > int(first); {
+	for n := s.Lag.Interval; s.Lag.Kind.Regular() && n > int(first); {
 		n = max(n/2, int(first))
 		all = append(all, n)
 	}

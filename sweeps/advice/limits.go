@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"grposim/option"
 	"grposim/sweeps/config"
 )
 
@@ -34,8 +33,8 @@ func (t *Trials) LocateLimits(ctx context.Context) ([]Line, error) {
 	}
 	assumes := fmt.Sprintf("trials from the file's start: the %.0f %% interval of the share of runs that arrive lies above %.0f %%, in at most %d runs of %d steps",
 		100*shareConfidence, 100*wantedShare, mostRuns, s.Run.Steps)
-	if s.Lag.Kind == option.Random {
-		a.unknown(intervals, noInterval)
+	if !s.Lag.Kind.Regular() {
+		a.unknown(intervals, noInterval(*s))
 	} else {
 		longest := min(longestSearched, float64(s.Run.Steps/fewestPeriods))
 		low, high, err := t.search(ctx, first-1, first, longest, 1, func(x float64) config.Assignment {

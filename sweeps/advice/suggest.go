@@ -135,7 +135,7 @@ func (c *choice) suggestion(s *config.Settings, present, trial *Trial) Suggestio
 	}
 	name := map[option.LagKind]string{option.Block: "K", option.Delay: "delay"}[s.Lag.Kind]
 	out.Choice = fmt.Sprintf("η = %s and %s = %.0f", config.Format(c.rate), name, out.Interval)
-	if s.Lag.Kind == option.Random {
+	if !s.Lag.Kind.Regular() {
 		out.Interval = store.Number(math.NaN())
 		out.Choice = fmt.Sprintf("η = %s with the present ages", config.Format(c.rate))
 	}
@@ -177,7 +177,7 @@ func (advice *Advice) walks(cell *plan.Cell) [][]choice {
 	s := &cell.Settings
 	first, name := shortestLag(s.Lag.Kind)
 	shortest := int(first)
-	if s.Lag.Kind == option.Random {
+	if !s.Lag.Kind.Regular() {
 		shortest = s.Lag.Interval // which is unused
 	}
 	best := advice.choose(cell)

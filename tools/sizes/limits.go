@@ -3,9 +3,9 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 71_295
+	mostProduct = 71_293
 	mostTools   = 5_264
-	mostTests   = 45_531
+	mostTests   = 45_528
 	mostDocs    = 330
 )
 
@@ -16,11 +16,11 @@ var rooms = map[string]int{
 	"fp":                     581,
 	"grpo":                   1239,
 	"network":                1296,
-	"option":                 898,
+	"option":                 901,
 	"rom":                    110,
 	"rom/arrive":             946,
 	"rom/cell":               1043,
-	"rom/deep":               1024,
+	"rom/deep":               1023,
 	"rom/fixed":              1080,
 	"rom/force":              1291,
 	"rom/group":              1970,
@@ -37,7 +37,7 @@ var rooms = map[string]int{
 	"sim/measure":            1200,
 	"sim/probe":              1987,
 	"sweeps":                 4379,
-	"sweeps/advice":          1774,
+	"sweeps/advice":          1770,
 	"sweeps/claim":           3135,
 	"sweeps/config":          5388,
 	"sweeps/judge":           1895,
