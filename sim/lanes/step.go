@@ -161,7 +161,6 @@ func (k *runner) push(i int) {
 func (k *runner) step(i int, n *stepNumbers) {
 	c, now, rate := &k.c, k.nowOf(i), wordsOf(n.rate).BitsToFloat64()
 	arms := k.state[i*k.arms:][:len(now)]
-	most := now[0].logit
 	switch k.method {
 	case option.HeavyBall:
 		momentum := c.momentum
@@ -192,7 +191,7 @@ func (k *runner) step(i int, n *stepNumbers) {
 			now[a].logit = now[a].logit.Add(masked(move, below(floats{}, scale)))
 		}
 	}
-	most = now[0].logit
+	most := now[0].logit
 	for a := range now {
 		most = most.Max(now[a].logit)
 	}

@@ -35,9 +35,6 @@ func above(x, limit words) words {
 	return x.BitsToInt64().Greater(limit.BitsToInt64()).ToInt64s().ToBits()
 }
 
-// equal is all ones where x = y.
-func equal(x, y words) words { return x.Equal(y).ToInt64s().ToBits() }
-
 // where returns yes where x < y and no elsewhere, also where one is NaN.
 func where(x, y, yes, no floats) floats { return yes.IfElse(x.Less(y), no) }
 

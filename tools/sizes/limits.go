@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 71_293
+	mostProduct = 71_289
 	mostTools   = 5_264
 	mostTests   = 45_528
 	mostDocs    = 330
@@ -32,7 +32,7 @@ var rooms = map[string]int{
 	"rom/weight":             201,
 	"sim":                    4536,
 	"sim/draw":               1339,
-	"sim/lanes":              1950,
+	"sim/lanes":              1946,
 	"sim/lanes/wide":         42,
 	"sim/measure":            1200,
 	"sim/probe":              1987,
