@@ -9,7 +9,8 @@ import "embed"
 // policies that are networks, presets/NAME.yaml, the
 // defaults of the trainer of that name, and explorer/NAME.yaml, where the interactive page begins.
 //
-//go:embed first.yaml map.yaml question.yaml smoke.yaml paper/*.yaml trainers/*.yaml way/*.yaml deep/*.yaml presets/*.yaml explorer/*.yaml
+//go:embed first.yaml map.yaml question.yaml smoke.yaml
+//go:embed paper/*.yaml trainers/*.yaml way/*.yaml deep/*.yaml presets/*.yaml explorer/*.yaml
 var Files embed.FS
 
 // First is first.yaml, a sweep that explains its keys.

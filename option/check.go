@@ -18,7 +18,9 @@ type Mistake struct {
 	Want  string // which values are valid, in words
 }
 
-func (m Mistake) String() string { return fmt.Sprintf("%s: got %v, want %s", m.Field, m.Got, m.Want) }
+func (m Mistake) String() string {
+	return fmt.Sprintf("%s: got %v, want %s", m.Field, m.Got, m.Want)
+}
 
 // List returns the mistakes in the order in which they were found.
 func (m *Mistakes) List() []Mistake { return m.list }
@@ -100,11 +102,10 @@ func (b *Bandit) Check(m *Mistakes) {
 	for a, arm := range b.Arms {
 		field := fmt.Sprintf("Arms[%d].", a)
 		wantWord(m, field+"Law", arm.Law, lawWords)
-		switch arm.Law {
-		case Bernoulli:
+		if arm.Law == Bernoulli {
 			m.Number(field+"Mean", arm.Mean, arm.Mean >= 0 && arm.Mean <= 1, " in [0, 1]")
-		default:
-			m.Number(field+"Mean", arm.Mean, arm.Mean == arm.Mean, "")
+		} else {
+			m.Number(field+"Mean", arm.Mean, !math.IsNaN(arm.Mean), "")
 		}
 		if arm.Law == Normal {
 			m.Number(field+"Std", arm.Std, arm.Std >= 0, " ≥ 0")
@@ -131,17 +132,18 @@ func (e *Estimator) Check(m *Mistakes) {
 	if len(m.list) > found { // rules are for known words
 		return
 	}
+	named := strings.NewReplacer("{", "Estimator.", "}", "")
 	for i := range Rules {
 		if got, want := Rules[i].Broken(e, nil); got != "" {
-			m.Want(false, "Estimator."+Rules[i].Field, got, strings.NewReplacer("{", "Estimator.", "}", "").Replace(want))
+			m.Want(false, "Estimator."+Rules[i].Field, got, named.Replace(want))
 		}
 	}
 }
 
 // Rule is a rule between the options of an estimator, and the laws of arms where they are given.
 type Rule struct {
-	Field string   // the field that a mistake names, as KL.In
-	Reads []string // all fields that the rule reads; Arms stands for the arms
+	Field string // the field that a mistake names, as KL.In
+	Reads string // the others that the rule reads, with spaces between; Arms stands for the arms
 	// Broken returns what the field has and what it should have instead; "" where the rule holds. A
 	// field that is named there has braces about it.
 	Broken func(e *Estimator, arms []Arm) (got, want string)
@@ -149,19 +151,22 @@ type Rule struct {
 
 // Rules are all of them.
 var Rules = []Rule{
-	{"KL.In", []string{"KL.In", "KL.Coefficient", "Importance.Mode"}, func(e *Estimator, _ []Arm) (got, want string) {
+	{"KL.In", "KL.Coefficient Importance.Mode", func(e *Estimator, _ []Arm) (got, want string) {
 		if e.KL.OfAdvantage() && !e.Importance.Linear() {
 			return e.KL.In.String(), "loss or reward where {Importance.Mode} is neither none nor ratio"
 		}
 		return "", ""
 	}},
-	{"KL.In", []string{"KL.In", "KL.Coefficient", "Filter", "Advantage.Baseline", "Advantage.Scale"}, func(e *Estimator, _ []Arm) (got, want string) {
-		if e.KL.Outside() && (e.Filter == Drop || e.Advantage.BinaryOnly() || e.KL.In == InReward && e.Filter.Changes()) {
-			return e.KL.In.String(), "loss, or {Filter} none (in the advantage also redraw) and the scale std or none with the baseline mean or leave-one-out"
-		}
-		return "", ""
-	}},
-	{"Advantage.Baseline", []string{"Advantage.Baseline", "Advantage.Scale"}, func(e *Estimator, _ []Arm) (got, want string) {
+	{"KL.In", "KL.Coefficient Filter Advantage.Baseline Advantage.Scale",
+		func(e *Estimator, _ []Arm) (got, want string) {
+			filtered := e.Filter == Drop || e.KL.In == InReward && e.Filter.Changes()
+			if e.KL.Outside() && (filtered || e.Advantage.BinaryOnly()) {
+				return e.KL.In.String(), "loss, or {Filter} none (in the advantage also redraw) " +
+					"and the scale std or none with the baseline mean or leave-one-out"
+			}
+			return "", ""
+		}},
+	{"Advantage.Baseline", "Advantage.Scale", func(e *Estimator, _ []Arm) (got, want string) {
 		adv := &e.Advantage
 		var words []string
 		for _, b := range scaleUses[adv.Scale].baselines {
@@ -172,25 +177,30 @@ var Rules = []Rule{
 		}
 		return adv.Baseline.String(), oneOf(words) + " with the scale " + adv.Scale.String()
 	}},
-	{"Advantage.Scale", []string{"Advantage.Baseline", "Advantage.Scale", "Filter", "Arms"}, func(e *Estimator, arms []Arm) (got, want string) {
-		other := slices.ContainsFunc(arms, func(arm Arm) bool { return arm.Law != Bernoulli })
-		if adv := &e.Advantage; adv.BinaryOnly() && (other || e.Filter.Changes()) {
-			return adv.Scale.String() + " with the baseline " + adv.Baseline.String(), "bernoulli arms and {Filter} none with it"
-		}
-		return "", ""
-	}},
-	{"KL.Coefficient", []string{"KL.Coefficient", "Advantage.Scale", "Arms"}, func(e *Estimator, arms []Arm) (got, want string) {
+	{"Advantage.Scale", "Advantage.Baseline Filter Arms",
+		func(e *Estimator, arms []Arm) (got, want string) {
+			adv := &e.Advantage
+			other := slices.ContainsFunc(arms, func(arm Arm) bool { return arm.Law != Bernoulli })
+			if adv.BinaryOnly() && (other || e.Filter.Changes()) {
+				return adv.Scale.String() + " with the baseline " + adv.Baseline.String(),
+					"bernoulli arms and {Filter} none with it"
+			}
+			return "", ""
+		}},
+	{"KL.Coefficient", "Advantage.Scale Arms", func(e *Estimator, arms []Arm) (got, want string) {
 		largest := 0.0
 		for _, arm := range arms {
 			largest = max(largest, math.Abs(arm.Mean)+arm.Std)
 		}
 		// The log odds of the arms must be finite.
-		if b := e.KL.Coefficient; b > 0 && e.Advantage.Scale == NoScale && largest/b > math.MaxFloat64 {
-			return fmt.Sprint(b), "0, or one by which the rewards of {Arms} can be divided without an overflow"
+		b := e.KL.Coefficient
+		if b > 0 && e.Advantage.Scale == NoScale && largest/b > math.MaxFloat64 {
+			return fmt.Sprint(b),
+				"0, or one by which the rewards of {Arms} can be divided without an overflow"
 		}
 		return "", ""
 	}},
-	{"Filter", []string{"Filter", "KL.Coefficient", "KL.Gradient"}, func(e *Estimator, _ []Arm) (got, want string) {
+	{"Filter", "KL.Coefficient KL.Gradient", func(e *Estimator, _ []Arm) (got, want string) {
 		if e.Filter == Drop && e.KL.Coefficient != 0 && e.KL.Gradient != ExactKL {
 			return e.Filter.String(), "none or redraw with a sampled {KL.Gradient}"
 		}
@@ -215,31 +225,30 @@ func (adv *Advantage) Check(m *Mistakes) {
 }
 
 func (imp *Importance) check(m *Mistakes) {
-	wantWord(m, "Estimator.Importance.Mode", imp.Mode, importanceModeWords)
+	const field = "Estimator.Importance."
+	wantWord(m, field+"Mode", imp.Mode, importanceModeWords)
 	if imp.Mode.Uses(UseBounds) {
-		m.Number("Estimator.Importance.ClipLow", imp.ClipLow, imp.ClipLow > 0 && imp.ClipLow < 1, " in (0, 1)")
-		m.Number("Estimator.Importance.ClipHigh", imp.ClipHigh, imp.ClipHigh > 0, " > 0")
+		low, high := imp.ClipLow, imp.ClipHigh
+		m.Number(field+"ClipLow", low, low > 0 && low < 1, " in (0, 1)")
+		m.Number(field+"ClipHigh", high, high > 0, " > 0")
 	}
 	if imp.Mode.Uses(UseCap) {
-		m.Number("Estimator.Importance.Cap", imp.Cap, imp.Cap >= 1, " ≥ 1")
+		m.Number(field+"Cap", imp.Cap, imp.Cap >= 1, " ≥ 1")
 	}
 	if imp.Mode.Uses(UseFloor) {
-		m.Number("Estimator.Importance.Floor", imp.Floor, imp.Floor >= 0 && imp.Floor <= 1, " in [0, 1]")
+		m.Number(field+"Floor", imp.Floor, imp.Floor >= 0 && imp.Floor <= 1, " in [0, 1]")
 	}
-	for _, sign := range []struct {
-		name                      string
-		temperature, power, decay float64
-	}{
-		{"Positive", imp.Temperature.Positive, imp.Power.Positive, imp.Decay.Positive},
-		{"Negative", imp.Temperature.Negative, imp.Power.Negative, imp.Decay.Negative},
-	} {
-		if imp.Mode.Uses(UseTemperature) {
-			m.Number("Estimator.Importance.Temperature."+sign.name, sign.temperature, sign.temperature > 0, " > 0")
-		}
-		if imp.Mode.Uses(UsePower) {
-			m.Number("Estimator.Importance.Power."+sign.name, sign.power, sign.power > 0, " > 0")
-			m.Number("Estimator.Importance.Decay."+sign.name, sign.decay, sign.decay >= 0, " ≥ 0")
-		}
+	signed := func(name string, x Signed, valid func(float64) bool, want string) {
+		m.Number(field+name+".Positive", x.Positive, valid(x.Positive), want)
+		m.Number(field+name+".Negative", x.Negative, valid(x.Negative), want)
+	}
+	positive := func(x float64) bool { return x > 0 }
+	if imp.Mode.Uses(UseTemperature) {
+		signed("Temperature", imp.Temperature, positive, " > 0")
+	}
+	if imp.Mode.Uses(UsePower) {
+		signed("Power", imp.Power, positive, " > 0")
+		signed("Decay", imp.Decay, func(x float64) bool { return x >= 0 }, " ≥ 0")
 	}
 }
 
@@ -266,10 +275,12 @@ func (a *Ages) check(m *Mistakes) {
 	case UniformAges:
 		m.Least("Lag.Ages.From", a.From, 0)
 		if a.To < a.From {
-			m.Want(false, "Lag.Ages.To", a.To, fmt.Sprintf("an integer ≥ %d, the largest of uniform random ages", a.From))
+			m.Want(false, "Lag.Ages.To", a.To,
+				fmt.Sprintf("an integer ≥ %d, the largest of uniform random ages", a.From))
 		}
 	case GeometricAges:
-		m.Want(a.Mean > 0 && a.Mean <= math.MaxFloat64, "Lag.Ages.Mean", a.Mean, "a number > 0, the mean of geometric random ages")
+		m.Want(a.Mean > 0 && a.Mean <= math.MaxFloat64, "Lag.Ages.Mean", a.Mean,
+			"a number > 0, the mean of geometric random ages")
 	case TableAges:
 		sum := 0.0
 		for age, w := range a.Weights {
@@ -278,7 +289,8 @@ func (a *Ages) check(m *Mistakes) {
 			}
 			sum += w
 		}
-		m.Want(sum > 0 && sum <= math.MaxFloat64, "Lag.Ages.Weights", sum, "a list with a number > 0, the weights of random ages")
+		m.Want(sum > 0 && sum <= math.MaxFloat64, "Lag.Ages.Weights", sum,
+			"a list with a number > 0, the weights of random ages")
 	}
 }
 
@@ -294,7 +306,8 @@ func (o *Optimizer) Check(m *Mistakes) {
 		m.Number("Optimizer.Beta2", o.Beta2, o.Beta2 >= 0 && o.Beta2 < 1, " in [0, 1)")
 		m.Number("Optimizer.Epsilon", o.Epsilon, o.Epsilon >= 0, " ≥ 0")
 		if o.Beta2 == 0 && o.Epsilon == 0 { // a step would divide by the modulus of one force
-			m.Want(false, "Optimizer.Beta2", o.Beta2, "a number in (0, 1) where epsilon is 0; usual are beta1 0.9, beta2 0.999 and epsilon 1e-8")
+			m.Want(false, "Optimizer.Beta2", o.Beta2, "a number in (0, 1) where epsilon is 0; "+
+				"usual are beta1 0.9, beta2 0.999 and epsilon 1e-8")
 		}
 	} else {
 		m.Number("Optimizer.Momentum", o.Momentum, o.Momentum >= 0 && o.Momentum < 1, " in [0, 1)")
@@ -302,8 +315,9 @@ func (o *Optimizer) Check(m *Mistakes) {
 	m.Number("Optimizer.MaxNorm", o.MaxNorm, o.MaxNorm >= 0, " ≥ 0")
 	wantWord(m, "Optimizer.Schedule.Kind", o.Schedule.Kind, scheduleKindWords)
 	m.Least("Optimizer.Schedule.Warmup", o.Schedule.Warmup, 0)
-	if schedule := &o.Schedule; schedule.Kind != ConstantRate && schedule.Warmup >= schedule.Total {
-		m.Want(false, "Optimizer.Schedule.Warmup", schedule.Warmup, fmt.Sprintf("less than the total (%d) of a %s schedule", schedule.Total, schedule.Kind))
+	if s := &o.Schedule; s.Kind != ConstantRate && s.Warmup >= s.Total {
+		m.Want(false, "Optimizer.Schedule.Warmup", s.Warmup,
+			fmt.Sprintf("less than the total (%d) of a %s schedule", s.Total, s.Kind))
 	}
 }
 

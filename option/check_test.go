@@ -124,8 +124,8 @@ func TestMistakes(t *testing.T) {
 // A file has the word of each value.
 func TestWords(t *testing.T) {
 	for i, w := range Scales {
-		if text, err := w.MarshalText(); string(text) != scaleWords[i] || err != nil || Scale(i) != w {
-			t.Errorf("%v is written as %s, %v", w, text, err)
+		if w.String() != scaleWords[i] || Scale(i) != w {
+			t.Errorf("value %d is written as %v", i, w)
 		}
 	}
 	if got, n := Scale(len(Scales)).String(), len(Scales); got != fmt.Sprintf("%d of %d words", n, n) {

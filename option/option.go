@@ -95,8 +95,9 @@ func (e *Estimator) Resamples() bool { return e.Filter == Redraw && e.KL.Sampled
 // β·KL(π‖π_ref)) at the snapshot. Its derivative is symmetric. So it is without weights, scale and
 // entropy, and with the exact gradient of the penalty.
 func (e *Estimator) GradientAtSnapshot() bool {
-	penalty := e.KL.Coefficient == 0 || e.KL.In == InLoss && e.KL.Gradient == ExactKL && e.KL.At == AtSnapshot
-	return penalty && e.Importance.Mode == NoImportance && e.Advantage.Scale == NoScale && e.Entropy == 0
+	kl, unweighted := &e.KL, e.Importance.Mode == NoImportance && e.Advantage.Scale == NoScale
+	exact := kl.In == InLoss && kl.Gradient == ExactKL && kl.At == AtSnapshot
+	return unweighted && e.Entropy == 0 && (exact || kl.Coefficient == 0)
 }
 
 // Complete gives the number of groups that is left out: 1.

@@ -26,6 +26,27 @@ func all[W word](words []string) []W {
 	return values
 }
 
+// The values of each type of words.
+var (
+	Laws            = all[Law](lawWords)
+	Baselines       = all[Baseline](baselineWords)
+	Scales          = all[Scale](scaleWords)
+	Deviations      = all[Deviation](deviationWords)
+	Filters         = all[Filter](filterWords)
+	ImportanceModes = all[ImportanceMode](importanceModeWords)
+	KLGradients     = all[KLGradient](klGradientWords)
+	KLPoints        = all[KLPoint](klPointWords)
+	KLPlacements    = all[KLPlacement](klPlacementWords)
+	SampleUses      = all[Samples](samplesWords)
+	LagKinds        = all[LagKind](lagKindWords)
+	AgeLaws         = all[AgeLaw](ageLawWords)
+	AgeDraws        = all[AgeDraw](ageDrawWords)
+	Methods         = all[Method](methodWords)
+	ScheduleKinds   = all[ScheduleKind](scheduleKindWords)
+	ParameterKinds  = all[Parameters](parametersWords)
+	PromptOrders    = all[PromptOrder](promptOrderWords)
+)
+
 // Law is the distribution of an arm's reward.
 type Law uint8
 
@@ -37,11 +58,7 @@ const (
 
 var lawWords = []string{"bernoulli", "constant", "normal"}
 
-// Laws lists every Law.
-var Laws = all[Law](lawWords)
-
-func (w Law) String() string               { return text(lawWords, w) }
-func (w Law) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
+func (w Law) String() string { return text(lawWords, w) }
 
 // Baseline is the number that the advantage subtracts from a reward.
 type Baseline uint8
@@ -56,11 +73,7 @@ const (
 
 var baselineWords = []string{"mean", "leave-one-out", "second-best", "constant", "running-mean"}
 
-// Baselines lists every Baseline.
-var Baselines = all[Baseline](baselineWords)
-
-func (w Baseline) String() string               { return text(baselineWords, w) }
-func (w Baseline) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
+func (w Baseline) String() string { return text(baselineWords, w) }
 
 // Given reports whether the baseline does not depend on the rewards of the step. Groups of
 // equal rewards then have advantages.
@@ -79,13 +92,11 @@ const (
 	BatchMean              // the mean of the rewards of all groups of the step (GPG)
 )
 
-var scaleWords = []string{"std", "none", "batch-std", "others-std", "mean", "pooled-std", "batch-mean"}
+var scaleWords = []string{
+	"std", "none", "batch-std", "others-std", "mean", "pooled-std", "batch-mean",
+}
 
-// Scales lists every Scale.
-var Scales = all[Scale](scaleWords)
-
-func (w Scale) String() string               { return text(scaleWords, w) }
-func (w Scale) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
+func (w Scale) String() string { return text(scaleWords, w) }
 
 // scaleUse says what goes with a scale.
 type scaleUse struct {
@@ -124,11 +135,7 @@ const (
 
 var deviationWords = []string{"population", "sample"}
 
-// Deviations lists every Deviation.
-var Deviations = all[Deviation](deviationWords)
-
-func (w Deviation) String() string               { return text(deviationWords, w) }
-func (w Deviation) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
+func (w Deviation) String() string { return text(deviationWords, w) }
 
 // Filter is what happens to groups whose rewards are all equal.
 type Filter uint8
@@ -143,11 +150,7 @@ const (
 
 var filterWords = []string{"none", "redraw", "drop"}
 
-// Filters lists every Filter.
-var Filters = all[Filter](filterWords)
-
-func (w Filter) String() string               { return text(filterWords, w) }
-func (w Filter) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
+func (w Filter) String() string { return text(filterWords, w) }
 
 // Changes reports whether groups are redrawn or dropped.
 func (w Filter) Changes() bool { return w != KeepAll }
@@ -169,13 +172,11 @@ const (
 	DPPO  // ρ while π − π_old ≥ −ε_low (A < 0), ≤ ε_high (A > 0)
 )
 
-var importanceModeWords = []string{"none", "ratio", "clip", "dual-clip", "truncated", "masked", "cispo", "sapo", "vespo", "dppo"}
+var importanceModeWords = []string{
+	"none", "ratio", "clip", "dual-clip", "truncated", "masked", "cispo", "sapo", "vespo", "dppo",
+}
 
-// ImportanceModes lists every ImportanceMode.
-var ImportanceModes = all[ImportanceMode](importanceModeWords)
-
-func (w ImportanceMode) String() string               { return text(importanceModeWords, w) }
-func (w ImportanceMode) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
+func (w ImportanceMode) String() string { return text(importanceModeWords, w) }
 
 // WeightUse is a set of fields of an Importance.
 type WeightUse uint8
@@ -190,8 +191,8 @@ const (
 
 // weightUses are the fields that a mode uses, by ImportanceMode.
 var weightUses = [...]WeightUse{
-	Clip: UseBounds, DualClip: UseBounds | UseCap, Truncated: UseCap, Masked: UseFloor | UseCap, CISPO: UseBounds,
-	SAPO: UseTemperature, VESPO: UsePower, DPPO: UseBounds,
+	Clip: UseBounds, DualClip: UseBounds | UseCap, CISPO: UseBounds, DPPO: UseBounds,
+	Truncated: UseCap, Masked: UseFloor | UseCap, SAPO: UseTemperature, VESPO: UsePower,
 }
 
 // Uses reports whether the mode uses the fields.
@@ -213,11 +214,7 @@ const (
 
 var klGradientWords = []string{"exact", "k1", "k2", "k3", "ratio-k1", "ratio-k3"}
 
-// KLGradients lists every KLGradient.
-var KLGradients = all[KLGradient](klGradientWords)
-
-func (w KLGradient) String() string               { return text(klGradientWords, w) }
-func (w KLGradient) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
+func (w KLGradient) String() string { return text(klGradientWords, w) }
 
 // KLPoint is the policy at which the KL penalty is evaluated.
 type KLPoint uint8
@@ -229,11 +226,7 @@ const (
 
 var klPointWords = []string{"current", "snapshot"}
 
-// KLPoints lists every KLPoint.
-var KLPoints = all[KLPoint](klPointWords)
-
-func (w KLPoint) String() string               { return text(klPointWords, w) }
-func (w KLPoint) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
+func (w KLPoint) String() string { return text(klPointWords, w) }
 
 // KLPlacement is the place of the KL penalty in the algorithm.
 type KLPlacement uint8
@@ -247,11 +240,7 @@ const (
 
 var klPlacementWords = []string{"loss", "advantage", "reward"}
 
-// KLPlacements lists every KLPlacement.
-var KLPlacements = all[KLPlacement](klPlacementWords)
-
-func (w KLPlacement) String() string               { return text(klPlacementWords, w) }
-func (w KLPlacement) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
+func (w KLPlacement) String() string { return text(klPlacementWords, w) }
 
 // Samples says which groups a step uses.
 type Samples uint8
@@ -263,11 +252,7 @@ const (
 
 var samplesWords = []string{"fresh", "reused"}
 
-// SampleUses lists every Samples.
-var SampleUses = all[Samples](samplesWords)
-
-func (w Samples) String() string               { return text(samplesWords, w) }
-func (w Samples) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
+func (w Samples) String() string { return text(samplesWords, w) }
 
 // LagKind is the rule by which the behaviour policy lags the current one.
 type LagKind uint8
@@ -280,14 +265,10 @@ const (
 
 var lagKindWords = []string{"block", "delay", "random"}
 
-// LagKinds lists every LagKind.
-var LagKinds = all[LagKind](lagKindWords)
-
 // Regular reports whether the kind is a block or a delay, which alone have rules for an interval.
 func (w LagKind) Regular() bool { return w == Block || w == Delay }
 
-func (w LagKind) String() string               { return text(lagKindWords, w) }
-func (w LagKind) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
+func (w LagKind) String() string { return text(lagKindWords, w) }
 
 // AgeLaw is the kind of a law of ages.
 type AgeLaw uint8
@@ -300,11 +281,7 @@ const (
 
 var ageLawWords = []string{"uniform", "geometric", "table"}
 
-// AgeLaws lists every AgeLaw.
-var AgeLaws = all[AgeLaw](ageLawWords)
-
-func (w AgeLaw) String() string               { return text(ageLawWords, w) }
-func (w AgeLaw) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
+func (w AgeLaw) String() string { return text(ageLawWords, w) }
 
 // AgeDraw is what has one age.
 type AgeDraw uint8
@@ -316,11 +293,7 @@ const (
 
 var ageDrawWords = []string{"group", "step"}
 
-// AgeDraws lists every AgeDraw.
-var AgeDraws = all[AgeDraw](ageDrawWords)
-
-func (w AgeDraw) String() string               { return text(ageDrawWords, w) }
-func (w AgeDraw) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
+func (w AgeDraw) String() string { return text(ageDrawWords, w) }
 
 // Method is the optimizer's update rule.
 type Method uint8
@@ -333,11 +306,7 @@ const (
 
 var methodWords = []string{"heavy-ball", "nesterov", "adam"}
 
-// Methods lists every Method.
-var Methods = all[Method](methodWords)
-
-func (w Method) String() string               { return text(methodWords, w) }
-func (w Method) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
+func (w Method) String() string { return text(methodWords, w) }
 
 // ScheduleKind is the shape of the learning rate over the run.
 type ScheduleKind uint8
@@ -350,11 +319,7 @@ const (
 
 var scheduleKindWords = []string{"constant", "linear", "cosine"}
 
-// ScheduleKinds lists every ScheduleKind.
-var ScheduleKinds = all[ScheduleKind](scheduleKindWords)
-
-func (w ScheduleKind) String() string               { return text(scheduleKindWords, w) }
-func (w ScheduleKind) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
+func (w ScheduleKind) String() string { return text(scheduleKindWords, w) }
 
 // Parameters says which logits the prompts have.
 type Parameters uint8
@@ -366,11 +331,7 @@ const (
 
 var parametersWords = []string{"tabular", "shared"}
 
-// ParameterKinds lists every Parameters.
-var ParameterKinds = all[Parameters](parametersWords)
-
-func (w Parameters) String() string               { return text(parametersWords, w) }
-func (w Parameters) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
+func (w Parameters) String() string { return text(parametersWords, w) }
 
 // PromptOrder is the order in which prompts are chosen.
 type PromptOrder uint8
@@ -383,8 +344,4 @@ const (
 
 var promptOrderWords = []string{"shuffled", "in-order", "independent"}
 
-// PromptOrders lists every PromptOrder.
-var PromptOrders = all[PromptOrder](promptOrderWords)
-
-func (w PromptOrder) String() string               { return text(promptOrderWords, w) }
-func (w PromptOrder) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
+func (w PromptOrder) String() string { return text(promptOrderWords, w) }

@@ -248,7 +248,7 @@ func breaches(s *Settings, groups int, bad func(keys ...string) bool) (broken []
 	for i := range option.Rules {
 		r := &option.Rules[i]
 		if got, want := r.Broken(&s.Estimator, s.Bandit.Arms); got != "" {
-			keys := each(append([]string{r.Field}, r.Reads...), keyOfOption)
+			keys := each(append([]string{r.Field}, strings.Fields(r.Reads)...), keyOfOption)
 			broken = append(broken, breach{keys, got, replaceNames(want, keyOfOption)})
 		}
 	}

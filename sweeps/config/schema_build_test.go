@@ -240,7 +240,7 @@ func schemaArm() object {
 	for _, law := range option.Laws {
 		arm := schemaParts(armParts(law, new(string), new(ArmGroup)))
 		properties := arm["properties"].(object)
-		properties["reward"] = object{"const": law}
+		properties["reward"] = object{"const": law.String()}
 		laws = append(laws, arm)
 	}
 	return object{"oneOf": laws}

@@ -163,7 +163,7 @@ func documentValue(v any) any {
 		}
 		return map[string]any{offsetField: v.Offset}
 	case ArmGroup:
-		arm := map[string]any{"reward": v.Arm.Law, "mean": v.Arm.Mean}
+		arm := map[string]any{"reward": v.Arm.Law.String(), "mean": v.Arm.Mean}
 		if v.Arm.Law == option.Normal {
 			arm["std"] = v.Arm.Std
 		}
