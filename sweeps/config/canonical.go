@@ -59,11 +59,24 @@ func atDefault(k *Key, v any, s *Settings) bool {
 	if k.follow != nil {
 		byDefault = k.follow(s)
 	}
-	x, isNumber := v.(float64)
-	if y, is := byDefault.(float64); is && isNumber {
-		return math.Float64bits(x) == math.Float64bits(y)
+	return same(v, byDefault)
+}
+
+// same reports whether two values of a key are equal, −0 and 0 not. A record is the same as a word
+// of one of its quantities.
+func same(v, w any) bool {
+	switch v := v.(type) {
+	case float64:
+		x, is := w.(float64)
+		return is && math.Float64bits(v) == math.Float64bits(x)
+	case int, uint64, string:
+		return v == w
+	case Record:
+		if word, is := w.(string); is {
+			return slices.ContainsFunc(v, func(q sim.Quantity) bool { return recordWord(q) == word })
+		}
 	}
-	return byDefault != nil && Format(v) == Format(byDefault)
+	return w != nil && Format(v) == Format(w)
 }
 
 // ForceID identifies a measurement of the on-policy mean force of a cell: it is equal for cells

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"slices"
 )
 
@@ -92,9 +93,11 @@ func (g Grid) cells() int {
 func (g Grid) points(yield func([]int, *Point) bool) {
 	choice := make([]int, len(g.Axes))
 	p := &Point{Variant: g.Name}
+	start, keys := g.start.settings(), varied(g.Axes)
 	for range g.cells() {
 		p.Axes = g.assignments(choice)
-		p.Settings = g.start.with(p.Axes).settings()
+		p.Settings = start
+		g.start.with(p.Axes).assign(&p.Settings, keys)
 		if !yield(choice, p) {
 			return
 		}
@@ -105,6 +108,18 @@ func (g Grid) points(yield func([]int, *Point) bool) {
 			choice[axis] = 0
 		}
 	}
+}
+
+// varied lists the keys, by index, that have other values in other cells: all where an axis gives
+// a key from which defaults or the lengths of lists follow, and of a single cell.
+func varied(sweep []Axis) (keys []int) {
+	all := sweep == nil || axisOver(sweep, ArmsKey) >= 0 || axisOver(sweep, StepsKey) >= 0
+	for i := range Keys {
+		if all || axisOver(sweep, Keys[i].Path) >= 0 {
+			keys = append(keys, i)
+		}
+	}
+	return keys
 }
 
 // assignments lists the values that the axes assign at a point, given by its index on
@@ -130,14 +145,16 @@ func (c *Check) Selects(p *Point) bool {
 
 // holds reports whether a cell satisfies the condition: axes round their numbers to 12 digits.
 func (c Condition) holds(s *Settings) bool {
-	rounded := func(v any) string {
-		if x, is := v.(float64); is {
-			v = Round(x)
-		}
-		return Format(v)
-	}
 	value := rounded(Keys[keyIndex(c.Param)].get(s))
-	return slices.ContainsFunc(c.Values, func(v any) bool { return rounded(v) == value })
+	return slices.ContainsFunc(c.Values, func(v any) bool { return same(value, rounded(v)) })
+}
+
+// rounded returns a value of a key, Round of a number.
+func rounded(v any) any {
+	if x, is := v.(float64); is {
+		return Round(x)
+	}
+	return v
 }
 
 // draft holds a value for each of Keys before defaults are filled in; nil: the key is
@@ -153,30 +170,26 @@ func (d draft) with(set []Assignment) draft {
 	return changed
 }
 
-// settings fills in the defaults. A list with one entry per item of bandit.arms gets
-// one entry per arm: an entry is repeated Count times.
-func (d draft) settings() Settings {
-	var s Settings
-	var groups []ArmGroup
-	for i := range Keys {
-		k, v := &Keys[i], d[i]
-		if v == nil {
-			v = k.Default
-		}
-		if v == nil {
-			continue
-		}
-		if k.Kind == ArmsValue {
-			groups = v.([]ArmGroup)
-		}
-		k.set(&s, perArm(v, groups, len(s.Bandit.Arms)))
-	}
-	for i := range Keys { // keys are large: none is copied
-		if k := &Keys[i]; k.follow != nil && (d[i] == nil || k.Path == ScheduleTotalKey && d[i] == 0) {
-			k.set(&s, k.follow(&s))
-		}
-	}
+// settings fills in the defaults.
+func (d draft) settings() (s Settings) {
+	d.assign(&s, varied(nil))
 	return s
+}
+
+// assign sets these of Keys, by index, and fills in their defaults. A list with one entry per item
+// of bandit.arms gets one entry per arm: an entry is repeated Count times.
+func (d draft) assign(s *Settings, keys []int) {
+	groups, _ := d[keyIndex(ArmsKey)].([]ArmGroup)
+	for _, i := range keys {
+		if v := cmp.Or(d[i], Keys[i].Default); v != nil {
+			Keys[i].set(s, perArm(v, groups, len(s.Bandit.Arms)))
+		}
+	}
+	for _, i := range keys { // keys are large: none is copied
+		if k := &Keys[i]; k.follow != nil && (d[i] == nil || k.Path == ScheduleTotalKey && d[i] == 0) {
+			k.set(s, k.follow(s))
+		}
+	}
 }
 
 // perArm converts a list with one entry per item of bandit.arms to one entry per arm;

@@ -196,17 +196,17 @@ func (k Key) Numeric() bool { return k.Kind == IntegerValue || k.Kind == NumberV
 
 // Number returns the value of a numeric key, +Inf for option.Infinite. It panics for
 // other keys.
-func (k Key) Number(s *Settings) float64 {
-	switch v := k.Get(s).(type) {
-	case float64:
-		return v
-	case int:
-		if v == option.Infinite {
-			return math.Inf(1)
-		}
-		return float64(v)
+func (k Key) Number(s *Settings) float64 { return numberOf(k.get(s)) }
+
+// numberOf returns a value of a numeric key as a number.
+func numberOf(v any) float64 {
+	if v == option.Infinite {
+		return math.Inf(1)
 	}
-	panic("config: the value of " + k.Path + " is not a number")
+	if n, is := v.(int); is {
+		return float64(n)
+	}
+	return v.(float64)
 }
 
 // SetNumber assigns a numeric key, an integer key the integer nearest to x.

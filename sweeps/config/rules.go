@@ -7,7 +7,6 @@ import (
 	"math"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"grposim/grpo"
@@ -57,7 +56,7 @@ func compile(rows []rule, got string) (all []rule) {
 			}
 			r.all, r.any = each(strings.Fields(r.When), newTest), each(strings.Fields(r.Any), newTest)
 			for _, t := range slices.Concat(r.all, r.any) {
-				if t.key >= 0 {
+				if keyIndex(t.name) >= 0 {
 					r.keys = append(r.keys, t.name)
 				}
 			}
@@ -73,8 +72,9 @@ func compile(rows []rule, got string) (all []rule) {
 // test is a condition on a key or a fact.
 type test struct {
 	name, op string
-	values   []string
-	key      int // index in Keys; −1: of a fact
+	value    func(*Settings) any
+	values   []any               // with which it is compared: words of a Record
+	other    func(*Settings) any // that of another key, in their place; nil: they are numbers or words
 }
 
 var testSyntax = regexp.MustCompile(`^(\w[\w.]*)(=|!=|<|>=?|)(.*)$`)
@@ -88,9 +88,17 @@ func parseTest(text string) (name, op string, values []string) {
 // newTest reads a test of a rule.
 func newTest(text string) test {
 	name, op, values := parseTest(text)
-	t := test{name, op, values, keyIndex(name)}
-	if t.key < 0 && facts[name] == nil {
+	t := test{name: name, op: op}
+	if i := keyIndex(name); i >= 0 {
+		t.value, t.values = Keys[i].get, each(values, Keys[i].parse)
+	} else if fact := facts[name]; fact != nil {
+		t.value = func(s *Settings) any { return fact(s) }
+		t.values = each(values, (&Key{}).parse)
+	} else {
 		panic("config: rules.yaml: no key or fact " + name)
+	}
+	if other, is := strings.CutPrefix(values[0], "{"); is {
+		t.other = Keys[keyIndex(strings.TrimSuffix(other, "}"))].get
 	}
 	return t
 }
@@ -100,24 +108,17 @@ func (t *test) holds(s *Settings) bool {
 	if t.op == "" {
 		return true
 	}
-	var text string
-	if t.key < 0 {
-		text = strconv.Itoa(facts[t.name](s))
-	} else if v := Keys[t.key].get(s); Keys[t.key].Kind == RecordValue {
-		named := func(q sim.Quantity) bool { return slices.Contains(t.values, recordWord(q)) }
-		return slices.ContainsFunc(v.(Record), named) == (t.op == "=")
-	} else {
-		text = Format(v)
+	v, values := t.value(s), t.values
+	if t.other != nil {
+		values = []any{t.other(s)}
 	}
-	if t.op == "=" {
-		return slices.Contains(t.values, text)
+	switch t.op {
+	case "=":
+		return slices.ContainsFunc(values, func(w any) bool { return same(v, w) })
+	case "!=":
+		return !slices.ContainsFunc(values, func(w any) bool { return same(v, w) })
 	}
-	value := fill(t.values[0], s)
-	if t.op == "!=" {
-		return text != value && !slices.Contains(t.values, text)
-	}
-	x, _ := strconv.ParseFloat(text, 64)
-	y, _ := strconv.ParseFloat(value, 64)
+	x, y := numberOf(v), numberOf(values[0])
 	return t.op == "<" && x < y || t.op == ">" && x > y || t.op == ">=" && x >= y
 }
 

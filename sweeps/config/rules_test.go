@@ -13,11 +13,12 @@ import (
 func TestRulesNameKeys(t *testing.T) {
 	for _, r := range slices.Concat(cellRules, demands) {
 		for _, test := range slices.Concat(r.all, r.any) {
-			if test.key < 0 || Keys[test.key].Kind != WordValue || test.op == "" {
+			k, _ := LookupKey(test.name)
+			if k.Kind != WordValue || test.op == "" {
 				continue
 			}
 			for _, v := range test.values {
-				if !slices.Contains(Keys[test.key].Words, v) {
+				if !slices.Contains(k.Words, v.(string)) {
 					t.Errorf("%q: %s is no word of %s", r.When, v, test.name)
 				}
 			}

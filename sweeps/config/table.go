@@ -136,19 +136,22 @@ func (r row) key(of reflect.Type) Key {
 	return k
 }
 
-// parse returns the value that a word or a number of the table stands for, or no list.
+// parse returns the value that a word or a number of the table stands for, or no list. The word of
+// a quantity is that of records with it.
 func (k *Key) parse(text string) any {
 	x, _ := strconv.ParseFloat(text, 64)
-	switch k.Kind {
-	case WeightsValue:
+	switch {
+	case k.Kind == WeightsValue:
 		return Weights{}
-	case RecordValue:
+	case k.Kind == RecordValue && text == "[]":
 		return Record{}
-	case MeansValue:
+	case k.Kind == MeansValue:
 		return PromptMeans{}
-	case WordValue:
+	case k.Kind == InitValue:
+		return Init{Kind: AtFixedPoint}
+	case k.Kind == WordValue, k.Kind == RecordValue:
 		return text
-	case NumberValue:
+	case k.Kind == NumberValue:
 		return x
 	}
 	if math.IsInf(x, 1) {
