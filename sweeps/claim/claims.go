@@ -5,7 +5,7 @@
 //     its interval, and what the theory predicts.
 //
 // A claim has two halves. Its declaration, a [config.Claim], says what it requires of cells and of
-// the keys of its checks, and which predictions it can name; it is in sweeps/config/claims_*.go.
+// the keys of its checks, and which predictions it can name; it is in sweeps/config/claims.go.
 // Its logic is a row of the table claims. Neither applies the margin: package sweeps/judge does.
 package claim
 

@@ -22,6 +22,6 @@
 // the schema and the reference, are derived from these tables and from [Claims].
 //
 // A claim has two halves. Here is what a file can ask for: its name, requirements,
-// predictions and documentation (claim.go is the type, claims_*.go are the claims,
-// claims.go lists them). What is measured is in package claim, how it is judged in package judge.
+// and predictions (claims.go), and what it says (claims.yaml). What is measured is in package
+// claim, how it is judged in package judge.
 package config

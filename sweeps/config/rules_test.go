@@ -9,8 +9,13 @@ import (
 )
 
 // The tests of rules name words of their keys, the texts keys and counted facts, and the rows of
-// checks claims and needs.
+// checks claims and needs. Every claim is said in words.
 func TestRulesNameKeys(t *testing.T) {
+	for _, c := range Claims {
+		if words := said[c.Name]; words.Quantity == "" || words.Says == "" || len(said) != len(Claims) {
+			t.Errorf("claims.yaml says of %s: %+v", c.Name, words)
+		}
+	}
 	for _, r := range slices.Concat(cellRules, demands) {
 		for _, test := range slices.Concat(r.all, r.any) {
 			k, _ := LookupKey(test.name)
