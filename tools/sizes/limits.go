@@ -3,20 +3,20 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 71_289
+	mostProduct = 71_065
 	mostTools   = 5_264
-	mostTests   = 45_528
-	mostDocs    = 330
+	mostTests   = 45_534
+	mostDocs    = 331
 )
 
 // rooms has the most lines of each folder, without tests.
 var rooms = map[string]int{
 	"cmd/grposim":            5073,
-	"configs":                38,
+	"configs":                39,
 	"fp":                     581,
 	"grpo":                   1239,
 	"network":                1296,
-	"option":                 901,
+	"option":                 873,
 	"rom":                    110,
 	"rom/arrive":             946,
 	"rom/cell":               1043,
@@ -39,7 +39,7 @@ var rooms = map[string]int{
 	"sweeps":                 4379,
 	"sweeps/advice":          1770,
 	"sweeps/claim":           3135,
-	"sweeps/config":          5388,
+	"sweeps/config":          5191,
 	"sweeps/judge":           1895,
 	"sweeps/plan":            1217,
 	"sweeps/report":          1788,
