@@ -22,10 +22,10 @@ type gaugeFlags struct {
 var gaugeNames = []string{"stiffness-fresh", "optimizer", "lr"}
 
 func (f *gaugeFlags) add(c *cobra.Command) {
-	c.Flags().Float64Var(&f.total, "stiffness", 0, "advise from a measured stiffness `λ`, samples moving with the policy, instead of a configuration")
-	c.Flags().Float64Var(&f.fresh, "stiffness-fresh", 0, "that of the loss as it is trained, `λ_f`, samples held; with --stiffness")
-	c.Flags().StringVar(&f.optimizer, "optimizer", "", "`sgd:μ` or adam:β1; with --stiffness")
-	c.Flags().Float64Var(&f.rate, "lr", 0, "the learning rate `η`; with --stiffness")
+	c.Flags().Float64Var(&f.total, "stiffness", 0, "")
+	c.Flags().Float64Var(&f.fresh, "stiffness-fresh", 0, "")
+	c.Flags().StringVar(&f.optimizer, "optimizer", "", "")
+	c.Flags().Float64Var(&f.rate, "lr", 0, "")
 }
 
 func adviseGauge(out *printer, c *cobra.Command, args []string, f *adviseFlags) error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"text/template"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"grposim/rom/scope"
 	"grposim/sweeps"
@@ -29,8 +31,10 @@ var helpTexts = template.Must(template.New("help").Funcs(template.FuncMap{
 	"confirmation": func() string { return logs.CountWords(confirmation, "row") },
 	"findings":     findingsHelp,
 	"memoryFactor": func() int { return memoryFactor },
+	"mostRows":     func() int { return mostRows },
 	"patience":     func() string { return logs.CountWords(patience, "row") },
 	"shortestTime": shortestTime.String,
+	"suiteNames":   func() string { return strings.Join(suiteNames(), " or ") },
 	"suites":       describeSuites,
 	"timeFactor":   func() int { return timeFactor },
 }).ParseFS(helpFiles, "help/*.md"))
@@ -38,11 +42,7 @@ var helpTexts = template.Must(template.New("help").Funcs(template.FuncMap{
 // newCommand returns the command with the help of help/NAME.md that does what run does. args nil
 // takes any arguments; run nil is a help topic, which does nothing.
 func newCommand(name string, args cobra.PositionalArgs, run func(c *cobra.Command, args []string) error) *cobra.Command {
-	var text strings.Builder
-	if err := helpTexts.ExecuteTemplate(&text, name+".md", nil); err != nil {
-		panic(err) // the texts are part of the program
-	}
-	body, examples, _ := strings.Cut(strings.TrimSuffix(text.String(), "\n"), "\n\n## Examples\n\n")
+	body, examples, _ := strings.Cut(helpText(name), "\n\n## Examples\n\n")
 	parts := strings.SplitN(body, "\n\n", 3)
 	use := strings.TrimPrefix(strings.TrimPrefix(parts[0], "# "), "grposim ")
 	c := &cobra.Command{Use: use, Short: parts[1], Long: parts[2], Example: examples, RunE: run}
@@ -50,6 +50,28 @@ func newCommand(name string, args cobra.PositionalArgs, run func(c *cobra.Comman
 		c.Args = arguments(args)
 	}
 	return c
+}
+
+func helpText(name string) string {
+	var text strings.Builder
+	if err := helpTexts.ExecuteTemplate(&text, name+".md", nil); err != nil {
+		panic(err) // the texts are part of the program
+	}
+	return strings.TrimSuffix(text.String(), "\n")
+}
+
+// describeFlags gives the flags of commands their texts, which help/flags.md has.
+func describeFlags(commands []*cobra.Command) {
+	texts := make(map[string]string)
+	for line := range strings.Lines(helpText("flags")) {
+		flag, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
+		texts[flag] = text
+	}
+	for _, c := range commands {
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			f.Usage = cmp.Or(texts[c.Name()+" --"+f.Name], f.Usage, texts["--"+f.Name])
+		})
+	}
 }
 
 // references are help topics that the program writes from its tables.

@@ -51,14 +51,14 @@ func newMap(stdout, stderr io.Writer) *cobra.Command {
 	c.ValidArgsFunction = completeConfiguration
 	addWorkers(c, &asked.workers)
 	flags := c.Flags()
-	flags.StringVar(&asked.X, "x", "", "parameter on the horizontal axis, a dotted key such as lag.interval; without it the cells are side by side")
-	flags.StringVar(&asked.Y, "y", "", "parameter on the vertical axis, a dotted key; without it the map is over one key")
-	flags.StringSliceVar(&asked.Quantities, "quantity", nil, "recorded numbers to show, such as entropy or time_to_95; over two keys one, which colours the cells instead of their class")
-	flags.StringSliceVar(&asked.Quantities, "colour", nil, "the same as --quantity")
-	flags.StringVar(&asked.over, "over", "steps", "count times in optimizer steps or in samples drawn: steps or samples")
-	asked.Level = flags.Float64("level", 0, "level of time_to_level and samples_to_level, in the unit of the quantity")
-	flags.StringVar(&asked.out, "out", "", "results folder (default results/local/NAME)")
-	flags.StringArrayVar(&asked.Where, "where", nil, "show only the cells with `key=value`, for a sweep over more parameters; repeatable")
+	flags.StringVar(&asked.X, "x", "", "")
+	flags.StringVar(&asked.Y, "y", "", "")
+	flags.StringSliceVar(&asked.Quantities, "quantity", nil, "")
+	flags.StringSliceVar(&asked.Quantities, "colour", nil, "")
+	flags.StringVar(&asked.over, "over", "steps", "")
+	asked.Level = flags.Float64("level", 0, "")
+	flags.StringVar(&asked.out, "out", "", "")
+	flags.StringArrayVar(&asked.Where, "where", nil, "")
 	addSet(c, &set)
 	return c
 }

@@ -30,9 +30,9 @@ type output struct {
 
 func addOutput(c *cobra.Command) *output {
 	o := new(output)
-	c.Flags().BoolVar(&o.json, "json", false, "print verdicts.json instead of tables")
-	c.Flags().BoolVar(&o.all, "all", false, fmt.Sprintf("print every verdict, or cell without checks, also of more than %d", mostRows))
-	c.Flags().StringVar(&o.junit, "junit", "", "write the verdicts as a JUnit XML report into this `file`, for CI systems")
+	c.Flags().BoolVar(&o.json, "json", false, "")
+	c.Flags().BoolVar(&o.all, "all", false, "")
+	c.Flags().StringVar(&o.junit, "junit", "", "")
 	return o
 }
 

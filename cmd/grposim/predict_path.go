@@ -28,11 +28,11 @@ type pathFlags struct {
 }
 
 func (f *pathFlags) add(c *cobra.Command) {
-	c.Flags().BoolVar(&f.path, "path", false, "print what runs do from their start, over optimizer steps, instead")
-	c.Flags().Float64Var(&f.level, "level", math.NaN(), "expected `reward` whose time is asked for")
-	c.Flags().StringVar(&f.quantity, "quantity", string(sim.ExpectedReward), "quantity whose path is printed: its `name` in trajectories.parquet, effective_sample_size, pass_at_K or reward_of_stratum_K")
-	c.Flags().BoolVar(&f.csv, "csv", false, "print the paths of all quantities as CSV, a row for every cell, step and quantity")
-	c.Flags().StringVar(&f.figures, "figures", "", "`folder` to draw the paths in, as SVG and PNG")
+	c.Flags().BoolVar(&f.path, "path", false, "")
+	c.Flags().Float64Var(&f.level, "level", math.NaN(), "")
+	c.Flags().StringVar(&f.quantity, "quantity", string(sim.ExpectedReward), "")
+	c.Flags().BoolVar(&f.csv, "csv", false, "")
+	c.Flags().StringVar(&f.figures, "figures", "", "")
 	c.Flags().Lookup("level").DefValue = "95 % of the way"
 }
 

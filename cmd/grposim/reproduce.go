@@ -123,8 +123,8 @@ func newReproduce(stdout, stderr io.Writer) *cobra.Command {
 	}
 	addWorkers(c, &workers)
 	verdicts = addOutput(c)
-	c.Flags().StringVar(&suite, "suite", suites[0].name, "the suite: "+strings.Join(suiteNames(), " or "))
-	c.Flags().StringVar(&out, "out", "", "folder of the results folders (default results/local/SUITE)")
+	c.Flags().StringVar(&suite, "suite", suites[0].name, "")
+	c.Flags().StringVar(&out, "out", "", "")
 	complete(c, "suite", suiteNames(), cobra.ShellCompDirectiveDefault)
 	return c
 }

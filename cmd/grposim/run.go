@@ -160,6 +160,7 @@ func newRoot(stdout, stderr io.Writer) *cobra.Command {
 		newPredict(stdout, stderr), newAdvise(stdout, stderr), newMap(stdout, stderr),
 		newFit(stdout, stderr), newDiagnose(stdout, stderr), newWatch(stdout, stderr), newCompare(stdout, stderr),
 		newCommand("exit-codes", nil, nil))
+	describeFlags(root.Commands())
 	root.AddCommand(newReferences()...)
 	return root
 }
@@ -179,13 +180,13 @@ func version() string {
 
 // addWorkers adds the flag --workers of the commands that simulate, and its check.
 func addWorkers(c *cobra.Command, workers *int) {
-	c.Flags().IntVar(workers, "workers", runtime.GOMAXPROCS(0), "number of goroutines that simulate and judge, 1 to 4096; results do not depend on it")
+	c.Flags().IntVar(workers, "workers", runtime.GOMAXPROCS(0), "")
 	c.PreRunE = func(*cobra.Command, []string) error { return checkWorkers(*workers) }
 }
 
 // addSet adds the flag --set of the commands that read a configuration.
 func addSet(c *cobra.Command, set *[]string) {
-	c.Flags().StringArrayVar(set, "set", nil, "override a key of the file in every cell, `key=value`; a list, as [a,b], makes an axis over the key; repeatable")
+	c.Flags().StringArrayVar(set, "set", nil, "")
 	keys := config.SetKeys()
 	for i := range keys {
 		keys[i] += "="

@@ -67,11 +67,11 @@ type runnerFlags struct {
 }
 
 func (f *runnerFlags) addCache(c *cobra.Command) {
-	c.Flags().StringVar(&f.cache, "cache", "", "take finished cells from this `folder`, and add to it what is simulated")
+	c.Flags().StringVar(&f.cache, "cache", "", "")
 }
 
 func (f *runnerFlags) addWait(c *cobra.Command) {
-	c.Flags().BoolVar(&f.wait, "wait", false, "wait for a results folder that another grposim uses, instead of exiting")
+	c.Flags().BoolVar(&f.wait, "wait", false, "")
 }
 
 // runner returns what the flags say. The error is that of a folder that cannot be a cache.

@@ -52,13 +52,12 @@ func newSweep(stdout, stderr io.Writer) *cobra.Command {
 	})
 	c.ValidArgsFunction = completeConfiguration
 	addWorkers(c, &f.workers)
-	c.Flags().StringVar(&f.out, "out", "", "results folder (default results/local/NAME)")
-	c.Flags().StringVar(&f.shard, "shard", "", "simulate only the cells of part `I/N`")
+	c.Flags().StringVar(&f.out, "out", "", "")
+	c.Flags().StringVar(&f.shard, "shard", "", "")
 	f.runner.addCache(c)
 	f.runner.addWait(c)
-	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print the number of cells and replica-steps and the estimated time; simulate and write nothing")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "")
 	f.verdicts = addOutput(c)
-	c.Flags().Lookup("json").Usage = "print JSON instead of text: verdicts.json, or the estimates of --dry-run"
 	addSet(c, &f.set)
 	return c
 }
@@ -180,9 +179,9 @@ func newReport(stdout, stderr io.Writer) *cobra.Command {
 		}
 		return err
 	})
-	c.Flags().BoolVar(&all, "all", false, "show every figure, point, cell and verdict, and not a sample of more than a page of 5 MB holds")
-	c.Flags().StringVar(&out, "out", "", "write only the page, into this `file`")
-	c.Flags().StringVar(&trajectories, "trajectories", "", "write only the recorded trajectories, as CSV, into this `file`; - is stdout")
+	c.Flags().BoolVar(&all, "all", false, "")
+	c.Flags().StringVar(&out, "out", "", "")
+	c.Flags().StringVar(&trajectories, "trajectories", "", "")
 	return c
 }
 
