@@ -28,7 +28,7 @@ const (
 )
 
 // jobs are a task for each shard of a sweep, and a merge: the flags of the commands that write
-// them, and the input of Slurm's template.
+// them, and the input of their templates.
 type jobs struct {
 	Sweep          string // its name
 	Tasks, Workers int
@@ -41,24 +41,29 @@ type jobs struct {
 	Program, Folder string // of Slurm: the path of this program, the folder in which the jobs run
 
 	// Of Kubernetes.
-	image    string
-	document string // the configuration, JSON
-	storage  int    // of the shared volume, GiB
+	Image    string
+	Document string // the configuration, JSON
+	Storage  int    // of the shared volume, GiB
 
 	out string // file; "": stdout
 	set []string
 }
 
-// newJobs returns a command that writes jobs, which finish completes and checks; submit is the
-// command that submits them.
-func newJobs(name, submit string, stdout, stderr io.Writer, finish func(j *jobs) error, write func(j *jobs, w io.Writer) error) (*cobra.Command, *jobs) {
+// newJobs returns a command that writes jobs by a template, after finish has completed and checked
+// them; submit is the command that submits them.
+func newJobs(
+	name, submit, text string, stdout, stderr io.Writer, finish func(j *jobs) error,
+) (*cobra.Command, *jobs) {
 	j := new(jobs)
+	words := template.FuncMap{"hours": hours, "noVariables": noVariables, "quote": shellQuote}
+	layout := template.Must(template.New(name).Funcs(words).Parse(text))
 	c := newCommand(name, cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
 		spec, err := readSpec(stderr, config.ToJudge, args[0], j.set)
 		if err != nil {
 			return err
 		}
-		j.Sweep, j.Results, j.document, j.Config = spec.Name, resultsFolder(spec.Name), string(spec.Document()), []string{pathWord(args[0])}
+		j.Sweep, j.Results = spec.Name, resultsFolder(spec.Name)
+		j.Document, j.Config = escape(string(spec.Document()), ""), []string{pathWord(args[0])}
 		for _, set := range j.set {
 			j.Config = append(j.Config, "--set", set)
 		}
@@ -66,31 +71,33 @@ func newJobs(name, submit string, stdout, stderr io.Writer, finish func(j *jobs)
 			return err
 		}
 		if j.out == "" {
-			return write(j, stdout)
+			return layout.Execute(stdout, j)
 		}
-		if err := store.ReplaceFile(j.out, func(w io.Writer) error { return write(j, w) }); err != nil {
-			return err
+		err = store.ReplaceFile(j.out, func(w io.Writer) error { return layout.Execute(w, j) })
+		if err == nil {
+			file := shellQuote(pathWord(j.out))
+			printLines(stderr, fmt.Sprintf("wrote %s: submit it with `%s %s`", j.out, submit, file))
 		}
-		printLines(stderr, fmt.Sprintf("wrote %s: submit it with `%s %s`", j.out, submit, shellQuote(pathWord(j.out))))
-		return nil
+		return err
 	})
 	c.ValidArgsFunction = completeConfiguration
-	c.Flags().IntVar(&j.Tasks, "tasks", 0, "number of tasks, each of which simulates a part of the cells; required")
-	c.Flags().IntVar(&j.Workers, "workers", 1, "processors of a task, 1 to 4096")
-	c.Flags().StringVar(&j.out, "out", "", "write into this `file`, not to stdout")
-	c.Flags().StringVar(&j.Cache, "cache", "", "`folder` of finished cells that the tasks share, as in sweep --cache")
+	c.Flags().IntVar(&j.Tasks, "tasks", 0, "")
+	c.Flags().IntVar(&j.Workers, "workers", 1, "")
+	c.Flags().StringVar(&j.out, "out", "", "")
+	c.Flags().StringVar(&j.Cache, "cache", "", "")
 	addSet(c, &j.set)
 	return c, j
 }
 
 // forecast checks the numbers of tasks and workers, and finds the limits of the jobs.
 func (j *jobs) forecast(ctx context.Context, spec *config.Spec) error {
-	var problems []error
+	problem := checkWorkers(j.Workers)
 	if most := min(spec.Size(), maxShards); j.Tasks < 1 || j.Tasks > most {
-		problems = append(problems, usageError{fmt.Errorf("--tasks: got %d, want 1 to %d", j.Tasks, most)})
+		tasks := usageError{fmt.Errorf("--tasks: got %d, want 1 to %d", j.Tasks, most)}
+		problem = errors.Join(tasks, problem)
 	}
-	if err := errors.Join(append(problems, checkWorkers(j.Workers))...); err != nil {
-		return err
+	if problem != nil {
+		return problem
 	}
 	f, err := plan.NewForecast(ctx, spec, j.Workers)
 	if err != nil {
@@ -99,26 +106,25 @@ func (j *jobs) forecast(ctx context.Context, spec *config.Spec) error {
 	minutes := math.Ceil(timeFactor * f.LongestShard(spec, j.Tasks) / 60)
 	j.Time = max(shortestTime, time.Duration(minutes)*time.Minute)
 	j.Memory = int(math.Ceil(memoryFactor * f.Memory / 1e6))
-	j.storage = int(math.Ceil(storageFactor * f.Bytes / (1 << 30)))
+	j.Storage = int(math.Ceil(storageFactor * f.Bytes / (1 << 30)))
 	return nil
 }
 
 //go:embed slurm.sh.tmpl
 var slurmText string
 
-var slurmTemplate = template.Must(template.New("slurm").Funcs(template.FuncMap{"hours": hours, "quote": shellQuote}).Parse(slurmText))
-
 func newSlurm(stdout, stderr io.Writer) *cobra.Command {
-	c, _ := newJobs("slurm", "sh", stdout, stderr, func(j *jobs) (err error) {
+	c, _ := newJobs("slurm", "sh", slurmText, stdout, stderr, func(j *jobs) (err error) {
 		if j.Program, err = os.Executable(); err == nil {
 			j.Folder, err = os.Getwd()
 		}
-		problems := []error{err, checkWord("the path of grposim", j.Program), checkWord("the folder", j.Folder), checkWord("--cache", j.Cache)}
+		err = errors.Join(err, checkWord("the path of grposim", j.Program),
+			checkWord("the folder", j.Folder), checkWord("--cache", j.Cache))
 		for _, word := range j.Config {
-			problems = append(problems, checkWord("the command line", word))
+			err = errors.Join(err, checkWord("the command line", word))
 		}
-		return errors.Join(problems...)
-	}, func(j *jobs, w io.Writer) error { return slurmTemplate.Execute(w, j) })
+		return err
+	})
 	return c
 }
 

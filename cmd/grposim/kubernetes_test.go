@@ -59,7 +59,7 @@ func TestKubernetesCache(t *testing.T) {
 // Names of sweeps become names of objects.
 func TestObjectName(t *testing.T) {
 	for sweep, want := range map[string]string{"smoke": "grposim-smoke", "-a-": "grposim-a", "--": "grposim", strings.Repeat("a", 64): "grposim-" + strings.Repeat("a", 40)} {
-		if got := objectName(sweep); got != want {
+		if got := (&jobs{Sweep: sweep}).Object(); got != want {
 			t.Errorf("%q: got %q, want %q", sweep, got, want)
 		}
 	}
