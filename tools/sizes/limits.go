@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 71_065
+	mostProduct = 70_997
 	mostTools   = 5_264
 	mostTests   = 45_534
 	mostDocs    = 331
@@ -11,7 +11,7 @@ const (
 
 // rooms has the most lines of each folder, without tests.
 var rooms = map[string]int{
-	"cmd/grposim":            5073,
+	"cmd/grposim":            5015,
 	"configs":                39,
 	"fp":                     581,
 	"grpo":                   1239,
@@ -39,7 +39,7 @@ var rooms = map[string]int{
 	"sweeps":                 4379,
 	"sweeps/advice":          1770,
 	"sweeps/claim":           3135,
-	"sweeps/config":          5191,
+	"sweeps/config":          5181,
 	"sweeps/judge":           1895,
 	"sweeps/plan":            1217,
 	"sweeps/report":          1788,
