@@ -17,11 +17,8 @@ import (
 
 // The claim about the share of replicas that end where theory says.
 
-// arrival is the claim about the share of replicas that arrive.
-type arrival struct{ path }
-
-// noiseless adds the end of the predicted path as that of the only replica.
-func (arrival) noiseless(m *Model, c *plan.Cell, o *store.Outcome) {
+// idealEnd adds the end of the predicted path as that of the only replica.
+func idealEnd(m *Model, c *plan.Cell, o *store.Outcome) {
 	if end := m.end(c); !end.Out() {
 		o.Ends = []store.Number{store.Number(end.reward)}
 	}
@@ -73,7 +70,8 @@ func (m *Model) end(c *plan.Cell) (e expectedEnd) {
 	unknown := at(curve.neglectedAt)
 	if wide := farOfSpread * spread; wide > farOfRange*target.Span {
 		e.Because = scope.Undecided.Because(
-			fmt.Sprintf("at its end runs differ by %.2g, so that those that arrived are not told from others", spread))
+			fmt.Sprintf("at its end runs differ by %.2g, so that those that arrived are not told from "+
+				"others", spread))
 		return e
 	}
 	e.distance = max(e.distance, farOfSpread*spread)

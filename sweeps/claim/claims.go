@@ -25,8 +25,8 @@ import (
 )
 
 // claim is the part of a claim that measures and predicts. Its config.Claim is the part
-// that is read from configurations and documented, with what the claim needs. Five shapes
-// implement it: scalar (and scalars, of several), path, event, Slope and summary.
+// that is read from configurations and documented, with what the claim needs. Its shapes are
+// scalar (and scalars, of several), number, event and Slope.
 type claim interface {
 	// names of the quantities judged in a set of cells
 	quantities(check *config.Check, cells []*plan.Cell) []string
@@ -40,33 +40,36 @@ type claim interface {
 
 // claims holds every claim: a row says which number is measured and what predicts it.
 var claims = map[*config.Claim]claim{
-	config.Trajectory: path{
+	config.Trajectory: number{
 		quantity: func(check *config.Check) string {
 			return "worst deviation of mean " + Noun(check.Recorded()) + ", share of " +
 				unitOf(check.Recorded())
 		},
-		compare: compareTrajectory, ideal: idealCourse,
+		compare: inFirst(compareTrajectory), ideal: idealCourse,
 	},
-	config.TimeToLevel: path{quantity: TimeToLevel, compare: compareTime, ideal: idealCourse},
-	config.Arrival: arrival{path{
-		quantity: only("share of replicas that end where theory says"), compare: compareArrival,
-	}},
-	config.ModelAmplitude: path{
+	config.TimeToLevel: number{
+		quantity: TimeToLevel, compare: inFirst(compareTime), ideal: idealCourse,
+	},
+	config.Arrival: number{
+		quantity: only("share of replicas that end where theory says"),
+		compare:  inFirst(compareArrival), ideal: idealEnd,
+	},
+	config.ModelAmplitude: number{
 		quantity: only("range of the paper's oscillator over that of mean reward, logarithm"),
-		compare:  compareAmplitude,
+		compare:  inFirst(compareAmplitude),
 	},
-	config.Recurrence: path{
-		quantity: only("worst deviation of the logit gap from the map"), compare: compareRecurrence,
-		records: sim.LogitGap, ideal: (*Model).refreshedGaps,
+	config.Recurrence: number{
+		quantity: only("worst deviation of the logit gap from the map"),
+		compare:  inFirst(compareRecurrence), ideal: idealGaps,
 	},
 
 	config.FixedPoint: scalar{quantity: "expected reward, mean", estimate: sim.ExpectedRewardMean,
 		predict: (*Model).rewardMean, rest: scope.OfMean},
 	config.EdgeOfStability: scalar{quantity: "stiffness at the end", estimate: sim.StiffnessAtEnd,
 		predict: (*Model).edge},
-	config.RateOverThreshold: path{
+	config.RateOverThreshold: number{
 		quantity: only("largest rate over the threshold of its place, from the burn-in on"),
-		compare:  compareOverThreshold,
+		compare:  inFirst(compareOverThreshold),
 	},
 	config.StationaryFluctuation: scalar{quantity: "expected reward, variance",
 		estimate: sim.ExpectedRewardVariance, predict: (*Model).fluctuation, rest: scope.OfVariance},
@@ -80,13 +83,14 @@ var claims = map[*config.Claim]claim{
 	},
 	config.DampingRatio: scalar{
 		quantity: "damping ratio", estimate: probe.DampingRatio, predict: (*Model).dampingRatio,
-		unresolved: unfitted("no two multipliers of a damped oscillator: the second is below round-off and the nonlinearity of the force, or one is negative"),
+		unresolved: unfitted("no two multipliers of a damped oscillator: the second is below " +
+			"round-off and the nonlinearity of the force, or one is negative"),
 	},
-	config.Stiffness:     scalars{of: stiffnessNumbers},
-	config.SaturationFit: scalars{of: saturationNumbers},
-	config.LawFit:        scalars{of: lawFitNumbers},
-	config.LawForecast:   scalars{of: forecastNumbers},
-	config.FailureMode:   failureMode{scalars{of: modeNumbers}},
+	config.Stiffness:     scalars(stiffnessNumbers),
+	config.SaturationFit: scalars(saturationNumbers),
+	config.LawFit:        scalars(lawFitNumbers),
+	config.LawForecast:   scalars(forecastNumbers),
+	config.FailureMode:   failureMode{modeNumbers},
 
 	config.OscillationOnset:   event{quantity: "onset of oscillation", predict: (*Model).onset},
 	config.StabilityThreshold: stability,
@@ -104,29 +108,22 @@ var claims = map[*config.Claim]claim{
 		Estimate: probe.RelaxationRate, predict: (*Model).relaxationRate, InRun: (*Model).fittedRate,
 	},
 
-	config.MedianFrontier: ofFrontiers{summary{
-		quantity: only("median of |visible frontier / the paper's line − 1|"), compare: compareMedian,
-	}},
-	config.FrontierGap: ofFrontiers{summary{
-		quantity: only("gap between visible oscillation and ζ = 1 in η: the least of the first and of its rises over η"),
-		compare:  compareGap(func(frontier, onset float64) float64 { return frontier - onset }),
-	}},
-	config.FrontierRatio: ofFrontiers{summary{
-		quantity: only("visible oscillation over ζ = 1 in η, logarithm: the least of the first and of its rises over η"),
-		compare:  compareGap(func(frontier, onset float64) float64 { return math.Log(frontier / onset) }),
-	}},
-	config.FrontierConstant: ofFrontiers{summary{
-		quantity: only(
-			"largest deviation of visible frontier / the paper's line from its geometric mean over η"),
-		compare: compareConstant,
-	}},
-	config.ClassOccurs: summary{
+	config.MedianFrontier: ofFrontiers("median of |visible frontier / the paper's line − 1|",
+		compareMedian),
+	config.FrontierGap: ofFrontiers("gap between visible oscillation and ζ = 1 in η"+leastRise,
+		compareGap(func(frontier, onset float64) float64 { return frontier - onset })),
+	config.FrontierRatio: ofFrontiers("visible oscillation over ζ = 1 in η, logarithm"+leastRise,
+		compareGap(func(frontier, onset float64) float64 { return math.Log(frontier / onset) })),
+	config.FrontierConstant: ofFrontiers(
+		"largest deviation of visible frontier / the paper's line from its geometric mean over η",
+		compareConstant),
+	config.ClassOccurs: number{
 		quantity: func(check *config.Check) string {
 			return "number of K at which the mean reward is " + check.Class
 		},
 		compare: compareClassOccurs,
 	},
-	config.ClassThroughout: summary{
+	config.ClassThroughout: number{
 		quantity: func(check *config.Check) string {
 			over := map[string]string{config.LagIntervalKey: "K", config.ArmsKey: "bandits"}[check.Over]
 			return "number of " + over + " at which the mean reward is " + check.Class

@@ -25,12 +25,11 @@ import (
 
 // The claims about the mean reward, or the logits, along a run.
 
-// idealCourse returns the mean of the check's quantity in a run without noise.
-func idealCourse(m *Model, c *plan.Cell) func(t int) float64 {
+// idealCourse adds the mean of the check's quantity in a run without noise.
+func idealCourse(m *Model, c *plan.Cell, o *store.Outcome) {
 	if curve, theory := m.Course(c); !theory.Out() {
-		return curve.At
+		recordNoiseless(o, c, m.Check.Recorded(), curve.At)
 	}
-	return nil
 }
 
 // sameDeviation is the difference below which two deviations count as equal and the

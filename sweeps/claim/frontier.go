@@ -11,7 +11,6 @@ import (
 	"grposim/rom/scope"
 	"grposim/sweeps/config"
 	"grposim/sweeps/plan"
-	"grposim/sweeps/store"
 )
 
 // The claims about the class of the mean reward, and about the smallest learning rate or
@@ -25,12 +24,13 @@ var (
 	}
 )
 
-// ofFrontiers is a summary of the visible frontiers of a set.
-type ofFrontiers struct{ summary }
-
-func (ofFrontiers) noiseless(m *Model, c *plan.Cell, o *store.Outcome) {
-	frontier.noiseless(m, c, o)
+// ofFrontiers is a claim about a number of the visible frontiers of a set.
+func ofFrontiers(quantity string, compare func(*Question, plan.CellSet) Finding) number {
+	return number{only(quantity), compare, frontier.noiseless}
 }
+
+// leastRise says of a number over η what of it is compared.
+const leastRise = ": the least of the first and of its rises over η"
 
 // paper returns the same question about the paper's formulas, at the paper's stiffness
 // unless the check names another.
@@ -72,8 +72,9 @@ func compareMedian(j *Question, set plan.CellSet) Finding {
 	if !math.IsInf(f.Hi, 1) {
 		f.Measured = (f.Lo + f.Hi) / 2
 	}
-	f.Quantity = fmt.Sprintf(
-		"median of |visible frontier / the paper's line − 1| (%d of %d bandits within the margin, %d below, %d without a frontier up to the end of the search)", within, len(low), below, beyond)
+	f.Quantity = fmt.Sprintf("median of |visible frontier / the paper's line − 1| (%d of %d bandits "+
+		"within the margin, %d below, %d without a frontier up to the end of the search)",
+		within, len(low), below, beyond)
 	return f
 }
 

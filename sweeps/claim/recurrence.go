@@ -9,6 +9,7 @@ import (
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sweeps/plan"
+	"grposim/sweeps/store"
 )
 
 // The claim about the map of the policy from one refresh to the next.
@@ -36,17 +37,19 @@ func compareRecurrence(j *Question, c *plan.Cell) Finding {
 		if recorded.Steps[i]-recorded.Steps[i-1] != c.Settings.Lag.Interval {
 			continue
 		}
-		next, within := RefreshedGap(params, float64(gaps.Mean[i-1]))
+		z := float64(gaps.Mean[i-1])
+		next, within := RefreshedGap(params, z)
 		if !within.In {
 			f.Predicted.Because = within.Because
 			return f
 		}
-		z := float64(gaps.Mean[i-1])
 		steps := fixed.RefreshSteps(params, []float64{z / 2, -z / 2}, scope.Decisive*j.Margin(0))
 		if steps > float64(c.Settings.Lag.Interval) {
 			f.Measured = math.NaN()
 			f.Predicted.Because = scope.Recurrence.Because(
-				fmt.Sprintf("the block from step %d, where z = %.4g, does not converge: to come within half the margin of the map's next policy, z = %.4g, takes about %.2g steps, not %d", recorded.Steps[i-1], z, next, steps, c.Settings.Lag.Interval))
+				fmt.Sprintf("the block from step %d, where z = %.4g, does not converge: to come within half "+
+					"the margin of the map's next policy, z = %.4g, takes about %.2g steps, not %d",
+					recorded.Steps[i-1], z, next, steps, c.Settings.Lag.Interval))
 			return f
 		}
 		if d := float64(gaps.Mean[i]) - next; math.IsNaN(d) || math.Abs(d) > math.Abs(f.Measured) {
@@ -56,16 +59,16 @@ func compareRecurrence(j *Question, c *plan.Cell) Finding {
 	return f.exactly(f.Measured)
 }
 
-// refreshedGaps returns the predicted logit gap of two arms at refresh instants t,
-// multiples of the refresh interval, if each block converges.
-func (m *Model) refreshedGaps(c *plan.Cell) func(t int) float64 {
+// idealGaps adds the predicted logit gap of two arms at refresh instants, if each block converges.
+func idealGaps(m *Model, c *plan.Cell, o *store.Outcome) {
 	params := m.Params(c)
 	gaps := []float64{c.Start[0] - c.Start[1]}
 	for len(gaps) <= c.Settings.Run.Steps/c.Settings.Lag.Interval {
 		next, _ := RefreshedGap(params, gaps[len(gaps)-1])
 		gaps = append(gaps, next)
 	}
-	return func(t int) float64 { return gaps[t/c.Settings.Lag.Interval] }
+	recordNoiseless(o, c, sim.LogitGap,
+		func(t int) float64 { return gaps[t/c.Settings.Lag.Interval] })
 }
 
 // RefreshedGap returns the logit gap of two arms after an infinitely long block from the gap z; 0

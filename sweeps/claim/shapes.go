@@ -1,8 +1,6 @@
 package claim
 
 import (
-	"cmp"
-
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sim/measure"
@@ -52,79 +50,62 @@ func (n scalar) noiseless(*Model, *plan.Cell, *store.Outcome) {}
 
 // scalars is the shape of a claim about several estimates of a cell, or of one that the check
 // chooses.
-type scalars struct {
-	of func(m *Model, cells []*plan.Cell) []scalar // those that the check of a theory judges in a set
-}
+type scalars func(m *Model, cells []*plan.Cell) []scalar
 
-func (n scalars) quantities(check *config.Check, cells []*plan.Cell) (names []string) {
-	for _, one := range n.of(&Model{Check: check, Kind: check.Prediction, Fault: config.NoFault},
-		cells) {
+func (of scalars) quantities(check *config.Check, cells []*plan.Cell) (names []string) {
+	m := &Model{Check: check, Kind: check.Prediction, Fault: config.NoFault}
+	for _, one := range of(m, cells) {
 		names = append(names, one.quantity)
 	}
 	return names
 }
 
-func (n scalars) find(j *Question, set plan.CellSet) (findings []Finding) {
-	for _, one := range n.of(&j.Model, set.Cells) {
+func (of scalars) find(j *Question, set plan.CellSet) (findings []Finding) {
+	for _, one := range of(&j.Model, set.Cells) {
 		findings = append(findings, one.compare(j, set.Cells[0]))
 	}
 	return findings
 }
 
-func (n scalars) noiseless(*Model, *plan.Cell, *store.Outcome) {}
+func (of scalars) noiseless(*Model, *plan.Cell, *store.Outcome) {}
 
-// path is the shape of a claim about a quantity along the run of a cell.
-type path struct {
-	quantity func(check *config.Check) string
-	compare  func(j *Question, c *plan.Cell) Finding
-	records  sim.Quantity // what ideal is of; "": the check's quantity
-	// the run without noise, nil where the theory has none; nil: a bound alone is judged, or the
-	// theory follows no run
-	ideal func(m *Model, c *plan.Cell) func(t int) float64
-}
-
-func (p path) quantities(check *config.Check, _ []*plan.Cell) []string {
-	return []string{p.quantity(check)}
-}
-func (p path) find(j *Question, set plan.CellSet) []Finding {
-	return []Finding{p.compare(j, set.Cells[0])}
-}
-func (p path) noiseless(m *Model, c *plan.Cell, o *store.Outcome) {
-	if p.ideal == nil {
-		return
-	}
-	if at := p.ideal(m, c); at != nil {
-		o.SetTrajectory(noiselessSeries(c, cmp.Or(p.records, m.Check.Recorded()), at))
-	}
-}
-
-// summary is the shape of a claim about one number of all cells of a set.
-type summary struct {
+// number is the shape of a claim about one number of a set of cells, or of a run.
+type number struct {
 	quantity func(check *config.Check) string
 	compare  func(j *Question, set plan.CellSet) Finding
+	ideal    func(m *Model, c *plan.Cell, o *store.Outcome) // see claim.noiseless; nil: adds nothing
 }
 
-func (s summary) quantities(check *config.Check, _ []*plan.Cell) []string {
-	return []string{s.quantity(check)}
+func (n number) quantities(check *config.Check, _ []*plan.Cell) []string {
+	return []string{n.quantity(check)}
 }
-func (s summary) find(j *Question, set plan.CellSet) []Finding {
-	return []Finding{s.compare(j, set)}
+func (n number) find(j *Question, set plan.CellSet) []Finding {
+	return []Finding{n.compare(j, set)}
 }
-func (s summary) noiseless(*Model, *plan.Cell, *store.Outcome) {}
+func (n number) noiseless(m *Model, c *plan.Cell, o *store.Outcome) {
+	if n.ideal != nil {
+		n.ideal(m, c, o)
+	}
+}
+
+// inFirst compares in the only cell of a set.
+func inFirst(compare func(*Question, *plan.Cell) Finding) func(*Question, plan.CellSet) Finding {
+	return func(j *Question, set plan.CellSet) Finding { return compare(j, set.Cells[0]) }
+}
 
 // certain returns an estimate without error.
 func certain(name string, x float64) store.NamedEstimate {
 	return store.Store(name, measure.Certain(x))
 }
 
-// noiselessSeries returns a trajectory of one quantity, with the value at(t) and no
+// recordNoiseless sets the trajectory of an outcome to one quantity, with the value at(t) and no
 // error at each recorded step t.
-func noiselessSeries(c *plan.Cell, quantity sim.Quantity,
-	at func(t int) float64) *store.Trajectory {
+func recordNoiseless(o *store.Outcome, c *plan.Cell, quantity sim.Quantity,
+	at func(t int) float64) {
 	steps := sim.RecordedSteps(c.Settings.Run.Steps, c.Settings.Lag)
 	series := store.RecordedSeries{Quantity: quantity, StdErr: make([]store.Number, len(steps))}
 	for _, t := range steps {
 		series.Mean = append(series.Mean, store.Number(at(t)))
 	}
-	return &store.Trajectory{Steps: steps, Quantities: []store.RecordedSeries{series}}
+	o.SetTrajectory(&store.Trajectory{Steps: steps, Quantities: []store.RecordedSeries{series}})
 }
