@@ -1,8 +1,7 @@
 package theory
 
 import (
-	"encoding/binary"
-	"math"
+	"fmt"
 	"sync"
 
 	"grposim/option"
@@ -17,29 +16,29 @@ import (
 // concurrent use, and one equilibrium is not.
 type Cache struct {
 	*shared
-	paths      table[pathKey, *rom.Path]
-	equilibria table[equilibriumKey, *rest.Equilibrium]
+	paths      table[*rom.Path]
+	equilibria table[*rest.Equilibrium]
 	most       int // entries of equilibria
 }
 
 // shared is what the caches of several goroutines have in common.
 type shared struct {
-	predictions table[Key, *rom.Prediction]
-	settled     table[settledKey, rest.Settled]
-	networks    table[string, func() *policyNetwork] // of cells with a network, by force
-	ofNetworks  table[networkKey, *rom.Prediction]
+	predictions table[*rom.Prediction]
+	settled     table[rest.Settled]
+	networks    table[func() *policyNetwork] // of cells with a network, by force
+	ofNetworks  table[*rom.Prediction]
 }
 
 // table keeps values by key. It is safe for concurrent use.
-type table[K comparable, V any] struct {
+type table[V any] struct {
 	mutex sync.Mutex
-	known map[K]V
+	known map[string]V
 	size  int // of all values
 }
 
 // get returns the value of a key, which is computed where it is not known. Where the sizes of
 // all values exceed most, all are dropped.
-func (t *table[K, V]) get(key K, size, most int, compute func() V) V {
+func (t *table[V]) get(key string, size, most int, compute func() V) V {
 	t.mutex.Lock()
 	v, known := t.known[key]
 	t.mutex.Unlock()
@@ -53,16 +52,10 @@ func (t *table[K, V]) get(key K, size, most int, compute func() V) V {
 		return first
 	}
 	if t.size += size; t.known == nil || t.size > most {
-		t.known, t.size = make(map[K]V), size
+		t.known, t.size = make(map[string]V), size
 	}
 	t.known[key] = v
 	return v
-}
-
-// settledKey holds everything that rest.Settled depends on.
-type settledKey struct {
-	Key
-	from, to int
 }
 
 // Sizes that are cached before all are dropped: the number of predictions, of 4 kB each; the
@@ -70,7 +63,7 @@ type settledKey struct {
 // the entries of all equilibria. Each counts as one matrix of arms by arms, of which it stores
 // tens, and as fewEntries.
 const (
-	MaxPredictions = 1 << 13
+	maxPredictions = 1 << 13
 	maxCached      = 64
 	maxEntries     = 4_000_000
 	fewEntries     = 1000
@@ -85,57 +78,20 @@ func (cache *Cache) Sharing(goroutines int) *Cache {
 	return &Cache{shared: cache.shared, most: maxEntries / goroutines}
 }
 
-// Key is comparable. It holds everything that a prediction depends on.
-type Key struct {
-	equilibriumKey
-	optimizer option.Optimizer
-	lag       option.Lag
-	extent    rest.Extent
+// keyOf returns a text of parameters, and of what else a value depends on.
+func keyOf(p rom.Params, more ...any) string {
+	if m := p.Measured; m != nil {
+		more = append(more, m.Fresh.RawMatrix().Data, m.Stale.RawMatrix().Data)
+		p.Measured = nil
+	}
+	return fmt.Sprintln(append(more, p)...)
 }
 
-// KeyOf returns the key of an extent of the prediction for parameters.
-func KeyOf(p rom.Params, of rest.Extent) Key {
-	return Key{newEquilibriumKey(&p), p.Optimizer, p.Lag, of}
-}
-
-// equilibriumKey holds everything that an equilibrium depends on: rom.Params without lag, and of
-// the optimizer the largest norm. Lists are bytes, so that it is comparable.
-type equilibriumKey struct {
-	arms, reference, start, fresh, stale string
-
-	first, second, starts string // of the prompts
-
-	estimator  option.Estimator
-	update     option.ReferenceUpdate
-	maxNorm    float64
-	factors    rom.Factors
-	parameters option.Parameters
-	order      option.PromptOrder
-}
-
-func newEquilibriumKey(p *rom.Params) equilibriumKey {
-	key := equilibriumKey{
-		reference: bytesOf(p.Reference...), start: bytesOf(p.Start...),
-		first: bytesOf(p.Prompts.First...), second: bytesOf(p.Prompts.Second...), starts: bytesOf(p.Prompts.Starts...),
-		estimator: p.Estimator, update: p.ReferenceUpdate, maxNorm: p.Optimizer.MaxNorm, factors: p.Factors,
-		parameters: p.Prompts.Parameters, order: p.Prompts.Order,
-	}
-	for _, arm := range p.Arms {
-		key.arms += bytesOf(float64(arm.Law), arm.Mean, arm.Std)
-	}
-	if p.Measured != nil {
-		key.fresh, key.stale = bytesOf(p.Measured.Fresh.RawMatrix().Data...), bytesOf(p.Measured.Stale.RawMatrix().Data...)
-	}
-	return key
-}
-
-// bytesOf returns the concatenated bits of numbers; "" for none.
-func bytesOf(numbers ...float64) string {
-	var bytes []byte
-	for _, x := range numbers {
-		bytes = binary.LittleEndian.AppendUint64(bytes, math.Float64bits(x))
-	}
-	return string(bytes)
+// equilibriumKey is keyOf what an equilibrium depends on: not the lag, and of the optimizer the
+// largest norm.
+func equilibriumKey(p rom.Params) string {
+	p.Lag, p.Optimizer = option.Lag{}, option.Optimizer{MaxNorm: p.Optimizer.MaxNorm}
+	return keyOf(p)
 }
 
 // Predict returns the prediction for settings at their fixed point. Length and number of
@@ -158,14 +114,14 @@ func Whole(s *config.Settings) rest.Extent {
 
 // At returns the prediction for settings at a measured stiffness; nil stands for the
 // stiffness of the theory.
-func (cache *Cache) At(s *config.Settings, factors rom.Factors, measured *rom.Measured, of rest.Extent) *rom.Prediction {
+func (cache *Cache) At(s *config.Settings, factors rom.Factors, measured *rom.Measured,
+	of rest.Extent) *rom.Prediction {
 	if s.Deep() {
 		return cache.atNetwork(s, factors, of)
 	}
 	params := Params(s, factors)
 	params.Measured = measured
-	key := KeyOf(params, of)
-	return cache.predictions.get(key, 1, MaxPredictions, func() *rom.Prediction {
+	return cache.predictions.get(keyOf(params, of), 1, maxPredictions, func() *rom.Prediction {
 		return new(cache.Equilibrium(params).PredictPart(params.Optimizer, params.Lag, of))
 	})
 }
@@ -179,9 +135,9 @@ func (cache *Cache) PredictRegime(s *config.Settings) *rom.Prediction {
 // the warm-up.
 func (cache *Cache) Settled(s *config.Settings, factors rom.Factors) rest.Settled {
 	params, warmup := Params(s, factors), s.Optimizer.Schedule.Warmup
-	key := settledKey{KeyOf(params, rest.StationaryLaw), max(s.Run.BurnIn-warmup, 0), s.Run.Steps - warmup}
-	return cache.settled.get(key, 1, MaxPredictions, func() rest.Settled {
-		return cache.Equilibrium(params).Settled(params.Optimizer, params.Lag, key.from, key.to)
+	from, to := max(s.Run.BurnIn-warmup, 0), s.Run.Steps-warmup
+	return cache.settled.get(keyOf(params, from, to), 1, maxPredictions, func() rest.Settled {
+		return cache.Equilibrium(params).Settled(params.Optimizer, params.Lag, from, to)
 	})
 }
 
@@ -189,7 +145,7 @@ func (cache *Cache) Settled(s *config.Settings, factors rom.Factors) rest.Settle
 // measured stiffness comes from that of the theory as derived, which has the same fixed point.
 func (cache *Cache) Equilibrium(params rom.Params) *rest.Equilibrium {
 	entries := fewEntries + len(params.Arms)*len(params.Arms)
-	return cache.equilibria.get(newEquilibriumKey(&params), entries, cache.most, func() *rest.Equilibrium {
+	return cache.equilibria.get(equilibriumKey(params), entries, cache.most, func() *rest.Equilibrium {
 		factors, measured := params.Factors, params.Measured
 		if factors == rom.Unit && measured == nil {
 			return rest.NewEquilibrium(params)
@@ -198,16 +154,6 @@ func (cache *Cache) Equilibrium(params rom.Params) *rest.Equilibrium {
 		derived.Factors, derived.Measured = rom.Unit, nil
 		return cache.Equilibrium(derived).With(factors, measured)
 	})
-}
-
-// pathKey holds everything that a predicted path of a cell depends on.
-type pathKey struct {
-	Key
-	start  string // the logits at step 0
-	of     rom.Observed
-	size   Size
-	period int // of refreshes in the run, which with its length decides the steps
-	length int
 }
 
 // Size says whether a path comes with the predicted size of what it neglects.
@@ -220,8 +166,10 @@ const (
 
 // Mean returns the mean of an observed number over runs of a cell from the logits start, at the
 // steps of ComparedSteps. Nothing may write into it.
-func (cache *Cache) Mean(of rom.Observed, params rom.Params, s *config.Settings, start []float64, steps []int, size Size) *rom.Path {
-	key := pathKey{KeyOf(params, rest.DynamicsAlone), bytesOf(start...), of, size, s.Lag.StepsPerSnapshot(), s.Run.Steps}
+func (cache *Cache) Mean(of rom.Observed, params rom.Params, s *config.Settings, start []float64,
+	steps []int, size Size) *rom.Path {
+	// the period of refreshes and the length of the run decide the steps
+	key := keyOf(params, start, of, size, s.Lag.StepsPerSnapshot(), s.Run.Steps)
 	return cache.paths.get(key, 1, maxCached, func() *rom.Path {
 		if size == Unsized {
 			return &path.PathsAlone(params, start, steps, of)[0]

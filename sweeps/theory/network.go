@@ -172,7 +172,7 @@ func (cache *Cache) FixedNetwork(s *config.Settings) *sim.Network {
 func (cache *Cache) network(s *config.Settings) *policyNetwork {
 	of := *s
 	of.Seed = 0
-	once := cache.networks.get(config.ForceID(&of), 1, MaxPredictions, func() func() *policyNetwork {
+	once := cache.networks.get(config.ForceID(&of), 1, maxPredictions, func() func() *policyNetwork {
 		return sync.OnceValue(func() *policyNetwork { return newNetwork(&of) })
 	})
 	return once() // takes seconds

@@ -22,8 +22,8 @@ import (
 // if the whole force were stale; RuleAtStiffness is the paper's rule at λ. Of variances
 // LeadingOrder is the law at the fixed point of the start, and Exact that along its slide.
 func (cache *Cache) atNetwork(s *config.Settings, factors rom.Factors, of rest.Extent) *rom.Prediction {
-	key := networkKey{string(config.Canonical(*s)), factors, of}
-	return cache.ofNetworks.get(key, 1, MaxPredictions, func() *rom.Prediction {
+	key := fmt.Sprintf("%s %v %v", config.Canonical(*s), factors, of)
+	return cache.ofNetworks.get(key, 1, maxPredictions, func() *rom.Prediction {
 		switch {
 		case factors == rom.Unit:
 			return cache.network(s).predict(s, of)
@@ -32,13 +32,6 @@ func (cache *Cache) atNetwork(s *config.Settings, factors rom.Factors, of rest.E
 		}
 		return stiffer(cache.atNetwork(s, rom.Unit, of), factors.Stiffness)
 	})
-}
-
-// networkKey holds everything that the prediction of a cell with a network depends on.
-type networkKey struct {
-	settings string
-	factors  rom.Factors
-	of       rest.Extent
 }
 
 // with returns the network with the constants of the theory scaled by factors; n itself without a

@@ -10,7 +10,6 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
-	"grposim/rom/rest"
 	"grposim/sim"
 	"grposim/sweeps/config"
 )
@@ -107,10 +106,7 @@ func TestEveryParameterIsInTheKey(t *testing.T) {
 	s.Prompts = config.Prompts{Count: 2, Parameters: option.Tabular, Order: option.Shuffled, Start: config.BetaLaw{Alpha: 1, Beta: 1}}
 	p := Params(&s, rom.Unit)
 	p.Measured = &rom.Measured{Fresh: mat.NewDense(1, 1, nil), Stale: mat.NewDense(1, 1, nil)}
-	keyOf := func(p rom.Params) Key {
-		return Key{newEquilibriumKey(&p), p.Optimizer, p.Lag, rest.Everything}
-	}
-	keys := map[Key]string{keyOf(p): "unchanged"}
+	keys := map[string]string{keyOf(p): "unchanged"}
 	var walk func(path string, v reflect.Value)
 	walk = func(path string, v reflect.Value) {
 		switch v.Kind() {
@@ -157,7 +153,7 @@ func TestEveryParameterIsInTheKey(t *testing.T) {
 	keys[keyOf(p)] = "two logits of the reference"
 	walk("Params", reflect.ValueOf(&p).Elem())
 	other := p
-	if other.Optimizer.MaxNorm++; newEquilibriumKey(&other) == newEquilibriumKey(&p) {
+	if other.Optimizer.MaxNorm++; equilibriumKey(other) == equilibriumKey(p) {
 		t.Error("another largest norm has the same equilibrium")
 	}
 }
