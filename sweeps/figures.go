@@ -89,6 +89,12 @@ type FigurePoint struct {
 // BarePoint returns a point without interval.
 func BarePoint(x, y float64) FigurePoint { return FigurePoint{x, y, math.NaN(), math.NaN()} }
 
+// point adds a point without interval, and within one with an interval.
+func (s *FigureSeries) point(x, y float64) { s.Points = append(s.Points, BarePoint(x, y)) }
+func (s *FigureSeries) within(x, y, lo, hi float64) {
+	s.Points = append(s.Points, FigurePoint{x, y, lo, hi})
+}
+
 // figureSource holds the checks that one figure shows, and their cells and verdicts.
 type figureSource struct {
 	picture  picture
@@ -121,7 +127,7 @@ func namesOf(sources []*figureSource) []string {
 		if check.Prediction != "" && !slices.ContainsFunc(d.checks, different) {
 			name += "-" + string(check.Prediction)
 		}
-		if d.picture.shows == hypothesisAlone {
+		if d.picture.alone {
 			name += "-" + strings.ReplaceAll(string(check.Hypothesis.Relation), "_", "-")
 		}
 		if taken[name]++; taken[name] > 1 {
@@ -151,23 +157,21 @@ func (d *figureSource) add(set plan.CellSet) {
 func (d *figureSource) failing() string {
 	var words []string
 	for _, kind := range []rom.Kind{rom.LeadingOrder, rom.PaperRule, rom.RuleAtStiffness} {
-		claimed, held, failed := 0, 0, 0
-		for i := range d.verdicts {
-			v := d.verdicts[i]
+		held, failed, missed := 0, 0, 0
+		for _, v := range d.verdicts {
 			switch {
 			case v.PredictionKind != kind || v.Verdict == judge.OutOfScope:
 			case v.Expect == config.Holds:
 				held++
 			case v.Verdict == judge.Agree:
-				claimed++
 				failed++
 			default:
-				claimed++
+				missed++
 			}
 		}
 		switch {
-		case claimed == 0:
-		case failed < claimed:
+		case failed+missed == 0:
+		case missed > 0:
 			words = append(words, kindWords[kind]+" expected to fail, but does not")
 		case held > 0:
 			words = append(words, kindWords[kind]+" fails here in part")
@@ -180,8 +184,17 @@ func (d *figureSource) failing() string {
 
 // kindWords names the kinds of prediction in titles and legends.
 var kindWords = map[rom.Kind]string{
-	rom.Exact: "exact", rom.Expansion: "expansion in 1/G", rom.LeadingOrder: "leading order", rom.PaperRule: "paper’s formula",
+	rom.Exact: "exact", rom.Expansion: "expansion in 1/G", rom.LeadingOrder: "leading order",
+	rom.PaperRule:       "paper’s formula",
 	rom.RuleAtStiffness: "paper’s formula at λ of the stiffest mode",
+}
+
+// firstCells returns the first cell of each set.
+func firstCells(sets []plan.CellSet) (cells []*plan.Cell) {
+	for _, set := range sets {
+		cells = append(cells, set.Cells[0])
+	}
+	return cells
 }
 
 // variantsOf returns the distinct variants of the sets, in the order of the file.
@@ -198,16 +211,17 @@ func variantsOf(sets []plan.CellSet) []string {
 // drawDeviations shows the measured value of each verdict that is in scope: as measured/predicted
 // where the margin is relative, else as (measured − predicted)/margin.
 func drawDeviations(j *claim.Question, d *figureSource) Figure {
-	about := j.Check.Claim.Name
+	about, relative := j.Check.Claim.Name, j.Check.Margin > 0
 	f := Figure{
-		Title: about + ": measured / predicted", YLabel: "measured / predicted",
-		Caption: "Each verdict of this claim that is in scope, against its prediction: a check that expects the prediction to hold agrees where the whole interval lies inside the band, one that expects it to fail where the interval lies wholly outside.",
+		YLabel: "measured / predicted",
+		Caption: "Each verdict of this claim that is in scope, against its prediction: a check that " +
+			"expects the prediction to hold agrees where the whole interval lies inside the band, one " +
+			"that expects it to fail where the interval lies wholly outside.",
 	}
-	relative := j.Check.Margin > 0
 	if !relative {
-		f.Title = about + ": (measured − predicted) / margin"
 		f.YLabel = "(measured − predicted) / margin"
 	}
+	f.Title = about + ": " + f.YLabel
 	measured := FigureSeries{Name: "measured", Group: "measured", Mark: Measured}
 	predicted := FigureSeries{Name: "predicted ± margin", Group: "predicted", Mark: Predicted}
 	several := len(claim.Quantities(j.Check, d.sets[0])) > 1
@@ -227,9 +241,9 @@ func drawDeviations(j *claim.Question, d *figureSource) Figure {
 		}
 		at := func(y float64) float64 { return (y - zero) / unit }
 		lo, hi := at(float64(v.Lo)), at(float64(v.Hi))
-		measured.Points = append(measured.Points, FigurePoint{x, at(float64(v.Measured)), min(lo, hi), max(lo, hi)})
+		measured.within(x, at(float64(v.Measured)), min(lo, hi), max(lo, hi))
 		centre, width := at(float64(v.Predicted)), math.Abs(float64(v.Margin)/unit)
-		predicted.Points = append(predicted.Points, FigurePoint{x, centre, centre - width, centre + width})
+		predicted.within(x, centre, centre-width, centre+width)
 	}
 	f.Series = []FigureSeries{predicted, measured}
 	if len(f.Categories) == 0 {
@@ -241,11 +255,9 @@ func drawDeviations(j *claim.Question, d *figureSource) Figure {
 // withoutVariant returns a cell's label without the leading variant, and with numbers of
 // five or more decimals rounded to four digits.
 func withoutVariant(label, variant string) string {
-	return longNumber.ReplaceAllStringFunc(strings.TrimSpace(strings.TrimPrefix(label, variant)), func(text string) string {
-		x, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			return text
-		}
+	label = strings.TrimSpace(strings.TrimPrefix(label, variant))
+	return longNumber.ReplaceAllStringFunc(label, func(text string) string {
+		x, _ := strconv.ParseFloat(text, 64) // longNumber matches numbers alone
 		return strconv.FormatFloat(x, 'g', 4, 64)
 	})
 }
@@ -256,33 +268,16 @@ var longNumber = regexp.MustCompile(`[0-9]+\.[0-9]{5,}`)
 // picture describes the figures of the checks of a claim. The zero picture is replaced by
 // deviationPicture.
 type picture struct {
-	shows shown
+	claims bool // a hypothesis of its check is shown too: else it has a picture of its own
+	alone  bool // a hypothesis is shown without what the theory predicts
+	across bool // one figure has the variants side by side: else each variant has a figure
 	// family returns the family of a check: checks of equal family share a figure. A
 	// check of family "" has a figure of its own; so has every check if family is nil.
 	family func(check *config.Check) string
-	spans  span // the variants that one figure shows
 	// draw returns the figure except for its name and the variant in its title; j is the
 	// judgement of the first of the checks.
 	draw func(j *claim.Question, d *figureSource) Figure
 }
-
-// shown is what of its checks a picture shows.
-type shown int
-
-const (
-	// what was measured and predicted: a hypothesis has a picture of its own
-	predictions              shown = iota
-	predictionsAndHypotheses       // a hypothesis too
-	hypothesisAlone                // what was measured, and a hypothesis about it
-)
-
-// span is the range of variants that one figure shows.
-type span int
-
-const (
-	oneVariant  span = iota // one figure per variant
-	allVariants             // one figure, with the variants side by side
-)
 
 // byClaim returns the family of all checks of the same claim.
 func byClaim(check *config.Check) string { return check.Claim.Name }

@@ -17,27 +17,26 @@ import (
 // claims. Single cells on a line are drawn over their parameter, others side by side.
 func drawHypothesis(j *claim.Question, d *figureSource) Figure {
 	h := j.Check.Hypothesis
-	var cells []*plan.Cell
-	var values overValues
-	single := true
-	for i, v := range d.verdicts { // one a set
-		cells = append(cells, d.sets[i].Cells[0])
-		values = append(values, overValue{float64(v.Measured), float64(v.Lo), float64(v.Hi), []float64{float64(v.Hypothesis.Predicted)}})
-		single = single && len(d.sets[i].Cells) == 1
-	}
-	param := ""
-	if single {
+	cells, param := firstCells(d.sets), ""
+	several := slices.ContainsFunc(d.sets, func(set plan.CellSet) bool { return len(set.Cells) > 1 })
+	if !several {
 		param = abscissa(cells)
+	}
+	var values []overValue
+	for _, v := range d.verdicts { // one a set
+		values = append(values, overValue{float64(v.Measured), float64(v.Lo), float64(v.Hi),
+			[]float64{float64(v.Hypothesis.Predicted)}})
 	}
 	f := drawValues(j.Check, cells, values, param, overPicture{
 		title: j.Check.Claim.Name + ", and what the file claims", label: d.verdicts[0].Quantity,
-		caption:  "The band holds the values that the file claims. The claim holds where the whole interval lies inside, and is refuted where it lies wholly outside.",
+		caption: "The band holds the values that the file claims. The claim holds where the whole " +
+			"interval lies inside, and is refuted where it lies wholly outside.",
 		theories: []theoryLine{{"", "predicted by the theory"}},
 	})
 	if h.Value <= 0 {
 		f.YScale = LinearAxis
 	}
-	if !single {
+	if several {
 		f.Categories = nil
 		for _, set := range d.sets {
 			f.Categories = append(f.Categories, withoutVariant(set.Label, d.variant))
@@ -54,7 +53,7 @@ func drawHypothesis(j *claim.Question, d *figureSource) Figure {
 	}
 	slices.Sort(places)
 	for _, x := range slices.Compact(places) {
-		claimed.Points = append(claimed.Points, FigurePoint{x, h.Value, lo, hi})
+		claimed.within(x, h.Value, lo, hi)
 	}
 	f.Series = append([]FigureSeries{claimed}, f.Series...)
 	return f
@@ -91,7 +90,8 @@ func claimedSlope(v *judge.Verdict, measured []FigurePoint) FigureSeries {
 	least, most := v.Hypothesis.Allowed(margin)
 	for _, place := range places {
 		at := func(slope float64) float64 { return fp.MathExp(y + slope*(math.Log(place)-x)) }
-		claimed.Points = append(claimed.Points, FigurePoint{place, at(v.Hypothesis.Value), min(at(least), at(most)), max(at(least), at(most))})
+		low, high := at(least), at(most)
+		claimed.within(place, at(v.Hypothesis.Value), min(low, high), max(low, high))
 	}
 	return claimed
 }

@@ -46,18 +46,16 @@ const shortRun = 1000
 // coursesOf returns an empty picture of means of a recorded quantity over steps.
 func coursesOf(quantity sim.Quantity, title string, sets []plan.CellSet) Figure {
 	f := Figure{Title: title + drawnOf(sets), XLabel: "optimizer step", YLabel: labelOf(quantity)}
-	for _, set := range sets {
-		if set.Cells[0].Settings.Run.Steps > shortRun {
-			f.XScale = LogAxis
-		}
+	long := func(set plan.CellSet) bool { return set.Cells[0].Settings.Run.Steps > shortRun }
+	if slices.ContainsFunc(sets, long) {
+		f.XScale = LogAxis
 	}
 	return f
 }
 
 // labelOf returns the label of an axis of a recorded quantity.
 func labelOf(quantity sim.Quantity) string {
-	i := slices.IndexFunc(QuantityColumns,
-		func(c store.Column) bool { return c.Name == string(quantity) })
+	i := slices.Index(names(QuantityColumns), string(quantity))
 	switch label := claim.Noun(quantity); {
 	case quantity == sim.ExpectedReward:
 		return "expected reward J"
@@ -77,7 +75,8 @@ func drawCurves(j *claim.Question, d *figureSource) Figure {
 	quantity := j.Check.Recorded()
 	mean := "Mean " + claim.Noun(quantity)
 	f := coursesOf(quantity, mean+" against the predicted curve", sets)
-	f.Caption = "Where the theory holds, the points, which are means over the replicas, follow the line of their colour at every step."
+	f.Caption = "Where the theory holds, the points, which are means over the replicas, " +
+		"follow the line of their colour at every step."
 	if against != "" {
 		f.Title = mean + " against the " + against + drawnOf(sets)
 		f.Caption = "Where the " + against +
@@ -111,12 +110,11 @@ func drawCurves(j *claim.Question, d *figureSource) Figure {
 				if measured.Mark == Predicted {
 					lo, hi = math.NaN(), math.NaN()
 				}
-				measured.Points = append(measured.Points, FigurePoint{x, e.Mean, lo, hi})
+				measured.within(x, e.Mean, lo, hi)
 			}
-			spread.Points = append(spread.Points,
-				FigurePoint{x, float64(q[2]), float64(q[0]), float64(q[4])})
+			spread.within(x, float64(q[2]), float64(q[0]), float64(q[4]))
 			if !theory.Out() {
-				predicted.Points = append(predicted.Points, BarePoint(x, curve.At(t)))
+				predicted.point(x, curve.At(t))
 			}
 		}
 		if len(sets) == 1 && !c.Deterministic() {
@@ -132,7 +130,9 @@ func drawCurves(j *claim.Question, d *figureSource) Figure {
 func drawFits(j *claim.Question, d *figureSource) Figure {
 	sets := d.sets
 	f := coursesOf(sim.ExpectedReward, "A free exponential fitted to the mean reward", sets)
-	f.Caption = "The mean field should pass through the simulated points. A fitted exponential that does so too shows only that the curve has this form: compare its rate with that of the reduced-order model, which has no fitted constant."
+	f.Caption = "The mean field should pass through the simulated points. A fitted exponential that " +
+		"does so too shows only that the curve has this form: compare its rate with that of the " +
+		"reduced-order model, which has no fitted constant."
 	f.XScale = LinearAxis // the fit gives every step the same weight
 	for _, set := range thinned(sets) {
 		c := set.Cells[0]
@@ -160,13 +160,12 @@ func drawFits(j *claim.Question, d *figureSource) Figure {
 		end, amplitude := exponentialAt(rate.Mean, steps, c.Rewards(recorded))
 		for _, t := range steps {
 			x := float64(t)
-			exponential.Points = append(exponential.Points,
-				BarePoint(x, end-amplitude*fp.MathExp(-rate.Mean*x)))
+			exponential.point(x, end-amplitude*fp.MathExp(-rate.Mean*x))
 			if !exact.Out() {
-				predicted.Points = append(predicted.Points, BarePoint(x, curve.At(t)))
+				predicted.point(x, curve.At(t))
 			}
 			if !leading.Out() {
-				oscillator.Points = append(oscillator.Points, BarePoint(x, closed.At(t)))
+				oscillator.point(x, closed.At(t))
 			}
 		}
 		f.Series = append(f.Series, predicted, exponential, oscillator, measured)
@@ -210,14 +209,12 @@ func exponentialAt(rate float64, steps []int, reward []float64) (a, b float64) {
 // drawTimes returns a picture of the times over the swept parameter over which the cells form
 // lines; without one of the curves and the level.
 func drawTimes(j *claim.Question, d *figureSource) Figure {
-	var cells []*plan.Cell
-	for _, set := range d.sets {
-		cells = append(cells, set.Cells[0])
-	}
-	if abscissa(cells) != "" {
+	if abscissa(firstCells(d.sets)) != "" {
 		f := figureOver(j, d.sets, overPicture{
 			title: "Optimizer " + claim.TimeToLevel(j.Check), label: "optimizer steps",
-			caption:  "Points are the steps at which the mean over the replicas first reaches the level, with their intervals. The theory holds where they lie on its line; a run that is too short has no point of its own, and its interval is open above.",
+			caption: "Points are the steps at which the mean over the replicas first reaches the level, " +
+				"with their intervals. The theory holds where they lie on its line; a run that is too " +
+				"short has no point of its own, and its interval is open above.",
 			theories: []theoryLine{{"", "predicted"}},
 		}, inCell(config.TimeToLevel))
 		f.YScale = LogAxis
@@ -231,9 +228,8 @@ func drawTimes(j *claim.Question, d *figureSource) Figure {
 			continue
 		}
 		level := FigureSeries{Name: "level", Group: withoutVariant(set.Label, c.Variant), Mark: Reference}
-		for _, t := range []int{1, c.Settings.Run.Steps} {
-			level.Points = append(level.Points, BarePoint(float64(t), at))
-		}
+		level.point(1, at)
+		level.point(float64(c.Settings.Run.Steps), at)
 		f.Series = append(f.Series, level)
 	}
 	return f
@@ -244,11 +240,11 @@ func drawTimes(j *claim.Question, d *figureSource) Figure {
 func drawOrbits(j *claim.Question, d *figureSource) Figure {
 	f := Figure{Title: "Logit gap from refresh to refresh" + drawnOf(d.sets), XLabel: "refresh",
 		YLabel: "logit gap z"}
-	f.Caption = "Where the published map holds, its orbit passes through every simulated point; an error of the map grows from refresh to refresh."
+	f.Caption = "Where the published map holds, its orbit passes through every simulated point; " +
+		"an error of the map grows from refresh to refresh."
 	for _, set := range thinned(d.sets) {
 		c := set.Cells[0]
-		o := j.Outcome(c)
-		recorded := j.Trajectory(o, sim.LogitGap)
+		recorded := j.Trajectory(j.Outcome(c), sim.LogitGap)
 		if recorded == nil {
 			continue
 		}
@@ -261,12 +257,12 @@ func drawOrbits(j *claim.Question, d *figureSource) Figure {
 		for i, t := range recorded.Steps {
 			if t%period == 0 {
 				last = t / period
-				measured.Points = append(measured.Points, BarePoint(float64(last), float64(gaps.Mean[i])))
+				measured.point(float64(last), float64(gaps.Mean[i]))
 			}
 		}
 		params := j.Params(c)
 		for z := float64(gaps.Mean[0]); n <= last && !math.IsNaN(z); n++ {
-			predicted.Points = append(predicted.Points, BarePoint(float64(n), z))
+			predicted.point(float64(n), z)
 			next, within := claim.RefreshedGap(params, z)
 			if !within.In {
 				break
@@ -283,17 +279,17 @@ func drawOverThreshold(j *claim.Question, d *figureSource) Figure {
 	f := coursesOf(sim.ExpectedReward, "Learning rate over the threshold of its place, along the run",
 		d.sets)
 	f.YLabel = "ηλ/κ*"
-	f.Caption = "The margin is 1 less the line. Beyond the threshold of the nearest fixed point a run sharpens, passes the edge at 1, and is led back to it."
+	f.Caption = "The margin is 1 less the line. Beyond the threshold of the nearest fixed point a run " +
+		"sharpens, passes the edge at 1, and is led back to it."
 	edge := FigureSeries{Name: "the edge", Mark: Reference}
 	for _, set := range thinned(d.sets) {
 		c := set.Cells[0]
 		steps, shares := j.OverThreshold(c)
-		// a line
 		line := FigureSeries{Name: "simulated", Group: withoutVariant(set.Label, c.Variant),
-			Mark: Predicted}
+			Mark: Predicted} // a line
 		for i, t := range steps {
 			if t > 0 {
-				line.Points = append(line.Points, BarePoint(float64(t), shares[i]))
+				line.point(float64(t), shares[i])
 			}
 		}
 		f.Series = append(f.Series, line)
@@ -312,7 +308,9 @@ func drawLaws(j *claim.Question, d *figureSource) Figure {
 	f := Figure{Title: "Laws fitted to a run without inertia, " +
 		cmp.Or(withoutVariant(set.Label, c.Variant), "the only cell"), XLabel: "optimizer step",
 		YLabel: "reward"}
-	f.Caption = "The run has no inertia. Where several laws, with and without inertia, follow its curve within the noise of a log, a good fit does not identify the dynamics. The forecast is fitted to the left of the vertical line only."
+	f.Caption = "The run has no inertia. Where several laws, with and without inertia, follow its curve " +
+		"within the noise of a log, a good fit does not identify the dynamics. The forecast is fitted " +
+		"to the left of the vertical line only."
 	curve, theory := j.By("").Curve(c)
 	recorded := j.Trajectory(j.Outcome(c), sim.ExpectedReward)
 	if recorded == nil || theory.Out() {
@@ -322,16 +320,15 @@ func drawLaws(j *claim.Question, d *figureSource) Figure {
 	line := func(name, group string, mark Mark, at func(i int) float64) {
 		s := FigureSeries{Name: name, Group: group, Mark: mark}
 		for i, t := range steps {
-			s.Points = append(s.Points, BarePoint(float64(t), at(i)))
+			s.point(float64(t), at(i))
 		}
 		f.Series = append(f.Series, s)
 	}
 	const quantile95 = 1.645 // of the standard normal law
 	noise := FigureSeries{Name: "mean of two logs, 5–95 %", Group: "reward", Mark: Spread}
 	for i, v := range j.LogNoise(c) {
-		noise.Points = append(noise.Points,
-			FigurePoint{float64(steps[i]), reward[i],
-				reward[i] - quantile95*math.Sqrt(v), reward[i] + quantile95*math.Sqrt(v)})
+		half := quantile95 * math.Sqrt(v)
+		noise.within(float64(steps[i]), reward[i], reward[i]-half, reward[i]+half)
 	}
 	f.Series = append(f.Series, noise)
 	line("mean field", "reward", Predicted, func(i int) float64 { return reward[i] })
@@ -342,21 +339,22 @@ func drawLaws(j *claim.Question, d *figureSource) Figure {
 		}
 	}
 	known := measure.KnownPoints(len(steps))
-	origin := float64(steps[known-1])
+	origin, highest := float64(steps[known-1]), 1.2*slices.Max(reward)
 	if fit, ok := measure.FitLaw(measure.CriticallyDamped, steps[:known], reward[:known]); ok {
 		forecast := FigureSeries{Name: fmt.Sprintf(
 			"critically-damped, from the first 30 %%, plateau %.2g", fit.Plateau), Group: "forecast",
 			Mark: Boundary}
 		for _, t := range steps {
-			if x := fit.At(t); x <= 1.2*slices.Max(reward) {
-				forecast.Points = append(forecast.Points, BarePoint(float64(t), x))
+			if x := fit.At(t); x <= highest {
+				forecast.point(float64(t), x)
 			}
 		}
 		f.Series = append(f.Series, forecast)
 	}
-	f.Series = append(f.Series, FigureSeries{Name: "30 %", Group: "forecast", Mark: Boundary,
-		Points: []FigurePoint{BarePoint(origin, 0), BarePoint(origin, 1.2*slices.Max(reward))}})
-	f.Series = append(f.Series, FigureSeries{Name: "simulated mean of J", Group: "reward",
-		Mark: Measured, Points: meansOf(j, c, recorded, steps[len(steps)-1])})
+	f.Series = append(f.Series,
+		FigureSeries{Name: "30 %", Group: "forecast", Mark: Boundary,
+			Points: []FigurePoint{BarePoint(origin, 0), BarePoint(origin, highest)}},
+		FigureSeries{Name: "simulated mean of J", Group: "reward", Mark: Measured,
+			Points: meansOf(j, c, recorded, steps[len(steps)-1])})
 	return f
 }

@@ -28,11 +28,8 @@ type overPicture struct {
 	over string
 }
 
-// comparison compares the number of a cell that a figure shows with a prediction.
-type comparison func(j *claim.Question, c *plan.Cell) claim.Finding
-
-// inCell returns the comparison of a claim's number.
-func inCell(of *config.Claim) comparison {
+// inCell returns a function that compares a claim's number with a prediction.
+func inCell(of *config.Claim) func(*claim.Question, *plan.Cell) claim.Finding {
 	return func(j *claim.Question, c *plan.Cell) claim.Finding { return j.InCell(of, c) }
 }
 
@@ -45,11 +42,14 @@ type theoryLine struct {
 // drawOver returns a function that draws the number of a claim per cell over the parameter that
 // abscissa finds, with a group for each setting of the other swept parameters. If there
 // is no such parameter the cells are categories side by side.
-func drawOver(picture *overPicture, of *config.Claim) func(*claim.Question, *figureSource) Figure {
-	return func(j *claim.Question, d *figureSource) Figure { return figureOver(j, d.sets, *picture, inCell(of)) }
+func drawOver(of *config.Claim, over overPicture) func(*claim.Question, *figureSource) Figure {
+	return func(j *claim.Question, d *figureSource) Figure {
+		return figureOver(j, d.sets, over, inCell(of))
+	}
 }
 
-func figureOver(j *claim.Question, sets []plan.CellSet, picture overPicture, compare comparison) Figure {
+func figureOver(j *claim.Question, sets []plan.CellSet, picture overPicture,
+	compare func(*claim.Question, *plan.Cell) claim.Finding) Figure {
 	var cells []*plan.Cell
 	for _, set := range sets {
 		// those of a set across cells are judged singly too, or drawn like them
@@ -62,8 +62,26 @@ func figureOver(j *claim.Question, sets []plan.CellSet, picture overPicture, com
 	if cells[0].Settings.Deep() && picture.deep != nil {
 		picture.theories = picture.deep
 	}
-	values := valuesOf(j, cells, &picture, compare)
-	if picture.ratio != "" && values.divide() {
+	var values []overValue
+	for _, c := range cells {
+		var v overValue
+		if picture.theories == nil {
+			f := compare(j, c)
+			v.measured, v.lo, v.hi = f.Measured, f.Lo, f.Hi
+		}
+		for i, theory := range picture.theories {
+			f := compare(j.By(theory.kind), c)
+			if i == 0 {
+				v.measured, v.lo, v.hi = f.Measured, f.Lo, f.Hi
+			}
+			if f.Predicted.Out() || math.IsInf(f.Predicted.Value, 0) {
+				f.Predicted.Value = math.NaN()
+			}
+			v.predicted = append(v.predicted, f.Predicted.Value)
+		}
+		values = append(values, v)
+	}
+	if picture.ratio != "" && divide(values) {
 		picture.label = picture.ratio
 	}
 	return drawValues(j.Check, cells, values, cmp.Or(picture.over, abscissa(cells)), picture)
@@ -71,7 +89,8 @@ func figureOver(j *claim.Question, sets []plan.CellSet, picture overPicture, com
 
 // drawValues draws one value per cell, in the order of the cells, over a parameter or, if it
 // is "", side by side.
-func drawValues(check *config.Check, cells []*plan.Cell, values overValues, param string, picture overPicture) Figure {
+func drawValues(check *config.Check, cells []*plan.Cell, values []overValue, param string,
+	picture overPicture) Figure {
 	settings := &cells[0].Settings
 	f := Figure{Title: picture.title, Caption: picture.caption, YLabel: picture.label}
 	found := "measured"
@@ -131,12 +150,13 @@ func drawValues(check *config.Check, cells []*plan.Cell, values overValues, para
 			x := abscissaValue(param, cells[i])
 			if !inLine {
 				x = float64(len(f.Categories))
-				f.Categories = append(f.Categories, cmp.Or(withoutVariant(cells[i].Label(), shared), "the one cell"))
+				name := withoutVariant(cells[i].Label(), shared)
+				f.Categories = append(f.Categories, cmp.Or(name, "the one cell"))
 			}
 			v := values[i]
-			series[0].Points = append(series[0].Points, FigurePoint{x, v.measured, v.lo, v.hi})
+			series[0].within(x, v.measured, v.lo, v.hi)
 			for n, p := range v.predicted {
-				series[1+n].Points = append(series[1+n].Points, BarePoint(x, p))
+				series[1+n].point(x, p)
 			}
 		}
 		for _, s := range series {
@@ -154,36 +174,9 @@ type overValue struct {
 	predicted        []float64
 }
 
-// overValues holds one value per cell.
-type overValues []overValue
-
-// valuesOf finds the number of each cell and the predictions of the picture's theories.
-func valuesOf(j *claim.Question, cells []*plan.Cell, picture *overPicture, compare comparison) overValues {
-	var values overValues
-	for _, c := range cells {
-		var v overValue
-		if picture.theories == nil {
-			f := compare(j, c)
-			v.measured, v.lo, v.hi = f.Measured, f.Lo, f.Hi
-		}
-		for i, theory := range picture.theories {
-			f := compare(j.By(theory.kind), c)
-			if i == 0 {
-				v.measured, v.lo, v.hi = f.Measured, f.Lo, f.Hi
-			}
-			if f.Predicted.Out() || math.IsInf(f.Predicted.Value, 0) {
-				f.Predicted.Value = math.NaN()
-			}
-			v.predicted = append(v.predicted, f.Predicted.Value)
-		}
-		values = append(values, v)
-	}
-	return values
-}
-
 // divide divides the values of each cell by the second theory's prediction and returns true. It
 // changes nothing if one of these is NaN or not positive.
-func (values overValues) divide() bool {
+func divide(values []overValue) bool {
 	if slices.ContainsFunc(values, func(v overValue) bool { return !(v.predicted[1] > 0) }) {
 		return false
 	}
@@ -213,7 +206,8 @@ func abscissas(cells []*plan.Cell) (params []string) {
 		longest := 0
 		form := !slices.ContainsFunc(cells, func(c *plan.Cell) bool {
 			group, x := plan.Label("", c.Axes, a.Param), k.Number(&c.Settings)
-			varies := slices.ContainsFunc(c.Axes, func(b config.Assignment) bool { return b.Param == a.Param })
+			varies := slices.ContainsFunc(c.Axes,
+				func(b config.Assignment) bool { return b.Param == a.Param })
 			again := slices.Contains(seen[group], x)
 			seen[group] = append(seen[group], x)
 			longest = max(longest, len(seen[group]))

@@ -16,6 +16,9 @@ import (
 // no figure.
 const stillPath = 1e-3
 
+// eitherSide ends the titles of pictures with a band.
+const eitherSide = ", ± one standard deviation over runs"
+
 // PathFigures returns a figure of the predicted paths of the plan's cells for J, and for each other
 // quantity that moves in one of them, each with a standard deviation over runs on either side; of
 // many cells they have some. Prompts with a policy each have one by how hard they are at the start.
@@ -32,14 +35,18 @@ func PathFigures(p *plan.Plan, way func(c *plan.Cell) *theory.Way) (all []Figure
 		if q == sim.TrueReward || q == sim.Collision {
 			continue
 		}
-		f := coursesOf(q, "Predicted "+strings.ReplaceAll(column.Name, "_", " ")+" of "+p.Spec.Name+", ± one standard deviation over runs", sets)
+		f := coursesOf(q, "Predicted "+strings.ReplaceAll(column.Name, "_", " ")+" of "+p.Spec.Name+
+			eitherSide, sets)
 		f.Name = "path"
 		if q != sim.ExpectedReward {
 			f.Name = "path-" + strings.ReplaceAll(column.Name, "_", "-")
 		}
-		f.Caption = "Each line is the mean over runs, over optimizer steps; the band has one standard deviation over runs on either side. A cell without line has no predicted path."
-		if slices.ContainsFunc(sets, func(set plan.CellSet) bool { return q.SinceRecord(set.Cells[0].Settings.Lag) }) {
-			f.Caption += " Its values are those of single steps; runs with blocks record the mean over the steps since the last record."
+		f.Caption = "Each line is the mean over runs, over optimizer steps; the band has one standard " +
+			"deviation over runs on either side. A cell without line has no predicted path."
+		inBlocks := func(c *plan.Cell) bool { return q.SinceRecord(c.Settings.Lag) }
+		if slices.ContainsFunc(firstCells(sets), inBlocks) {
+			f.Caption += " Its values are those of single steps; runs with blocks record the mean over " +
+				"the steps since the last record."
 		}
 		moves := q == sim.ExpectedReward
 		for i, set := range thinned(sets) {
@@ -75,11 +82,15 @@ func difficultyFigure(p *plan.Plan, sets []plan.CellSet, ways []*theory.Way) (f 
 			continue
 		}
 		set := thinned(sets)[i : i+1]
-		f = coursesOf(sim.ExpectedReward, "Predicted reward of "+cmp.Or(set[0].Label, p.Spec.Name)+" by the reward with which prompts start, ± one standard deviation over runs", set)
+		f = coursesOf(sim.ExpectedReward, "Predicted reward of "+cmp.Or(set[0].Label, p.Spec.Name)+
+			" by the reward with which prompts start"+eitherSide, set)
 		f.Name = "path-by-difficulty"
-		f.Caption = "Each line is the mean over the prompts that start at a reward in the range named, and over runs; the band has one standard deviation over runs on either side. Of several cells the first is drawn."
+		f.Caption = "Each line is the mean over the prompts that start at a reward in the range named, " +
+			"and over runs; the band has one standard deviation over runs on either side. Of several " +
+			"cells the first is drawn."
 		for _, s := range w.ByDifficulty {
-			line, _, _ := bandOf(fmt.Sprintf("%.2g to %.2g", s.From, s.To), w.Steps, theory.Course{Mean: s.Reward, Deviation: s.Deviation}, f.XScale)
+			course := theory.Course{Mean: s.Reward, Deviation: s.Deviation}
+			line, _, _ := bandOf(fmt.Sprintf("%.2g to %.2g", s.From, s.To), w.Steps, course, f.XScale)
 			f.Series = append(f.Series, line)
 		}
 		return f
@@ -89,7 +100,8 @@ func difficultyFigure(p *plan.Plan, sets []plan.CellSet, ways []*theory.Way) (f 
 
 // bandOf returns the line of a path with a standard deviation on either side, and the range of its
 // means.
-func bandOf(name string, steps []int, course theory.Course, scale AxisScale) (line FigureSeries, low, high float64) {
+func bandOf(name string, steps []int, course theory.Course, scale AxisScale) (
+	line FigureSeries, low, high float64) {
 	line = FigureSeries{Name: name, Group: name, Mark: Predicted}
 	low, high = math.Inf(1), math.Inf(-1)
 	for n, x := range course.Mean {
@@ -97,11 +109,11 @@ func bandOf(name string, steps []int, course theory.Course, scale AxisScale) (li
 			continue
 		}
 		low, high = min(low, x), max(high, x)
-		point := BarePoint(float64(steps[n]), x)
+		lo, hi := math.NaN(), math.NaN()
 		if n < len(course.Deviation) && course.Deviation[n] > 0 {
-			point.Lo, point.Hi = x-course.Deviation[n], x+course.Deviation[n]
+			lo, hi = x-course.Deviation[n], x+course.Deviation[n]
 		}
-		line.Points = append(line.Points, point)
+		line.within(float64(steps[n]), x, lo, hi)
 	}
 	return line, low, high
 }

@@ -38,13 +38,16 @@ func plainFigures(e *claim.Evidence, p *plan.Plan) []Figure {
 		figures = append(figures, f)
 	}
 	for _, variant := range variantsOf(plan.Each(all)) {
-		cells := slices.DeleteFunc(slices.Clone(all), func(c *plan.Cell) bool { return c.Variant != variant })
-		add(variant, "learning-curves", drawCourses(j, plan.Each(cells), sim.ExpectedReward, overSteps))
+		cells := ofVariant(all, variant)
+		sets := plan.Each(cells)
+		add(variant, "learning-curves", drawCourses(j, sets, sim.ExpectedReward, overSteps))
 		if differ(costs, cells) {
-			add(variant, "learning-curves-samples", drawCourses(j, plan.Each(cells), sim.ExpectedReward, overSamples))
+			add(variant, "learning-curves-samples", drawCourses(j, sets, sim.ExpectedReward, overSamples))
 		}
-		picture := overPicture{title: "Expected reward at the last step", label: "expected reward J at the last step",
-			caption: "Points are means over the replicas with their confidence intervals: values differ where intervals are apart."}
+		picture := overPicture{title: "Expected reward at the last step",
+			label: "expected reward J at the last step",
+			caption: "Points are means over the replicas with their confidence intervals: values differ " +
+				"where intervals are apart."}
 		compare := func(j *claim.Question, c *plan.Cell) claim.Finding {
 			f := claim.Finding{Measured: final[c.ID].Mean}
 			f.Lo, f.Hi = final[c.ID].Interval(j.Confidence)
@@ -54,16 +57,23 @@ func plainFigures(e *claim.Evidence, p *plan.Plan) []Figure {
 		for _, param := range params {
 			picture.over = param
 			k, _ := config.LookupKey(param)
-			add(variant, "final-reward-"+strings.ReplaceAll(cmp.Or(k.Noun, k.Path), " ", "-"), figureOver(j, plan.Each(cells), picture, compare))
+			name := "final-reward-" + strings.ReplaceAll(cmp.Or(k.Noun, k.Path), " ", "-")
+			add(variant, name, figureOver(j, sets, picture, compare))
 		}
 		if params == nil && len(cells) > 1 {
-			add(variant, "final-reward", figureOver(j, plan.Each(cells), picture, compare))
+			add(variant, "final-reward", figureOver(j, sets, picture, compare))
 		}
 	}
 	for _, q := range movingQuantities(e, p, all) {
 		add("", strings.ReplaceAll(string(q), "_", "-"), drawCourses(j, plan.Each(all), q, overSteps))
 	}
 	return figures
+}
+
+// ofVariant returns the cells of a variant.
+func ofVariant(cells []*plan.Cell, variant string) []*plan.Cell {
+	return slices.DeleteFunc(slices.Clone(cells),
+		func(c *plan.Cell) bool { return c.Variant != variant })
 }
 
 // movingQuantities lists the recorded quantities, J apart, that move by more than their noise in
@@ -79,12 +89,14 @@ func movingQuantities(e *claim.Evidence, p *plan.Plan, cells []*plan.Cell) (movi
 		case sim.ExpectedReward, sim.Collision, sim.LogitGap, sim.SamplesDrawn:
 			continue
 		case sim.TrueReward:
-			if !own(func(s *config.Settings) bool { k, _ := config.LookupKey(config.TrueMeansKey); return !k.AtDefault(s) }) {
+			k, _ := config.LookupKey(config.TrueMeansKey)
+			if !own(func(s *config.Settings) bool { return !k.AtDefault(s) }) {
 				continue
 			}
 		case sim.KLReference:
 			if !own(func(s *config.Settings) bool {
-				return s.Policy.ReferenceUpdate.Interval != 0 || s.Prompts.Start.Drawn() || measure.Spread(s.Policy.Reference) != 0
+				return s.Policy.ReferenceUpdate.Interval != 0 || s.Prompts.Start.Drawn() ||
+					measure.Spread(s.Policy.Reference) != 0
 			}) {
 				continue
 			}
@@ -135,22 +147,17 @@ var ofSamples = []sim.Quantity{sim.ZeroVarianceFraction, sim.ClipFraction, sim.G
 // drawCourses returns a picture of the mean of a quantity over steps, or over the samples drawn up
 // to them, with the band between the 5 % and 95 % quantiles of the replicas except ofSamples.
 func drawCourses(j *claim.Question, sets []plan.CellSet, quantity sim.Quantity, over axis) Figure {
-	noun := strings.ReplaceAll(string(quantity), "_", " ")
-	title, where, band := "Mean "+noun, "", ", and the 5–95 % band of the replicas"
-	if quantity == sim.ExpectedReward {
-		title = "Mean reward"
-	}
+	noun, banded := claim.Noun(quantity), !slices.Contains(ofSamples, quantity)
+	title, caption := "Mean "+noun, "Lines are means over the replicas"
 	if over == overSamples {
-		where = " over samples drawn"
+		title += " over samples drawn"
 	}
-	banded := !slices.Contains(ofSamples, quantity)
-	if !banded {
-		band = ""
+	if banded {
+		title += ", and the 5–95 % band of the replicas"
+		caption += "; nine of ten replicas lie inside the band at each step"
 	}
-	f := coursesOf(sim.ExpectedReward, title+where+band, sets)
-	if f.Caption = "Lines are means over the replicas."; banded {
-		f.Caption = "Lines are means over the replicas; nine of ten replicas lie inside the band at each step."
-	}
+	f := coursesOf(sim.ExpectedReward, title, sets)
+	f.Caption = caption + "."
 	if over == overSamples {
 		f.XLabel, f.XScale = "samples drawn", LogAxis // redrawn groups take ever more of them
 	}
@@ -186,8 +193,8 @@ func drawCourses(j *claim.Question, sets []plan.CellSet, quantity sim.Quantity, 
 				continue
 			}
 			q := run.s.Quantiles[i]
-			mean.Points = append(mean.Points, BarePoint(x, float64(run.s.Mean[i])))
-			spread.Points = append(spread.Points, FigurePoint{x, float64(q[2]), float64(q[0]), float64(q[4])})
+			mean.point(x, float64(run.s.Mean[i]))
+			spread.within(x, float64(q[2]), float64(q[0]), float64(q[4]))
 		}
 		if banded && c.Settings.Run.Replicas > 1 && !c.Deterministic() {
 			f.Series = append(f.Series, spread)
@@ -195,13 +202,16 @@ func drawCourses(j *claim.Question, sets []plan.CellSet, quantity sim.Quantity, 
 		f.Series = append(f.Series, mean)
 	}
 	if missing > 0 {
-		f.Caption += fmt.Sprintf(" %d of the cells redraw groups and have no line: how many samples they draw is known only with `run.record: [samples]`.", missing)
+		f.Caption += fmt.Sprintf(" %d of the cells redraw groups and have no line: how many samples "+
+			"they draw is known only with `run.record: [samples]`.", missing)
 	}
 	return f
 }
 
 // CellColumns are the columns of a table of cells for people: see Experiment.CellRows.
-var CellColumns = []string{"cell", "status", "expected reward at the last step", "mean after the burn-in", "variance after the burn-in", "steps to 95 %", "samples to 95 %", "entropy at the last step"}
+var CellColumns = []string{"cell", "status", "expected reward at the last step",
+	"mean after the burn-in", "variance after the burn-in", "steps to 95 %", "samples to 95 %",
+	"entropy at the last step"}
 
 // CellRows returns a row of CellColumns for each of the cells with these indices, the values with
 // their intervals. "–" stands for what is not known. Its error is the first in reading a trajectory.
@@ -239,11 +249,13 @@ func withInterval(x measure.Estimate, confidence float64) string {
 	}
 	lo, hi := x.Interval(confidence)
 	digits := judge.Significant(x.Mean, hi-lo)
-	switch whole := x.Mean >= 1000 && x.Mean < 1e12; {
-	case (!(hi > lo) || math.IsInf(hi, 0)) && whole: // a time
+	mean := judge.Format(store.Number(x.Mean), digits)
+	switch {
+	case hi > lo && !math.IsInf(hi, 0):
+		return fmt.Sprintf("%s [%s, %s]", mean, judge.Format(store.Number(lo), digits),
+			judge.Format(store.Number(hi), digits))
+	case x.Mean >= 1000 && x.Mean < 1e12: // a time
 		return strconv.FormatFloat(x.Mean, 'f', 0, 64)
-	case !(hi > lo) || math.IsInf(hi, 0):
-		return judge.Format(store.Number(x.Mean), digits)
 	}
-	return fmt.Sprintf("%s [%s, %s]", judge.Format(store.Number(x.Mean), digits), judge.Format(store.Number(lo), digits), judge.Format(store.Number(hi), digits))
+	return mean
 }

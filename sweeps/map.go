@@ -25,6 +25,9 @@ type regimeMap struct {
 	panel
 	kind   rom.Kind   // whether the linear dynamics is exact or to leading order
 	points []mapPoint // one per cell
+	// the counts of the classes that occur, in the order of claim.Classes
+	counts []classCount
+	valued int // number of points with a value
 	curves []theory.Boundary
 	area   [][]theory.Spot // polygons in which the linear dynamics is unstable
 	colour *recordedNumber // that colours the cells; nil: their class does
@@ -37,6 +40,14 @@ type mapPoint struct {
 	class claim.Class
 	value float64 // of the quantity that colours the cells; NaN: none
 	theory.Regime
+}
+
+// classCount counts the cells of one class, at least 1, and those of them in each regime that the
+// linear dynamics predicts; "": it predicts none.
+type classCount struct {
+	class claim.Class
+	cells int
+	in    map[string]int
 }
 
 // mapValue returns the recorded number by which a cell of a class is coloured, NaN where there
@@ -59,11 +70,29 @@ func newRegimeMap(e *claim.Evidence, p panel, colour *recordedNumber) *regimeMap
 		prediction, class := e.Cache.PredictRegime(&c.Settings), e.Class(c)
 		kinds[i] = theory.StationaryKind(&c.Settings, prediction)
 		m.points[i] = mapPoint{
-			x: p.x.Number(&c.Settings), y: p.y.Number(&c.Settings),
-			cell: c, class: class, value: mapValue(e, c, class, colour), Regime: theory.NewRegime(&c.Settings, prediction),
+			x: p.x.Number(&c.Settings), y: p.y.Number(&c.Settings), cell: c, class: class,
+			value:  mapValue(e, c, class, colour),
+			Regime: theory.NewRegime(&c.Settings, prediction),
 		}
 	})
 	m.kind = cmp.Or(kinds...)
+	for _, class := range claim.Classes {
+		n := classCount{class: class, in: make(map[string]int)}
+		for _, p := range m.points {
+			if p.class == class {
+				n.cells++
+				n.in[p.Name()]++
+			}
+		}
+		if n.cells > 0 {
+			m.counts = append(m.counts, n)
+		}
+	}
+	for _, p := range m.points {
+		if !math.IsNaN(p.value) {
+			m.valued++
+		}
+	}
 	plane := e.Cache.NewPlane(p.cells[0].Settings, p.x, p.y, p.values(p.x), p.values(p.y))
 	m.curves, m.area = plane.Boundaries(kindWords[m.kind])
 	return m
@@ -81,42 +110,9 @@ func (p *panel) values(k config.Key) []float64 {
 
 // moves reports whether any cell of the map has a class other than AtRest and Unresolved.
 func (m *regimeMap) moves() bool {
-	return slices.ContainsFunc(m.points, func(p mapPoint) bool { return p.class != "" && p.class != claim.AtRest && p.class != claim.Unresolved })
-}
-
-// classCount counts the cells of one class, at least 1, and those of them in each regime that the
-// linear dynamics predicts; "": it predicts none.
-type classCount struct {
-	class claim.Class
-	cells int
-	in    map[string]int
-}
-
-// counts returns the counts of the classes that occur, in the order of claim.Classes.
-func (m *regimeMap) counts() (counts []classCount) {
-	for _, class := range claim.Classes {
-		n := classCount{class: class, in: make(map[string]int)}
-		for _, p := range m.points {
-			if p.class == class {
-				n.cells++
-				n.in[p.Name()]++
-			}
-		}
-		if n.cells > 0 {
-			counts = append(counts, n)
-		}
-	}
-	return counts
-}
-
-// missing returns the number of cells without a value of the quantity that colours the map.
-func (m *regimeMap) missing() (missing int) {
-	for _, p := range m.points {
-		if math.IsNaN(p.value) {
-			missing++
-		}
-	}
-	return missing
+	return slices.ContainsFunc(m.counts, func(n classCount) bool {
+		return n.class != claim.AtRest && n.class != claim.Unresolved
+	})
 }
 
 // figure returns the figure of the map: the cells by class, the predicted unstable area
@@ -137,31 +133,28 @@ func (m *regimeMap) figure() Figure {
 		f.Name += "-" + m.variant
 		f.Title = m.variant + ": " + f.Title
 	}
-	chain := func(s *FigureSeries, lines [][]theory.Spot) {
+	add := func(s FigureSeries, lines [][]theory.Spot) {
 		for _, line := range lines {
 			for _, p := range line {
-				s.Points = append(s.Points, BarePoint(p.X, p.Y))
+				s.point(p.X, p.Y)
 			}
-			s.Points = append(s.Points, BarePoint(math.NaN(), math.NaN()))
+			s.point(math.NaN(), math.NaN())
 		}
+		f.Series = append(f.Series, s)
 	}
 	for _, class := range claim.Classes {
 		s := FigureSeries{Name: string(class), Group: string(class), Mark: Marker}
 		for _, p := range m.points {
 			if p.class == class {
-				s.Points = append(s.Points, BarePoint(p.x, p.y))
+				s.point(p.x, p.y)
 				s.Values = append(s.Values, p.value)
 			}
 		}
 		f.Series = append(f.Series, s)
 	}
-	area := FigureSeries{Name: "unstable (" + kindWords[m.kind] + ")", Mark: Region}
-	chain(&area, m.area)
-	f.Series = append(f.Series, area)
+	add(FigureSeries{Name: "unstable (" + kindWords[m.kind] + ")", Mark: Region}, m.area)
 	for _, c := range m.curves {
-		s := FigureSeries{Name: c.Label, Mark: Boundary}
-		chain(&s, c.Lines)
-		f.Series = append(f.Series, s)
+		add(FigureSeries{Name: c.Label, Mark: Boundary}, c.Lines)
 	}
 	return f
 }
@@ -178,7 +171,7 @@ func (m *regimeMap) caption() string {
 			fixed = append(fixed, k.Path+" = "+config.Format(k.Get(settings)))
 		}
 	}
-	for _, n := range m.counts() {
+	for _, n := range m.counts {
 		classes = append(classes, fmt.Sprintf("%s (%d): %s", n.class, n.cells, claim.Meanings[n.class]))
 	}
 	for _, c := range m.curves {
@@ -189,12 +182,14 @@ func (m *regimeMap) caption() string {
 	sentences := []string{
 		fmt.Sprintf("Each marker is one of %d simulated cells.", len(m.points)),
 		"Fixed: " + strings.Join(fixed, ", ") + "; all other keys have their defaults.",
-		"The marker shows the class of the mean reward J over steps. " + strings.Join(classes, "; ") + ".",
+		"The marker shows the class of the mean reward J over steps. " +
+			strings.Join(classes, "; ") + ".",
 	}
 	if m.colour != nil {
 		sentences = append(sentences, "Its colour is "+m.colour.name+". "+m.colour.column().Doc)
-		if n := m.missing(); n > 0 {
-			sentences = append(sentences, fmt.Sprintf("%d of %d cells have no value and are grey.", n, len(m.points)))
+		if all := len(m.points); m.valued < all {
+			sentences = append(sentences,
+				fmt.Sprintf("%d of %d cells have no value and are grey.", all-m.valued, all))
 		}
 	}
 	if len(m.area) > 0 {
@@ -218,7 +213,8 @@ func (e *Experiment) HasCellsOf(path string) bool {
 	for i := range e.Plan.Cells {
 		known[e.Plan.Cells[i].ID] = true
 	}
-	return id >= 0 && !slices.ContainsFunc(rows[1:], func(row []string) bool { return !known[row[id]] })
+	unknown := func(row []string) bool { return !known[row[id]] }
+	return id >= 0 && !slices.ContainsFunc(rows[1:], unknown)
 }
 
 // drawRegimes returns the regime maps of the panels. A row of the table of kind cell is a simulated
@@ -226,7 +222,8 @@ func (e *Experiment) HasCellsOf(path string) bool {
 // boundary, line by line. Predictions that do not apply are empty. has says whether a cell has the
 // number that colours them.
 func (m *Map) drawRegimes(e *Experiment) (d *Drawing, has bool) {
-	d = &Drawing{Name: "map-" + m.X + "-" + m.Y, Table: [][]string{names(mapDocs)}, Rows: [][]string{{"VARIANT", "CLASS", "CELLS", "OVERDAMPED", "OSCILLATORY", "UNSTABLE"}}}
+	d = &Drawing{Name: "map-" + m.X + "-" + m.Y, Table: [][]string{names(mapDocs)},
+		Rows: [][]string{{"VARIANT", "CLASS", "CELLS", "OVERDAMPED", "OSCILLATORY", "UNSTABLE"}}}
 	d.Table[0][2], d.Table[0][3] = m.X, m.Y
 	var colour *recordedNumber
 	if m.numbers != nil {
@@ -235,19 +232,24 @@ func (m *Map) drawRegimes(e *Experiment) (d *Drawing, has bool) {
 	}
 	for _, panel := range m.panels {
 		r := newRegimeMap(e.evidence, panel, colour)
-		d.Figures, has = append(d.Figures, r.figure()), has || r.missing() < len(r.points)
-		for _, n := range r.counts() {
-			d.Rows = append(d.Rows, []string{r.variant, string(n.class), strconv.Itoa(n.cells),
-				strconv.Itoa(n.in[theory.Overdamped]), strconv.Itoa(n.in[theory.Oscillatory]), strconv.Itoa(n.in[theory.Unstable])})
+		d.Figures, has = append(d.Figures, r.figure()), has || r.valued > 0
+		for _, n := range r.counts {
+			row := []string{r.variant, string(n.class), strconv.Itoa(n.cells)}
+			for _, regime := range []string{theory.Overdamped, theory.Oscillatory, theory.Unstable} {
+				row = append(row, strconv.Itoa(n.in[regime]))
+			}
+			d.Rows = append(d.Rows, row)
 		}
 		for _, p := range r.points {
-			d.Table = append(d.Table, []string{"cell", r.variant, number(&p.x), number(&p.y), p.cell.ID, string(p.class),
-				p.Name(), number(&p.Radius), number(&p.Rule), number(&p.Damping), number(&p.Onset), number(&p.value), "", ""})
+			d.Table = append(d.Table, []string{"cell", r.variant, number(&p.x), number(&p.y), p.cell.ID,
+				string(p.class), p.Name(), number(&p.Radius), number(&p.Rule), number(&p.Damping),
+				number(&p.Onset), number(&p.value), "", ""})
 		}
 		for _, c := range r.curves {
 			for n, line := range c.Lines {
 				for _, p := range line {
-					d.Table = append(d.Table, []string{"boundary", r.variant, number(&p.X), number(&p.Y), "", "", "", "", "", "", "", "", c.Name, strconv.Itoa(n + 1)})
+					d.Table = append(d.Table, []string{"boundary", r.variant, number(&p.X), number(&p.Y),
+						"", "", "", "", "", "", "", "", c.Name, strconv.Itoa(n + 1)})
 				}
 			}
 		}

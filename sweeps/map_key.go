@@ -29,7 +29,8 @@ func (m *Map) drawNumbers(e *Experiment) (d *Drawing, has bool) {
 	}
 	confidence := e.evidence.Confidence
 	k, given := config.LookupKey(m.X)
-	d = &Drawing{Name: "map-" + cmp.Or(m.X, "cells"), Table: [][]string{names(keyMapDocs)}, Rows: [][]string{{"CELL"}}}
+	d = &Drawing{Name: "map-" + cmp.Or(m.X, "cells"), Table: [][]string{names(keyMapDocs)},
+		Rows: [][]string{{"CELL"}}}
 	if given {
 		d.Table[0] = append(d.Table[0], m.X)
 	}
@@ -43,13 +44,14 @@ func (m *Map) drawNumbers(e *Experiment) (d *Drawing, has bool) {
 		}
 	}
 	for i, c := range m.cells {
-		fields, row := []string{c.Variant, c.Label(), c.ID, string(classes[i])}, []string{cmp.Or(c.Label(), e.Plan.Spec.Name)}
+		fields := []string{c.Variant, c.Label(), c.ID, string(classes[i])}
+		row := []string{cmp.Or(c.Label(), e.Plan.Spec.Name)}
 		if given {
 			fields = append(fields, config.Format(k.Get(&c.Settings)))
 		}
 		for _, x := range values[i] {
-			lo, hi := x.Interval(confidence)
-			fields, row = append(fields, number(&x.Mean), number(&lo), number(&hi)), append(row, withInterval(x, confidence))
+			fields = append(append(fields, number(&x.Mean)), ends(x.Interval(confidence))...)
+			row = append(row, withInterval(x, confidence))
 		}
 		d.Table, d.Rows = append(d.Table, fields), append(d.Rows, row)
 	}
@@ -58,8 +60,9 @@ func (m *Map) drawNumbers(e *Experiment) (d *Drawing, has bool) {
 
 // figureOf returns the figure of the i-th number, whose values are given by cell and number;
 // false if no cell has it.
-func (m *Map) figureOf(i int, values [][]measure.Estimate, confidence float64) (f Figure, drawn bool) {
-	lacking, over := 0, make(overValues, len(m.cells))
+func (m *Map) figureOf(i int, values [][]measure.Estimate, confidence float64) (
+	f Figure, drawn bool) {
+	lacking, over := 0, make([]overValue, len(m.cells))
 	for row := range m.cells {
 		x := values[row][i]
 		v := overValue{measured: x.Mean, lo: math.NaN(), hi: math.NaN()}
@@ -82,16 +85,13 @@ func (m *Map) figureOf(i int, values [][]measure.Estimate, confidence float64) (
 	if lacking > 0 {
 		caption += fmt.Sprintf(" %d of %d cells have none.", lacking, len(m.cells))
 	}
-	f = drawValues(new(config.Check), m.cells, over, param, overPicture{title: title, caption: caption, label: n.words(true), variants: true})
-	if m.line {
-		joinPoints(&f)
+	f = drawValues(new(config.Check), m.cells, over, param, overPicture{
+		title: title, caption: caption, label: n.words(true), variants: true})
+	if !m.line {
+		return f, true
 	}
-	return f, true
-}
-
-// joinPoints joins the measured points of each group by a line, and gives values that span a factor
-// of ten a logarithmic axis.
-func joinPoints(f *Figure) {
+	// a line joins the measured points of each group; values that span a factor of ten have a
+	// logarithmic axis
 	least, most := math.Inf(1), math.Inf(-1)
 	var lines []FigureSeries
 	for _, s := range f.Series {
@@ -99,7 +99,7 @@ func joinPoints(f *Figure) {
 		for _, p := range s.Points {
 			if !math.IsNaN(p.Y) {
 				least, most = min(least, p.Y), max(most, p.Y)
-				line.Points = append(line.Points, BarePoint(p.X, p.Y))
+				line.point(p.X, p.Y)
 			}
 		}
 		lines = append(lines, line)
@@ -108,4 +108,5 @@ func joinPoints(f *Figure) {
 	if least > 0 && most >= 10*least {
 		f.YScale = LogAxis
 	}
+	return f, true
 }

@@ -159,7 +159,7 @@ func checkClasses(t *testing.T, e *Experiment) {
 		}
 	}
 	total := 0
-	for _, n := range m.counts() {
+	for _, n := range m.counts {
 		total += n.cells
 		if n.in[theory.Overdamped]+n.in[theory.Oscillatory]+n.in[theory.Unstable] != n.cells {
 			t.Errorf("%+v does not add up", n)

@@ -66,7 +66,8 @@ func NewMap(sweep *plan.Plan, q MapQuery) (*Map, error) {
 			report("--y", "got %s again, want another key than that of --x", q.Y)
 		}
 		if len(q.Quantities) > 1 {
-			report(quantityFlag, "got %s, want one, which colours the cells of a map over two keys", strings.Join(q.Quantities, ","))
+			report(quantityFlag, "got %s, want one, which colours the cells of a map over two keys",
+				strings.Join(q.Quantities, ","))
 		}
 	} else {
 		var swept []string
@@ -78,7 +79,8 @@ func NewMap(sweep *plan.Plan, q MapQuery) (*Map, error) {
 			}
 		}
 		if q.X != "" && !slices.Contains(swept, q.X) {
-			report("--x", "got %s, which the sweep does not vary, want one of %s", q.X, cmp.Or(strings.Join(swept, ", "), "its keys, of which there are none"))
+			report("--x", "got %s, which the sweep does not vary, want one of %s", q.X,
+				cmp.Or(strings.Join(swept, ", "), "its keys, of which there are none"))
 		}
 		if len(q.Quantities) == 0 {
 			q.Quantities = usualNumbers
@@ -106,7 +108,7 @@ func NewMap(sweep *plan.Plan, q MapQuery) (*Map, error) {
 	m.line = q.Y == "" && q.X != ""
 	for _, variant := range variants {
 		p.variant = variant
-		p.cells = slices.DeleteFunc(slices.Clone(m.cells), func(c *plan.Cell) bool { return c.Variant != variant })
+		p.cells = ofVariant(m.cells, variant)
 		if q.Y == "" {
 			m.line = m.line && slices.Contains(abscissas(p.cells), q.X)
 		} else if fits, bad := p.fits(); bad != "" {
@@ -119,9 +121,11 @@ func NewMap(sweep *plan.Plan, q MapQuery) (*Map, error) {
 		p.cells = sweep.All()
 		numeric := slices.DeleteFunc(p.varied(), func(k config.Key) bool { return !k.Numeric() })
 		if len(numeric) < 2 {
-			report("--x, --y", "got a sweep that does not vary two numbers, want a grid over %s and %s, or --x alone for a line over one key", q.X, q.Y)
+			report("--x, --y", "got a sweep that does not vary two numbers, want a grid over %s and %s, "+
+				"or --x alone for a line over one key", q.X, q.Y)
 		} else {
-			report("--x, --y", "got %s and %s, which the sweep does not vary together, want two of %s", q.X, q.Y, listKeys(numeric))
+			report("--x, --y", "got %s and %s, which the sweep does not vary together, want two of %s",
+				q.X, q.Y, listKeys(numeric))
 		}
 	}
 	if len(problems) > 0 {
@@ -136,14 +140,16 @@ func NewMap(sweep *plan.Plan, q MapQuery) (*Map, error) {
 // fits reports whether the cells vary both parameters; bad says why they have no map all the same.
 func (p *panel) fits() (fits bool, bad string) {
 	varied := p.varied()
-	others := slices.DeleteFunc(slices.Clone(varied), func(k config.Key) bool { return k.Path == p.x.Path || k.Path == p.y.Path })
+	others := slices.DeleteFunc(slices.Clone(varied),
+		func(k config.Key) bool { return k.Path == p.x.Path || k.Path == p.y.Path })
 	switch {
 	case len(varied)-len(others) < 2:
 		return false, ""
 	case len(others) > 0:
 		bad = fmt.Sprintf("got a sweep that varies %s, want x and y alone", listKeys(others))
 		if k := others[0]; k.Kind <= config.WordValue { // a condition can name its values
-			bad += fmt.Sprintf(": choose with --where %s=%s", k.Path, config.Format(k.Get(&p.cells[0].Settings)))
+			bad += fmt.Sprintf(": choose with --where %s=%s", k.Path,
+				config.Format(k.Get(&p.cells[0].Settings)))
 		}
 		return false, bad
 	case !p.finite():
@@ -164,7 +170,8 @@ func (m *Map) Draw(e *Experiment) (d *Drawing, err error) {
 	}
 	if e.evidence.Failure == nil && len(m.numbers) == 1 && !has {
 		n := &m.numbers[0]
-		return nil, config.Problems{{Source: quantityFlag, Text: fmt.Sprintf("got %s, which no cell of the map has. %s", n.name, n.column().Doc)}}
+		return nil, config.Problems{{Source: quantityFlag,
+			Text: fmt.Sprintf("got %s, which no cell of the map has. %s", n.name, n.column().Doc)}}
 	}
 	return d, e.evidence.Failure
 }
@@ -178,27 +185,25 @@ func automaticMaps(sweep *plan.Plan) []panel {
 	grids := sweep.Spec.Grids()
 	for _, g := range grids {
 		var keys []config.Key
-		fit := true
+		fit := len(g.Axes) == 2
 		for _, a := range g.Axes {
-			var k config.Key
-			params := slices.DeleteFunc(slices.Clone(a.Params), func(path string) bool {
-				k, _ := config.LookupKey(path)
-				return k.OfRun()
-			})
-			if len(params) == 1 {
-				k, _ = config.LookupKey(params[0])
+			before := len(keys)
+			for _, path := range a.Params {
+				if k, _ := config.LookupKey(path); !k.OfRun() {
+					fit = fit && k.Numeric()
+					keys = append(keys, k)
+				}
 			}
-			fit = fit && len(params) == 1 && k.Numeric() && len(a.Points) >= fewest
-			keys = append(keys, k)
+			fit = fit && len(keys) == before+1 && len(a.Points) >= fewest
 		}
-		if !fit || len(keys) != 2 {
+		if !fit {
 			continue
 		}
 		p := panel{x: keys[0], y: keys[1]}
 		if len(grids) > 1 {
 			p.variant = g.Name
 		}
-		p.cells = slices.DeleteFunc(sweep.All(), func(c *plan.Cell) bool { return c.Variant != g.Name })
+		p.cells = ofVariant(sweep.All(), g.Name)
 		if whole := len(p.cells) == len(g.Axes[0].Points)*len(g.Axes[1].Points); whole && p.finite() {
 			panels = append(panels, p)
 		}

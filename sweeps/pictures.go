@@ -12,7 +12,7 @@ import (
 
 // deviationPicture shows the deviations of measured from predicted values. Checks of single
 // variants share a figure if claim, prediction, expectation and kind of margin are the same.
-var deviationPicture = picture{draw: drawDeviations, spans: allVariants,
+var deviationPicture = picture{draw: drawDeviations, across: true,
 	family: func(check *config.Check) string {
 		if check.Variant == "" {
 			return ""
@@ -22,95 +22,93 @@ var deviationPicture = picture{draw: drawDeviations, spans: allVariants,
 
 // pictures has the pictures of claims. The others show deviations.
 var pictures = map[*config.Claim]picture{
-	config.Trajectory:     {draw: drawCurves},
-	config.TimeToLevel:    {draw: drawTimes},
-	config.Arrival:        {draw: drawOver(&arrivalPicture, config.Arrival)},
-	config.ModelAmplitude: {family: byClaim, draw: drawOver(&amplitudePicture, config.ModelAmplitude)},
-	config.Recurrence:     {family: byClaim, draw: drawOrbits},
+	config.Trajectory:  {draw: drawCurves},
+	config.TimeToLevel: {draw: drawTimes},
+	config.Arrival: {draw: drawOver(config.Arrival, overPicture{
+		title: "Replicas that end where theory says", label: "share of replicas",
+		caption: "Each point is the share of replicas whose reward at the end is that of the end of " +
+			"the mean path, within the distance that the verdict gives.",
+		theories: []theoryLine{{"", "predicted"}},
+	})},
+	config.ModelAmplitude: {family: byClaim, draw: drawOver(config.ModelAmplitude, overPicture{
+		title:    "Range of the paper’s oscillator over that of the run",
+		label:    "natural logarithm of the ratio",
+		caption:  "Above 0 the oscillator has the larger range.",
+		theories: []theoryLine{{rom.PaperRule, "equal ranges"}},
+	})},
+	config.Recurrence: {family: byClaim, draw: drawOrbits},
 
 	config.RateOverThreshold: {family: byClaim, draw: drawOverThreshold},
-	config.Relaxation:        {family: byClaim, draw: drawOver(&relaxationPicture, config.Relaxation)},
-	config.DampingRatio:      {family: byClaim, draw: drawOver(&dampingPicture, config.DampingRatio)},
-	config.SaturationFit:     {family: byClaim, draw: drawFits},
-	config.LawFit:            lawsPicture,
-	config.LawForecast:       lawsPicture,
-	config.FailureMode:       {family: byClaim, spans: allVariants, draw: drawModes},
+	config.Relaxation: {family: byClaim, draw: drawOver(config.Relaxation, overPicture{
+		title:    "Relaxation rate, negative where a deviation grows",
+		caption:  "A theory holds where the measured points lie on its line.",
+		label:    "relaxation rate per step",
+		theories: []theoryLine{{"", "linear dynamics"}, {rom.LeadingOrder, "reduced-order model"}},
+	})},
+	config.DampingRatio: {family: byClaim, draw: drawOver(config.DampingRatio, overPicture{
+		title: "Damping ratio",
+		caption: "A theory holds where the measured points lie on its line. Below ζ = 1 a deviation " +
+			"oscillates while it decays.",
+		label: "damping ratio ζ",
+		theories: []theoryLine{{"", "linear dynamics"}, {rom.LeadingOrder, "reduced-order model"},
+			{rom.PaperRule, "paper’s model"},
+			{rom.RuleAtStiffness, "paper’s model at λ of the stiffest mode"}},
+	})},
+	config.SaturationFit: {family: byClaim, draw: drawFits},
+	config.LawFit:        lawsPicture,
+	config.LawForecast:   lawsPicture,
+	config.FailureMode:   {family: byClaim, across: true, draw: drawModes},
 
-	config.OscillationOnset:   locatedPicture(&onsetPicture, config.OscillationOnset),
-	config.StabilityThreshold: locatedPicture(&thresholdPicture, config.StabilityThreshold),
-	config.RuleIsSafe:         locatedPicture(&thresholdPicture, config.StabilityThreshold),
-	config.VisibleFrontier:    locatedPicture(&frontierPicture, config.VisibleFrontier),
-	config.FrontierAboveOnset: locatedPicture(&frontierPicture, config.VisibleFrontier),
+	// Onsets span decades in 1 − μ. On that scale the few per cent by which ζ = 1 misses
+	// them are invisible, so onsets are drawn as multiples of the onset at ζ = 1.
+	config.OscillationOnset: locatedPicture(config.OscillationOnset, overPicture{
+		title: "Onset of oscillation",
+		label: "%s at the onset",
+		caption: "Each point is the value at which the decay was found to become oscillatory in " +
+			"simulation. A theory holds where the points lie on its line.",
+		ratio: "onset in %s / that of ζ = 1",
+		theories: []theoryLine{
+			{"", "exact, at the measured stiffness"}, {rom.LeadingOrder, "reduced-order model, ζ = 1"},
+			{rom.PaperRule, "paper’s model, ζ = 1"},
+			{rom.RuleAtStiffness, "paper’s model at λ of the stiffest mode, ζ = 1"},
+		},
+	}),
+	config.StabilityThreshold: thresholdPicture,
+	config.RuleIsSafe:         thresholdPicture,
 
 	config.FluctuationScaling: slopePicture("Stationary variance of the expected reward", "Var J"),
 	config.RelaxationScaling:  slopePicture("Relaxation rate", "relaxation rate per step"),
 
-	config.MedianFrontier:   {family: byOver, draw: drawFrontiers},
-	config.FrontierGap:      locatedPicture(&frontierPicture, config.VisibleFrontier),
-	config.FrontierRatio:    locatedPicture(&frontierPicture, config.VisibleFrontier),
-	config.FrontierConstant: locatedPicture(&frontierPicture, config.VisibleFrontier),
-	config.ClassOccurs:      classPicture,
-	config.ClassThroughout:  classPicture,
+	config.VisibleFrontier:    frontierPicture,
+	config.FrontierAboveOnset: frontierPicture,
+	config.FrontierGap:        frontierPicture,
+	config.FrontierRatio:      frontierPicture,
+	config.FrontierConstant:   frontierPicture,
+	config.MedianFrontier:     {family: byOver, draw: drawFrontiers},
+	config.ClassOccurs:        classPicture,
+	config.ClassThroughout:    classPicture,
 }
 
-// locatedPicture is the picture of values of a searched parameter, those of the claim named.
-func locatedPicture(over *overPicture, of *config.Claim) picture {
-	family := func(check *config.Check) string { return over.title + " in " + check.Locate.Param }
-	return picture{family: family, draw: drawOver(over, of)}
-}
-
-// picturesOf returns the pictures of a check: that of its claim and, where it does not show
-// the check's hypothesis, one of that.
-func picturesOf(check *config.Check) []picture {
-	own := pictures[check.Claim]
-	switch {
-	case check.Hypothesis == nil && own.draw == nil:
-		return []picture{deviationPicture}
-	case check.Hypothesis == nil || own.shows == predictionsAndHypotheses:
-		return []picture{own}
-	case own.draw == nil: // the deviation from a bound is no picture
-		return []picture{hypothesisPicture}
-	}
-	return []picture{own, hypothesisPicture}
-}
-
-var amplitudePicture = overPicture{
-	title:    "Range of the paper’s oscillator over that of the run",
-	label:    "natural logarithm of the ratio",
-	caption:  "Above 0 the oscillator has the larger range.",
-	theories: []theoryLine{{rom.PaperRule, "equal ranges"}},
-}
-
-var arrivalPicture = overPicture{
-	title: "Replicas that end where theory says", label: "share of replicas",
-	caption:  "Each point is the share of replicas whose reward at the end is that of the end of the mean path, within the distance that the verdict gives.",
-	theories: []theoryLine{{"", "predicted"}},
-}
-
-// frontierPicture shows frontiers with the paper's line.
-var frontierPicture = overPicture{
-	title:   "Visible oscillation",
-	label:   "%s of the visible frontier",
-	caption: "Each point is the smallest value at which the run oscillates visibly. Where the paper’s rule gives the frontier, the points lie on its line.",
-	theories: []theoryLine{
-		{rom.PaperRule, "paper’s rule"}, {rom.RuleAtStiffness, "paper’s rule at λ of the stiffest mode"},
-	},
-}
-
-// classPicture is that of the claims about classes, lawsPicture that of the claims about laws
-// fitted to the logged reward: of all checks one.
+// Pictures that several claims share.
 var (
-	classPicture = picture{family: byClaim, spans: allVariants, draw: drawClasses}
+	classPicture = picture{family: byClaim, across: true, draw: drawClasses}
 	lawsPicture  = picture{family: func(*config.Check) string { return "laws" }, draw: drawLaws}
-)
 
-// Onsets span decades in 1 − μ. On that scale the few per cent by which ζ = 1 misses
-// them are invisible, so onsets are drawn as multiples of the onset at ζ = 1.
-var (
-	thresholdPicture = overPicture{
-		title:   "Stability threshold",
-		label:   "%s at the threshold",
-		caption: "Each point is the value at which the fixed point was found to lose stability in simulation. A theory holds where the points lie on its line.",
+	// frontiers with the paper's line
+	frontierPicture = locatedPicture(config.VisibleFrontier, overPicture{
+		title: "Visible oscillation",
+		label: "%s of the visible frontier",
+		caption: "Each point is the smallest value at which the run oscillates visibly. Where the " +
+			"paper’s rule gives the frontier, the points lie on its line.",
+		theories: []theoryLine{{rom.PaperRule, "paper’s rule"},
+			{rom.RuleAtStiffness, "paper’s rule at λ of the stiffest mode"}},
+	})
+
+	thresholdPicture = locatedPicture(config.StabilityThreshold, overPicture{
+		title: "Stability threshold",
+		label: "%s at the threshold",
+		caption: "Each point is the value at which the fixed point was found to lose stability in " +
+			"simulation. A theory holds where the points lie on its line.",
 		theories: []theoryLine{
 			{"", "exact, at the measured stiffness"}, {rom.PaperRule, "paper’s rule"},
 			{rom.RuleAtStiffness, "paper’s rule at λ of the stiffest mode"},
@@ -121,37 +119,32 @@ var (
 			{rom.RuleAtStiffness, "paper’s rule at λ"},
 			{rom.LeadingOrder, "one number: λ, all of it stale"},
 		},
-	}
-	onsetPicture = overPicture{
-		title:   "Onset of oscillation",
-		label:   "%s at the onset",
-		caption: "Each point is the value at which the decay was found to become oscillatory in simulation. A theory holds where the points lie on its line.",
-		ratio:   "onset in %s / that of ζ = 1",
-		theories: []theoryLine{
-			{"", "exact, at the measured stiffness"}, {rom.LeadingOrder, "reduced-order model, ζ = 1"},
-			{rom.PaperRule, "paper’s model, ζ = 1"},
-			{rom.RuleAtStiffness, "paper’s model at λ of the stiffest mode, ζ = 1"},
-		},
-	}
+	})
+
+	// the quantity that a hypothesis is about
+	hypothesisPicture = picture{draw: drawHypothesis, alone: true}
 )
 
-// The numbers of a small deviation from the fixed point that decays or grows.
-var (
-	relaxationPicture = overPicture{
-		title:    "Relaxation rate, negative where a deviation grows",
-		caption:  "A theory holds where the measured points lie on its line.",
-		label:    "relaxation rate per step",
-		theories: []theoryLine{{"", "linear dynamics"}, {rom.LeadingOrder, "reduced-order model"}},
+// locatedPicture is the picture of values of a searched parameter, those of the claim named.
+func locatedPicture(of *config.Claim, over overPicture) picture {
+	family := func(check *config.Check) string { return over.title + " in " + check.Locate.Param }
+	return picture{family: family, draw: drawOver(of, over)}
+}
+
+// picturesOf returns the pictures of a check: that of its claim and, where it does not show
+// the check's hypothesis, one of that.
+func picturesOf(check *config.Check) []picture {
+	own := pictures[check.Claim]
+	switch {
+	case check.Hypothesis == nil && own.draw == nil:
+		return []picture{deviationPicture}
+	case check.Hypothesis == nil || own.claims:
+		return []picture{own}
+	case own.draw == nil: // the deviation from a bound is no picture
+		return []picture{hypothesisPicture}
 	}
-	dampingPicture = overPicture{
-		title:   "Damping ratio",
-		caption: "A theory holds where the measured points lie on its line. Below ζ = 1 a deviation oscillates while it decays.",
-		label:   "damping ratio ζ",
-		theories: []theoryLine{{"", "linear dynamics"}, {rom.LeadingOrder, "reduced-order model"},
-			{rom.PaperRule, "paper’s model"},
-			{rom.RuleAtStiffness, "paper’s model at λ of the stiffest mode"}},
-	}
-)
+	return []picture{own, hypothesisPicture}
+}
 
 // figureSources divides the checks of a plan among figures, which are in the order of
 // their first checks.
@@ -165,10 +158,10 @@ func figureSources(plan *plan.Plan, verdicts []judge.Verdict) []*figureSource {
 				family = p.family(planned.Check)
 			}
 			if family == "" {
-				family, p.spans = fmt.Sprint(planned.Index, i), oneVariant
+				family, p.across = fmt.Sprint(planned.Index, i), false
 			}
-			variants, across := variantsOf(planned.Sets), p.spans == allVariants
-			if across && len(variants) > 0 {
+			variants := variantsOf(planned.Sets)
+			if p.across && len(variants) > 0 {
 				variants = []string{""}
 			}
 			for _, variant := range variants {
@@ -183,12 +176,12 @@ func figureSources(plan *plan.Plan, verdicts []judge.Verdict) []*figureSource {
 					d.checks = append(d.checks, planned.Check)
 				}
 				for _, set := range planned.Sets {
-					if across || set.Cells[0].Variant == variant {
+					if p.across || set.Cells[0].Variant == variant {
 						d.add(set)
 					}
 				}
 				for i := range verdicts {
-					if v := &verdicts[i]; v.Check == planned.Index && (across || v.Variant == variant) {
+					if v := &verdicts[i]; v.Check == planned.Index && (p.across || v.Variant == variant) {
 						d.verdicts = append(d.verdicts, v)
 					}
 				}
@@ -197,6 +190,3 @@ func figureSources(plan *plan.Plan, verdicts []judge.Verdict) []*figureSource {
 	}
 	return sources
 }
-
-// hypothesisPicture shows the quantity that a hypothesis is about.
-var hypothesisPicture = picture{draw: drawHypothesis, shows: hypothesisAlone}

@@ -39,7 +39,7 @@ func (e *Experiment) cellsCSV(w io.Writer) error {
 			columns = append(columns, n.name+"_lo", n.name+"_hi")
 		}
 	}
-	return e.cellTable(w, columns, func() bool { return true }, func(evidence *claim.Evidence, c *plan.Cell) []string {
+	return e.cellTable(w, columns, plan.Always, func(evidence *claim.Evidence, c *plan.Cell) []string {
 		o := e.Outcomes[c.ID]
 		row := []string{string(o.Status), number(&confidence)}
 		for _, n := range estimates {
@@ -48,8 +48,8 @@ func (e *Experiment) cellsCSV(w io.Writer) error {
 				row = append(row, "", "", "")
 				continue
 			}
-			lo, hi := c.Interval(n, estimate, confidence)
-			row = append(row, number(&estimate.Mean), number(&lo), number(&hi))
+			row = append(row, number(&estimate.Mean))
+			row = append(row, ends(c.Interval(n, estimate, confidence))...)
 		}
 		var recorded *store.Trajectory
 		if len(numbers) > 0 {
@@ -59,13 +59,15 @@ func (e *Experiment) cellsCSV(w io.Writer) error {
 		for _, n := range numbers {
 			estimate := n.of(c, recorded, class)
 			if row = append(row, number(&estimate.Mean)); n.form == &numberForms[0] {
-				lo, hi := estimate.Interval(confidence)
-				row = append(row, number(&lo), number(&hi))
+				row = append(row, ends(estimate.Interval(confidence))...)
 			}
 		}
 		return row
 	})
 }
+
+// ends returns the fields of an interval.
+func ends(lo, hi float64) []string { return []string{number(&lo), number(&hi)} }
 
 // tabledNumbers lists the recorded numbers of cells.csv: each quantity's end, with its interval,
 // and mean over time, and the time of J to 95 %.

@@ -108,7 +108,7 @@ func (v *Verdict) Cells() []string {
 // Numbers returns the numbers of a verdict for people, rounded; "–" stands for what is missing.
 // interval is "" where measured says beyond which value it lies.
 func (v *Verdict) Numbers() (measured, interval, predicted, margin string) {
-	digits := v.digits()
+	digits := v.Digits()
 	if math.IsInf(float64(v.Hi), 1) && !math.IsInf(float64(v.Lo), 0) && !math.IsNaN(float64(v.Lo)) {
 		measured = "beyond " + Format(v.Lo, digits)
 	} else {
@@ -128,8 +128,8 @@ func (v *Verdict) Numbers() (measured, interval, predicted, margin string) {
 	return measured, interval, predicted, margin
 }
 
-// digits returns the number of significant digits of the measured value.
-func (v *Verdict) digits() int {
+// Digits returns the number of significant digits of the measured value.
+func (v *Verdict) Digits() int {
 	return Significant(float64(v.Measured), float64(v.Hi)-float64(v.Lo))
 }
 
