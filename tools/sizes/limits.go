@@ -3,9 +3,9 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 70_997
+	mostProduct = 70_917
 	mostTools   = 5_264
-	mostTests   = 45_534
+	mostTests   = 45_530
 	mostDocs    = 331
 )
 
@@ -38,13 +38,13 @@ var rooms = map[string]int{
 	"sim/probe":              1987,
 	"sweeps":                 4379,
 	"sweeps/advice":          1770,
-	"sweeps/claim":           3135,
+	"sweeps/claim":           3114,
 	"sweeps/config":          5181,
 	"sweeps/judge":           1895,
 	"sweeps/plan":            1217,
 	"sweeps/report":          1788,
 	"sweeps/store":           1924,
-	"sweeps/theory":          2504,
+	"sweeps/theory":          2445,
 	"tools/bench":            168,
 	"tools/calibrate":        1044,
 	"tools/explorer":         118,
