@@ -251,13 +251,13 @@ func TestWatch(t *testing.T) {
 		t.Errorf("a file that grows gives\n%s\nand at once\n%s", grown, whole)
 	}
 	last := strings.Split(strings.TrimSpace(whole), "\n")
-	if line := last[len(last)-1]; !strings.HasPrefix(line, "step 1080: policy-concentration: present since step 910: ") {
+	if line := last[len(last)-1]; !strings.HasPrefix(line, "step 1080: policy-concentration: failure since step 910: ") {
 		t.Errorf("the last line is %q, want concentration since step 910, at the second diagnosis that finds it", line)
 	}
 
 	write(t, "log.jsonl", trlLog(160, nil))
 	out, _ := watch(t.Context(), 0, "--until-idle", "20ms")
-	if strings.Contains(out, "present") || !strings.Contains(out, "stands still at step 1600: leading none") {
+	if strings.Contains(out, "failure") || !strings.Contains(out, "stands still at step 1600: leading none") {
 		t.Errorf("a healthy run gives\n%s", out)
 	}
 	write(t, "log.jsonl", bad)

@@ -65,9 +65,10 @@ type logFit struct {
 // fitLog fits the rows before the step from which on no update trains, if there is one.
 func fitLog(log *logs.Log) (*logFit, error) {
 	f := &logFit{log: log}
-	for _, found := range findings.Of(log) {
-		if n, _ := slices.BinarySearch(log.Steps, found.Since); found.Stops && n > 0 && f.lost == "" {
-			f.log, f.lost = log.Prefix(n), fmt.Sprintf("lost since step %d (%s), and fitted before it", found.Since, found.Kind)
+	if stops, found := findings.Lost(findings.Of(log)); found {
+		if n, _ := slices.BinarySearch(log.Steps, stops.Since); n > 0 {
+			f.log = log.Prefix(n)
+			f.lost = fmt.Sprintf("lost since step %d (%s), and fitted before it", stops.Since, stops.Kind)
 		}
 	}
 	steps, err := rewardCurve(f.log)

@@ -192,9 +192,9 @@ func (r reading) truth(l *logs.Log) (*logs.Column, []int, error) {
 	return nil, nil, nil
 }
 
-// remedies say how a series is logged, by the name that it has in any trainer's log; grposim help
+// remedyOf says how a series is logged, by the name that it has in any trainer's log; grposim help
 // log-keys has the keys of each trainer.
-var remedies = map[diagnose.Series]string{
+var remedyOf = map[diagnose.Series]string{
 	diagnose.TrueRewardSeries:   "log a score of evaluation as eval_reward, or name its column: --true-reward COLUMN",
 	diagnose.EntropySeries:      "log the mean entropy per token as entropy",
 	diagnose.ZeroVarianceSeries: "log the fraction of groups with equal rewards as frac_zero_std",

@@ -209,55 +209,34 @@ func (w *watcher) read() (found bool, err error) {
 	return w.judge(l)
 }
 
-// judge judges the rows of a log that are new: findings at every look and at the last row, modes at
-// looks alone.
+// judge judges the rows of a log that are new: what it states at every look and at the last row,
+// modes at looks alone.
 func (w *watcher) judge(l *logs.Log) (found bool, err error) {
 	for w.rows < len(l.Steps) && (w.goOn || !found) {
 		w.rows = min(w.look, len(l.Steps))
 		now := l.Prefix(w.rows)
-		found = w.tellFindings(now) || found
-		if w.rows < w.look {
-			break
+		all := findings.Of(now)
+		if w.rows == w.look {
+			w.look = nextLook(w.look)
+			if w.rows >= firstLook {
+				s, err := w.how.log(w.path, now)
+				if err != nil {
+					return false, err
+				}
+				r := s.reportWith(all)
+				w.suspect(r.modes, now.Steps[w.rows-1])
+				all = r.findings
+			}
 		}
-		w.look = nextLook(w.look)
-		if w.rows < firstLook || found && !w.goOn {
-			continue
-		}
-		s, err := w.how.log(w.path, now)
-		if err != nil {
-			return false, err
-		}
-		found = w.tellModes(s.report().modes, now.Steps[w.rows-1]) || found
+		found = w.tell(now, all) || found
 	}
 	w.last = lastRow(l, w.rows)
 	return found, nil
 }
 
-// tellFindings prints what the log states that has not been told, a failure when it has stood for
-// some rows. It returns whether a failure asked about is among it.
-func (w *watcher) tellFindings(l *logs.Log) (found bool) {
-	for _, f := range findings.Of(l) {
-		name := string(f.Kind)
-		text := fmt.Sprintf("step %d: %s: %s since step %d: %s", l.Steps[w.rows-1], f.Kind, f.Level, f.Since, f.Text)
-		since, _ := slices.BinarySearch(l.Steps, f.Since)
-		switch {
-		case w.told[name] || w.told[name+" "+string(f.Level)]:
-		case f.Level != findings.Failure:
-			w.told[name+" "+string(f.Level)] = true
-			printLines(w.stderr, text)
-		case w.rows >= since+confirm(name, confirmation):
-			w.told[name] = true
-			fmt.Fprintln(w.stdout, text)
-			found = found || w.asked.asks(name)
-		}
-	}
-	return found
-}
-
-// tellModes prints a line for every mode that two looks in a row find present, and for one that was
-// and is absent now; not observable is no end. It returns whether one of the modes asked about has
-// become present.
-func (w *watcher) tellModes(modes []modeVerdict, step int) (found bool) {
+// suspect takes note of the look that found a mode first, and prints a line for one that was
+// present and is absent now; not observable is no end.
+func (w *watcher) suspect(modes []findings.Verdict, step int) {
 	for _, v := range modes {
 		name := string(v.Mode)
 		if v.Finding != diagnose.Present {
@@ -265,20 +244,41 @@ func (w *watcher) tellModes(modes []modeVerdict, step int) (found bool) {
 		} else {
 			w.suspected[name] = cmp.Or(w.suspected[name], w.rows)
 		}
-		switch {
-		case v.Finding == diagnose.Absent && w.told[name]:
+		if v.Finding == diagnose.Absent && w.told[name] {
 			w.told[name] = false
-			fmt.Fprintf(w.stdout, "step %d: %s: no longer present: %s\n", step, v.Mode, v.text())
-		case v.Finding == diagnose.Present && !w.told[name] && w.rows >= w.suspected[name]+confirm(name, 1):
-			if v.level == findings.Remark && w.asked == nil {
-				if remark := name + " " + string(v.level); !w.told[remark] {
-					w.told[remark] = true
-					printLines(w.stderr, fmt.Sprintf("step %d: %s: %s since step %d: %s", step, v.Mode, v.level, v.Since, v.text()))
-				}
-				continue
-			}
-			w.told[name] = true
-			fmt.Fprintf(w.stdout, "step %d: %s: present since step %d: %s\n", step, v.Mode, v.Since, v.text())
+			fmt.Fprintf(w.stdout, "step %d: %s: no longer present: %s\n", step, v.Mode, v.Text)
+		}
+	}
+}
+
+// tell prints what is found and has not been told: a failure when it has stood for some rows, a mode
+// when two looks in a row have found it. Remarks go to stderr, but for a mode that is asked about.
+// It returns whether something asked about is among what is printed.
+func (w *watcher) tell(l *logs.Log, all []findings.Finding) (found bool) {
+	for _, f := range all {
+		name, mode := string(f.Kind), f.Kind.IsMode()
+		since, _ := slices.BinarySearch(l.Steps, f.Since)
+		wait := confirm(name, confirmation)
+		remark := f.Level == findings.Remark && !(mode && w.asked != nil)
+		switch {
+		case mode:
+			since, wait = w.suspected[name], confirm(name, 1)
+		case remark:
+			wait = 0
+		}
+		key := name
+		if remark {
+			key += " remark"
+		}
+		if w.told[name] || w.told[key] || w.rows < since+wait {
+			continue
+		}
+		w.told[key] = true
+		text := fmt.Sprintf("step %d: %s: %s since step %d: %s", l.Steps[w.rows-1], f.Kind, f.Level, f.Since, f.Text)
+		if remark {
+			printLines(w.stderr, text)
+		} else {
+			fmt.Fprintln(w.stdout, text)
 			found = found || w.asked.asks(name)
 		}
 	}
@@ -301,7 +301,7 @@ func (w *watcher) end() error {
 	r := s.report()
 	var verdicts []string
 	for _, f := range r.findings {
-		if f.Level == findings.Failure {
+		if f.Level == findings.Failure && !f.Kind.IsMode() {
 			verdicts = append(verdicts, string(f.Kind))
 		}
 	}

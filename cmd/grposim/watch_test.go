@@ -79,7 +79,7 @@ func watched(t *testing.T, l *logs.Log) (lines []string, found bool) {
 // Of a mode that comes and goes watch says that it is present and that it is no longer, once
 // each, and of modes that change from not observable to absent and back nothing.
 func TestWatchSaysWhatBecomesPresent(t *testing.T) {
-	for clipped, want := range map[bool][]string{true: {"dynamical-instability: present since step ", "dynamical-instability: no longer present: "}, false: {""}} {
+	for clipped, want := range map[bool][]string{true: {"dynamical-instability: remark since step ", "dynamical-instability: no longer present: "}, false: {""}} {
 		l := healthyLog(rand.New(rand.NewPCG(2, 8)), 400, 0.03, func(row int, values map[logs.Quantity]float64) {
 			if clipped && row >= 40 && row < 100 {
 				values[logs.ClipAny] = 0.8

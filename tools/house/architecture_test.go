@@ -40,7 +40,7 @@ func TestArchitecture(t *testing.T) {
 		{"training/fit", []string{"fp", "sim/measure", "training/change"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "laws are fitted to numbers, whatever file they come from"},
 		{"training/change", []string{"fp"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "a change is found in numbers, whatever they mean"},
 		{"training/logs", nil, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "logs are read here, and judged elsewhere"},
-		{"training/findings", []string{"training/logs", "training/change", "fp"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "what a log states needs no model"},
+		{"training/findings", []string{"training/logs", "training/change", "training/diagnose", "fp"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "what a log states needs no model; modes are found in its series"},
 		{"training/equivalence", []string{"fp", "sim/measure", "training/fit", "training/change"}, []string{"gopkg.in/yaml.v3", "golang.org/x/exp/rand"}, "runs and scores are compared by their numbers alone, whoever recorded them"},
 		{"sim/draw", []string{"fp"}, []string{"golang.org/x/exp/rand"}, "samplers take random words from any generator"},
 		{"sim/measure", []string{"fp"}, nil, "estimators take numbers only"},

@@ -4,10 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -483,23 +480,5 @@ func TestConstantRun(t *testing.T) {
 		if d.Mode != None {
 			t.Errorf("named %s\n%s", d.Mode, table(d))
 		}
-	}
-}
-
-// Every failure mode says what to do, and docs/diagnose.md says it too.
-func TestNext(t *testing.T) {
-	doc, err := os.ReadFile("../../docs/diagnose.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range Failures {
-		name := strings.ReplaceAll(string(m), "-", " ")
-		row := regexp.MustCompile(`(?m)^\| ` + name + ` \|.*\| (.*) \|$`).FindSubmatch(doc)
-		if m.Next() == "" || row == nil || string(row[1]) != m.Next() {
-			t.Errorf("%s: docs/diagnose.md says to do %q, want %q", m, row, m.Next())
-		}
-	}
-	if None.Next() != "" {
-		t.Errorf("without a failure: %q", None.Next())
 	}
 }

@@ -6,21 +6,6 @@ import (
 	"slices"
 )
 
-// Next says what to do about a failure mode, one sentence without a full stop; "" of None.
-func (m Mode) Next() string {
-	switch m {
-	case DynamicalInstability:
-		return "go back to a checkpoint before that step and lower the learning rate, or draw samples from the policy more often (fewer updates a batch); clip the gradient norm"
-	case RewardHacking:
-		return "read the completions with the highest rewards and close what the reward pays for without the task; keep the checkpoint with the best score of evaluation; a larger KL penalty slows the rest"
-	case AdvantageDegeneracy:
-		return "leave out prompts that are always or never solved and take those that are solved sometimes; take more samples a prompt, or a finer reward"
-	case PolicyConcentration:
-		return "read several completions of one prompt: if they are the same, go back to a checkpoint before that step and lower the learning rate, raise the KL penalty or the upper clip bound, or add an entropy bonus"
-	}
-	return ""
-}
-
 // sign is a truth value of three: false, not known, true. In that order the largest of several is
 // their disjunction and the smallest their conjunction.
 type sign int

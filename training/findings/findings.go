@@ -1,7 +1,8 @@
-// Package findings says what the log of a training run states outright. Examples: a gradient is NaN
-// since a step, every completion is cut, the sampling engine and the trainer disagree. A finding
-// needs no model of the run: one row is enough where it is certain. Failure modes of the dynamics
-// are package diagnose's.
+// Package findings says what went wrong in a training run by its log. Of says what the log states
+// outright. Examples: a gradient is NaN since a step, every completion is cut, the sampling engine
+// and the trainer disagree. That needs no model of the run: one row is enough where it is certain.
+// Judge adds the failure modes of the dynamics, which package diagnose finds in the series. Both
+// are rows of one table.
 //
 // No threshold is fitted to runs. Each check says where its own comes from.
 package findings
@@ -14,6 +15,7 @@ import (
 	"fmt"
 	"slices"
 
+	"grposim/training/diagnose"
 	"grposim/training/logs"
 )
 
@@ -81,7 +83,7 @@ func Of(l *logs.Log) []Finding {
 	}
 	var all []Finding
 	for _, c := range checks {
-		if l.Other && c.Kind != NumericalFailure {
+		if c.find == nil || l.Other && c.Kind != NumericalFailure {
 			continue
 		}
 		for _, f := range c.find(l) {
@@ -108,12 +110,27 @@ func Of(l *logs.Log) []Finding {
 	return all
 }
 
-// Kinds lists the kinds of findings in the order of the table.
+// Kinds lists the kinds that a log states, in the order of the table.
 func Kinds() (kinds []Kind) {
 	for _, c := range checks {
-		kinds = append(kinds, c.Kind)
+		if c.find != nil {
+			kinds = append(kinds, c.Kind)
+		}
 	}
 	return kinds
+}
+
+// IsMode reports whether a kind is a failure mode.
+func (k Kind) IsMode() bool { return slices.Contains(diagnose.Failures, diagnose.Mode(k)) }
+
+// Next says what to do about a kind, one sentence without a full stop; "" of none in the table.
+func (k Kind) Next() string {
+	for _, c := range checks {
+		if c.Kind == k {
+			return c.Next
+		}
+	}
+	return ""
 }
 
 // Observable reports whether a log has a column that can show a kind.
@@ -130,9 +147,10 @@ type Row struct {
 	Is      string          // what it is
 	Next    string          // what to do
 	Threads []string        // public reports of it with answers, OWNER/NAME#NUMBER on GitHub
-	From    []logs.Quantity // quantities of which one at least must be recorded
+	From    []logs.Quantity // what a log states it of: one at least must be recorded
 
-	find func(*logs.Log) []Finding // nothing where the log does not state it; Kind is set by Of
+	// find finds what the log states, nothing where it does not; Of sets its Kind. A mode has none.
+	find func(*logs.Log) []Finding
 }
 
 // tableFile is the table, causes before their effects. The maintainers of trainers gave the advice
@@ -163,7 +181,7 @@ var checks = func() (rows []Row) {
 		panic(fmt.Sprintf("findings: table.json: %v", err))
 	}
 	for i := range rows {
-		if rows[i].find = finders[rows[i].Kind]; rows[i].find == nil {
+		if rows[i].find = finders[rows[i].Kind]; rows[i].find == nil && !rows[i].Kind.IsMode() {
 			panic(fmt.Sprintf("findings: table.json: no function finds %q", rows[i].Kind))
 		}
 	}

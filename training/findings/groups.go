@@ -177,9 +177,9 @@ func noSignal(l *logs.Log) []Finding {
 	return []Finding{f}
 }
 
-// OneGroup reports whether every row of a log is one group, or none is partly equal: its reward and
+// oneGroup reports whether every row of a log is one group, or none is partly equal: its reward and
 // entropy are then those of its prompt.
-func OneGroup(l *logs.Log) bool {
+func oneGroup(l *logs.Log) bool {
 	share, exact := ZeroVariance(l)
 	count := [2]int{}
 	for _, x := range share.Values {

@@ -1,0 +1,151 @@
+package findings
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"grposim/training/diagnose"
+	"grposim/training/logs"
+)
+
+// Verdict is that on a failure mode, with the evidence about it.
+type Verdict struct {
+	diagnose.Verdict
+	Level    Level  // of one that is present
+	Text     string // what was measured, signs first; of a mode that is not observable first why
+	Evidence []diagnose.Evidence
+}
+
+// Judge returns the verdicts on the failure modes of a run, and those that are present with what
+// its log states: failures first, and what is stated before modes. The log of a simulated run is
+// nil. Modes are judged on the rows before the first from which no update trains; note says so.
+func Judge(l *logs.Log, trace diagnose.Trace, stated []Finding) (all []Finding, verdicts []Verdict, note string) {
+	because := "" // no row is evidence
+	if l != nil && l.Other {
+		because = "it is no log of a run of GRPO"
+	} else if stops, found := Lost(stated); found {
+		because = fmt.Sprintf("no update trains the policy in any row (%s)", stops.Kind)
+		if n, _ := slices.BinarySearch(trace.Steps, stops.Since); n > 0 {
+			trace, because = trace.Prefix(n), ""
+			note = fmt.Sprintf("The failure modes are judged on the %s before step %d: from there on no update trains (%s).",
+				logs.CountWords(n, "row"), stops.Since, stops.Kind)
+		}
+	}
+	d := diagnose.Name(trace)
+	all = slices.Clone(stated)
+	for _, v := range d.Verdicts {
+		if effect := cmp.Or(because, misattributed(l, v, stated)); effect != "" {
+			v = diagnose.Verdict{Mode: v.Mode, Finding: diagnose.NotObservable, Since: -1, Because: effect}
+		}
+		verdict := Verdict{Verdict: v, Evidence: slices.DeleteFunc(slices.Clone(d.Evidence),
+			func(e diagnose.Evidence) bool { return e.Of != v.Mode })}
+		verdict.weigh(l)
+		verdicts = append(verdicts, verdict)
+		if v.Finding == diagnose.Present {
+			all = append(all, verdict.asFinding())
+		}
+	}
+	slices.SortStableFunc(all, func(x, y Finding) int { return cmp.Compare(x.place(), y.place()) })
+	return all, verdicts, note
+}
+
+// Lost returns the first finding from which on no update trains.
+func Lost(stated []Finding) (first Finding, found bool) {
+	for _, f := range stated {
+		if f.Stops && (!found || f.Since < first.Since) {
+			first, found = f, true
+		}
+	}
+	return first, found
+}
+
+// place is small for what comes first among findings and modes.
+func (f Finding) place() int {
+	switch mode := f.Kind.IsMode(); {
+	case f.Level == Failure && !mode:
+		return 0
+	case f.Level == Failure:
+		return 1
+	case mode:
+		return 2
+	}
+	return 3
+}
+
+// misattributed says why a verdict would take the effect of a finding for a mode; "" if it does not.
+func misattributed(l *logs.Log, v diagnose.Verdict, stated []Finding) string {
+	present := v.Finding == diagnose.Present
+	if v.Mode == diagnose.DynamicalInstability && present && l != nil && oneGroup(l) {
+		return "each row is one group, so that reward and entropy are those of its prompt"
+	}
+	for _, f := range stated {
+		switch {
+		case f.Level != Failure:
+		case v.Mode == diagnose.AdvantageDegeneracy && present && f.Kind == Truncation && f.Since <= v.Since:
+			return "groups have equal rewards because completions are cut (truncation)"
+		case v.Mode == diagnose.DynamicalInstability && v.Finding == diagnose.Absent && f.Kind == RewardCollapse:
+			return "the reward falls, as it does where the update is unstable (reward-collapse)"
+		}
+	}
+	return ""
+}
+
+// lost is the share of its entropy below which a policy that does not learn is lost: fewer than
+// ⁴√N answers of N are left.
+const lost = 0.25
+
+// weigh sets level and text. In a log a mode that does no harm is a remark. Where groups lose their
+// signal in nearly all rows the finding no-signal says so.
+func (v *Verdict) weigh(l *logs.Log) {
+	var signs, others []string
+	rings, isLost := false, false
+	for _, e := range v.Evidence {
+		switch says := e.Says != diagnose.None; {
+		case e.Observable != diagnose.Observed:
+		case says:
+			signs = append(signs, evidenceText(e))
+			rings = rings || e.Diagnostic == diagnose.Ringing
+			isLost = isLost || e.Value <= lost
+		case v.Finding != diagnose.Present:
+			others = append(others, evidenceText(e))
+		}
+	}
+	if v.Because != "" {
+		signs = append([]string{v.Because}, signs...)
+	}
+	v.Text = strings.Join(append(signs, others...), "; ")
+	if v.Level = Failure; l == nil || v.Finding != diagnose.Present {
+		return
+	}
+	learnt, remark := Learnt(l), false
+	switch v.Mode {
+	case diagnose.DynamicalInstability:
+		remark = learnt != "" && !rings
+	case diagnose.AdvantageDegeneracy:
+		remark = true
+	case diagnose.PolicyConcentration:
+		remark = learnt != "" || !isLost
+	}
+	if remark {
+		v.Level, v.Text = Remark, v.Text+learnt
+	}
+}
+
+func evidenceText(e diagnose.Evidence) string {
+	text := fmt.Sprintf("%s %.3g", e.Diagnostic, e.Value)
+	if e.Error > 0 {
+		text += fmt.Sprintf(" ± %.2g", e.Error)
+	}
+	return text + fmt.Sprintf(" (sign: %s %.3g)", e.Side, e.Threshold)
+}
+
+// asFinding is a mode that is present as a finding.
+func (v *Verdict) asFinding() Finding {
+	f := Finding{Kind: Kind(v.Mode), Level: v.Level, Since: v.Since, Text: v.Text}
+	if f.Level == Failure {
+		f.Next = f.Kind.Next()
+	}
+	return f
+}
