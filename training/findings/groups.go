@@ -4,44 +4,42 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"grposim/training/change"
 	"grposim/training/logs"
 )
 
 // ZeroVariance returns the share of groups whose rewards are all equal, as far as a log shows it.
-// share.Key names what it is deduced from. exact says that every number is the share itself,
-// recorded or from counts over the number of groups. Else it is known only where it is 1: all
-// rewards of a row are equal, or all advantages are 0.
+// exact says that every number is the share itself, recorded or from counts over the number of
+// groups; share.Key names these. Else it is known only where it is 1: all rewards of a row are
+// equal, or all advantages.
 //
 // Shares of groups with rewards of 0 and of 1 add up to it if there are no other equal rewards.
 // NeMo-RL's are at least the share.
 func ZeroVariance(l *logs.Log) (share logs.Column, exact bool) {
 	share = logs.Column{Quantity: logs.FracZeroStd, Values: make([]float64, len(l.Steps))}
-	for _, c := range []struct {
-		sum  []logs.Quantity
-		over []logs.Quantity
-	}{
-		{sum: []logs.Quantity{logs.FracZeroStd}},
-		{sum: []logs.Quantity{logs.CountZeroStd}, over: []logs.Quantity{logs.Groups}},
-		{sum: []logs.Quantity{logs.FracAll0, logs.FracAll1}},
-		{sum: []logs.Quantity{logs.CountAll0, logs.CountAll1}, over: []logs.Quantity{logs.Groups}},
-	} {
-		if slices.ContainsFunc(slices.Concat(c.sum, c.over), func(q logs.Quantity) bool { _, has := l.Column(q); return !has }) {
+	groups, counted := l.Column(logs.Groups)
+	for _, parts := range [][]logs.Quantity{{logs.FracZeroStd}, {logs.CountZeroStd},
+		{logs.FracAll0, logs.FracAll1}, {logs.CountAll0, logs.CountAll1}} {
+		var keys []string
+		for _, q := range parts {
+			if c, has := l.Column(q); has {
+				keys = append(keys, c.Key)
+			}
+		}
+		counts := strings.HasPrefix(string(parts[0]), "count")
+		if len(keys) < len(parts) || counts && !counted {
 			continue
 		}
-		for i, q := range c.sum {
-			part, _ := l.Column(q)
-			if share.Key += part.Key; i+1 < len(c.sum) {
-				share.Key += " + "
+		share.Key = strings.Join(keys, " + ")
+		for row := range share.Values {
+			x := 0.0
+			for _, q := range parts {
+				x += value(l, q, row)
 			}
-			for row := range share.Values {
-				share.Values[row] += part.Values[row]
-			}
-		}
-		for row, x := range share.Values {
-			for _, q := range c.over {
-				x /= value(l, q, row)
+			if counts {
+				x /= groups.Values[row]
 			}
 			if share.Values[row] = x; !(x >= 0 && x <= 1) {
 				share.Values[row] = math.NaN() // no share
@@ -49,60 +47,51 @@ func ZeroVariance(l *logs.Log) (share logs.Column, exact bool) {
 		}
 		return share, true
 	}
-	var keys []string
-	for _, c := range l.Columns {
-		switch c.Quantity {
-		case logs.RewardStdWithin, logs.RewardStdBatch, logs.RewardStdAmbiguous, logs.RewardMax, logs.AdvantageMax:
-			keys = append(keys, c.Key)
-		}
-	}
-	share.Key = join(keys)
 	for row := range share.Values {
-		if share.Values[row] = math.NaN(); allEqual(l, row) {
-			share.Values[row] = 1
+		share.Values[row] = math.NaN()
+	}
+	for _, of := range deviations {
+		_, deviation := spread(l, of)
+		for row, x := range deviation {
+			if x == 0 {
+				share.Values[row] = 1
+			}
 		}
 	}
 	return share, false
 }
 
-// allEqual reports whether a row shows that the rewards of every group are equal. Then their
-// deviation is 0, within groups or over the batch; or the largest reward is the smallest; or every
-// advantage is 0.
-func allEqual(l *logs.Log, row int) bool {
-	for _, q := range []logs.Quantity{logs.RewardStdWithin, logs.RewardStdBatch, logs.RewardStdAmbiguous} {
-		if value(l, q, row) == 0 {
-			return true
+// deviations are 0 where all rewards of a row are equal: deviations, within groups or over the
+// batch, and the ranges of rewards and of advantages, given by both ends.
+var deviations = [][]logs.Quantity{{logs.RewardStdWithin}, {logs.RewardStdBatch}, {logs.RewardStdAmbiguous},
+	{logs.RewardMax, logs.RewardMin}, {logs.AdvantageMax, logs.AdvantageMin}}
+
+// spread returns one of the deviations, nil if it is not recorded.
+func spread(l *logs.Log, of []logs.Quantity) (key string, values []float64) {
+	high, has := l.Column(of[0])
+	low, hasLow := l.Column(of[len(of)-1])
+	if !has || !hasLow {
+		return "", nil
+	}
+	values = slices.Clone(high.Values)
+	for row := range values {
+		if len(of) > 1 {
+			values[row] -= low.Values[row]
 		}
 	}
-	return value(l, logs.RewardMax, row) == value(l, logs.RewardMin, row) ||
-		value(l, logs.AdvantageMax, row) == 0 && value(l, logs.AdvantageMin, row) == 0
+	return high.Key, values
 }
 
 // negligible is the share of the deviation of the rewards at the start of a run below which it
 // counts as none. Rewards then differ in at most one group of a hundred.
 const negligible = 0.01
 
-// NoDeviation returns the deviation of the rewards with 0 where it is negligible. It may be that
-// within a group, or that of the batch, which is at least as large. Where neither is recorded it is
-// the range of the rewards or of the advantages.
+// NoDeviation returns the first deviation of the rewards that has values, with 0 where it is
+// negligible.
 func NoDeviation(l *logs.Log) (key string, values []float64) {
-	for _, q := range [][2]logs.Quantity{{logs.RewardStdWithin}, {logs.RewardStdBatch}, {logs.RewardStdAmbiguous},
-		{logs.RewardMax, logs.RewardMin}, {logs.AdvantageMax, logs.AdvantageMin}} {
-		high, has := l.Column(q[0])
-		low, hasLow := l.Column(q[1])
-		if !has || q[1] != "" && !hasLow {
-			continue
-		}
-		var known []float64
-		values = slices.Clone(high.Values)
-		for row := range values {
-			if hasLow {
-				values[row] -= low.Values[row]
-			}
-			if values[row] >= 0 {
-				known = append(known, values[row])
-			}
-		}
+	for _, of := range deviations {
+		key, values = spread(l, of)
+		known := slices.DeleteFunc(slices.Clone(values), func(x float64) bool { return !(x >= 0) })
 		if len(known) == 0 {
 			continue
 		}
@@ -112,7 +101,7 @@ func NoDeviation(l *logs.Log) (key string, values []float64) {
 				values[row] = 0
 			}
 		}
-		return high.Key, values
+		return key, values
 	}
 	return "", nil
 }
@@ -125,7 +114,7 @@ const silent = 0.95
 // is a remark.
 func noSignal(l *logs.Log) []Finding {
 	share, exact := ZeroVariance(l)
-	s := numbers(l, share, 0, 1)
+	s := numbers(l, share, aShare)
 	if !exact { // rows that do not show equality show difference, but for the range
 		key, deviation := NoDeviation(l)
 		s = series{key: key}
@@ -148,15 +137,18 @@ func noSignal(l *logs.Log) []Finding {
 		if exact && change.Median(s.values[at.begin:at.end]) < 1 {
 			most = "nearly all"
 		}
-		f := Finding{Level: Failure, Since: at.from, Text: fmt.Sprintf("%s groups %s %s (%s): no sample has an advantage", most, which, at.text(), why)}
+		f := Finding{Level: Failure, Since: at.from,
+			Text: fmt.Sprintf("%s groups %s %s (%s): no sample has an advantage", most, which, at.text(), why)}
 		switch which {
 		case succeed:
-			f.Text, f.Next = f.Text+"; the task is solved", "take harder prompts, or stop: nothing is left to learn from these"
+			f.Text += "; the task is solved"
+			f.Next = "take harder prompts, or stop: nothing is left to learn from these"
 			if !at.always() {
 				f.Level = Remark // learnt
 			}
 		case fail:
-			f.Next = "read some completions beside their rewards: a parser that finds no answer, truncation, or prompts that are too hard; take easier prompts or a warm start"
+			f.Next = "read some completions beside their rewards: a parser that finds no answer, truncation, " +
+				"or prompts that are too hard; take easier prompts or a warm start"
 		}
 		if !at.atEnd {
 			f.Level, f.Next = Remark, "" // it has passed
@@ -167,12 +159,13 @@ func noSignal(l *logs.Log) []Finding {
 	if mean < aQuarter {
 		return nil
 	}
-	f := Finding{Level: Remark, Since: s.steps[0], Next: "filter or resample such prompts (dynamic sampling), or take more samples a prompt"}
-	switch at := s.past(1); {
-	case at.total == int(math.Round(mean*float64(at.read))): // of every step all groups or none
-		f.Text = fmt.Sprintf("%s of the steps (%d of %d) have no signal: their rewards are equal (%s)", percent(mean), at.total, at.read, s.key)
-	default:
-		f.Text = fmt.Sprintf("%s of the groups, on average, have equal rewards and teach nothing (%s %s in %s)", percent(mean), s.key, span(s.values, plain), logs.CountWords(len(s.values), "row"))
+	f := Finding{Level: Remark, Since: s.steps[0],
+		Text: fmt.Sprintf("%s of the groups, on average, have equal rewards and teach nothing (%s %s in %s)",
+			percent(mean), s.key, span(s.values, plain), logs.CountWords(len(s.values), "row")),
+		Next: "filter or resample such prompts (dynamic sampling), or take more samples a prompt"}
+	if at := s.past(1); at.total == int(math.Round(mean*float64(at.read))) { // of every step all groups or none
+		f.Text = fmt.Sprintf("%s of the steps (%d of %d) have no signal: their rewards are equal (%s)",
+			percent(mean), at.total, at.read, s.key)
 	}
 	return []Finding{f}
 }
@@ -206,8 +199,9 @@ func groupsAre(l *logs.Log, in stretch) (which, why string) {
 	first, _ := slices.BinarySearch(l.Steps, in.from)
 	row, _ := slices.BinarySearch(l.Steps, in.to)
 	var keys []string
-	for _, q := range []logs.Quantity{logs.FracAll0, logs.FracAll1, logs.CountAll0, logs.CountAll1, logs.FracZeroStd, logs.CountZeroStd,
-		logs.RewardStdWithin, logs.RewardStdBatch, logs.RewardStdAmbiguous, logs.RewardMin, logs.RewardMax, logs.AdvantageMin, logs.AdvantageMax, logs.Reward} {
+	for _, q := range []logs.Quantity{logs.FracAll0, logs.FracAll1, logs.CountAll0, logs.CountAll1,
+		logs.FracZeroStd, logs.CountZeroStd, logs.RewardStdWithin, logs.RewardStdBatch, logs.RewardStdAmbiguous,
+		logs.RewardMin, logs.RewardMax, logs.AdvantageMin, logs.AdvantageMax, logs.Reward} {
 		if c, has := l.Column(q); has && !math.IsNaN(c.Values[row]) {
 			keys = append(keys, c.Key+" "+plain(c.Values[row]))
 		}
@@ -215,22 +209,23 @@ func groupsAre(l *logs.Log, in stretch) (which, why string) {
 	level := func(quantities ...logs.Quantity) float64 { // the median of those rows, 0 if there is none
 		for _, q := range quantities {
 			if c, has := l.Column(q); has {
-				s := numbers(&logs.Log{Table: logs.Table{Steps: l.Steps[first : row+1]}}, logs.Column{Values: c.Values[first : row+1]}, math.Inf(-1), math.Inf(1))
-				if len(s.values) > 0 {
-					return change.Median(s.values)
+				known := slices.DeleteFunc(slices.Clone(c.Values[first:row+1]), math.IsNaN)
+				if len(known) > 0 {
+					return change.Median(known)
 				}
 			}
 		}
 		return 0
 	}
 	none, all := level(logs.FracAll0, logs.CountAll0), level(logs.FracAll1, logs.CountAll1)
-	reward, has := level(logs.Reward), false
-	_, has = l.Column(logs.Reward)
+	reward := level(logs.Reward)
+	_, has := l.Column(logs.Reward)
 	smallest, largest := extremes(l)
+	high := reward >= largest*(1-negligible) || reward-smallest >= solved*(largest-smallest) && Learnt(l) != ""
 	switch most := solved / (1 - solved); {
 	case none > most*all, has && !(all > 0) && reward <= 0 && reward == smallest:
 		which = fail
-	case all > most*none, has && !(none > 0) && smallest < largest && reward > 0 && (reward >= largest*(1-negligible) || reward-smallest >= solved*(largest-smallest) && Learnt(l) != ""):
+	case all > most*none, has && !(none > 0) && smallest < largest && reward > 0 && high:
 		which = succeed
 	default:
 		which = equal
@@ -242,49 +237,9 @@ func groupsAre(l *logs.Log, in stretch) (which, why string) {
 func extremes(l *logs.Log) (smallest, largest float64) {
 	smallest, largest = math.Inf(1), math.Inf(-1)
 	for _, q := range []logs.Quantity{logs.Reward, logs.RewardMin, logs.RewardMax} {
-		s, _ := read(l, math.Inf(-1), math.Inf(1), q)
-		for _, x := range s.values {
+		for _, x := range read(l, anything, q).values {
 			smallest, largest = min(smallest, x), max(largest, x)
 		}
 	}
 	return smallest, largest
-}
-
-// constantReward finds a mean reward that is exactly the same in every row. Of few rows that may be
-// chance where rewards are 0 or 1, hence a remark.
-func constantReward(l *logs.Log) []Finding {
-	reward, _ := read(l, math.Inf(-1), math.Inf(1), logs.Reward)
-	if n := len(reward.values); n < 2 || slices.Min(reward.values) != slices.Max(reward.values) {
-		return nothingSolved(l)
-	}
-	f := Finding{Level: Remark, Since: reward.steps[0], Text: fmt.Sprintf("%s is exactly %s %s", reward.key, plain(reward.values[0]), inAll(len(reward.values)))}
-	if len(reward.values) >= leastExcess {
-		f.Level = Failure
-	}
-	return []Finding{f}
-}
-
-// nothingSolved finds, where groups do not tell, that most rows have a reward and a loss of
-// 0, the smallest reward of the log. Single rows show it too.
-func nothingSolved(l *logs.Log) []Finding {
-	reward, _ := read(l, 0, math.Inf(1), logs.Reward)
-	key := reward.key
-	if loss, has := l.Column(logs.Loss); has {
-		key += " and " + loss.Key
-	}
-	at := longest(reward.steps, func(i int) bool {
-		row, _ := slices.BinarySearch(l.Steps, reward.steps[i])
-		loss := value(l, logs.Loss, row)
-		return reward.values[i] == 0 && (math.Abs(loss) <= printed || math.IsNaN(loss))
-	})
-	smallest, _ := extremes(l)
-	if smallest < 0 || at.total == 0 || 2*at.total < at.read || len(noSignal(l)) > 0 {
-		return nil
-	}
-	rows := at.text()
-	if !at.always() {
-		rows = fmt.Sprintf("in %d of %d rows", at.total, at.read)
-	}
-	return []Finding{{Level: Remark, Since: at.first, Text: fmt.Sprintf("no sample was solved %s (%s 0): nothing is learned from them", rows, key),
-		Next: "read some completions beside their rewards; take easier prompts, more samples a prompt, or a warm start"}}
 }

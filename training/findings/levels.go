@@ -33,20 +33,20 @@ var (
 
 // limit is a level of a quantity from which it is a finding.
 type limit struct {
-	of          logs.Quantity
-	least, most float64 // what is believed of it
-	distance    func(float64) float64
-	from        float64 // distance
-	level       Level   // if it lasts to the end
+	of       logs.Quantity
+	in       within
+	distance func(float64) float64
+	from     float64 // distance
+	level    Level   // if it lasts to the end
 }
 
 // exceeded says which quantities are beyond their limits in every row or in a stretch that is no
 // accident, and since when.
-func exceeded(l *logs.Log, limits ...limit) (f Finding, found bool) {
-	f = Finding{Level: Remark, Since: math.MaxInt}
+func exceeded(l *logs.Log, what string, limits ...limit) (found []Finding) {
+	f := Finding{Level: Remark, Since: math.MaxInt}
 	var texts []string
 	for _, m := range limits {
-		s, _ := read(l, m.least, m.most, m.of)
+		s := read(l, m.in, m.of)
 		at := longest(s.steps, func(i int) bool { return m.distance(s.values[i]) >= m.from })
 		if !at.certain() {
 			continue
@@ -57,8 +57,11 @@ func exceeded(l *logs.Log, limits ...limit) (f Finding, found bool) {
 		f.Since = min(f.Since, at.from)
 		texts = append(texts, fmt.Sprintf("%s is %s %s", s.key, span(s.values[at.begin:at.end], plain), at.text()))
 	}
-	f.Text = strings.Join(texts, "; ")
-	return f, len(texts) > 0
+	if len(texts) == 0 {
+		return nil
+	}
+	f.Text = what + ": " + strings.Join(texts, "; ")
+	return []Finding{f}
 }
 
 func same(x float64) float64 { return x }
@@ -70,35 +73,28 @@ func same(x float64) float64 { return x }
 // samples carry no weight. A mean importance weight away from 1, its expectation, is a remark:
 // trainers cap it, and weights of whole completions scatter widely.
 func samplerMismatch(l *logs.Log) []Finding {
-	inf := math.Inf(1)
-	f, found := exceeded(l,
-		limit{logs.MismatchKL, -inf, inf, math.Abs, klLimit, Failure},
-		limit{logs.LogpMismatch, 0, inf, same, logLimit, Failure},
-		limit{logs.ProbMismatch, 0, 1, same, probLimit, Failure},
-		limit{logs.ISEffective, 0, 1, func(x float64) float64 { return 1 - x }, half, Failure},
-		limit{logs.ISRatioMean, math.SmallestNonzeroFloat64, inf, func(x float64) float64 { return math.Abs(x - 1) }, clip, Remark})
-	if !found {
-		return nil
+	found := exceeded(l, "the sampling engine and the trainer disagree about the probabilities of the sampled tokens",
+		limit{logs.MismatchKL, anything, math.Abs, klLimit, Failure},
+		limit{logs.LogpMismatch, notBelow0, same, logLimit, Failure},
+		limit{logs.ProbMismatch, aShare, same, probLimit, Failure},
+		limit{logs.ISEffective, aShare, func(x float64) float64 { return 1 - x }, half, Failure},
+		limit{logs.ISRatioMean, positive, func(x float64) float64 { return math.Abs(x - 1) }, clip, Remark})
+	for i := range found {
+		found[i] = found[i].unlessLearnt(l)
 	}
-	f.Text = "the sampling engine and the trainer disagree about the probabilities of the sampled tokens: " + f.Text
-	if rises := Learnt(l); rises != "" {
-		f.Level, f.Text = Remark, f.Text+rises
-	}
-	return []Finding{f}
+	return found
 }
 
 // staleSamples finds samples older than trainers' guides allow, in policy versions: AReaL's allows
 // 4 (max_head_offpolicyness), examples of prime-rl 8 (max_off_policy_steps).
 func staleSamples(l *logs.Log) []Finding {
-	f, found := exceeded(l,
-		limit{logs.Staleness, 0, math.Inf(1), same, math.Nextafter(4, 5), Remark},
-		limit{logs.StalenessMax, 0, math.Inf(1), same, math.Nextafter(8, 9), Remark})
-	if !found {
-		return nil
+	found := exceeded(l, "samples are old, in policy versions",
+		limit{logs.Staleness, notBelow0, same, math.Nextafter(4, 5), Remark},
+		limit{logs.StalenessMax, notBelow0, same, math.Nextafter(8, 9), Remark})
+	for i := range found {
+		found[i].Next = "lower the allowed age, or the learning rate, if the policy moves far within that age"
 	}
-	f.Text = "samples are old, in policy versions: " + f.Text
-	f.Next = "lower the allowed age, or the learning rate, if the policy moves far within that age"
-	return []Finding{f}
+	return found
 }
 
 // truncation finds completions that are cut at the length limit. The reward of a cut completion
@@ -109,35 +105,33 @@ func staleSamples(l *logs.Log) []Finding {
 // Where no share is logged, completions that all have one length have reached the limit
 // (oneLength).
 func truncation(l *logs.Log) []Finding {
-	share, has := read(l, 0, 1, logs.LenClipped)
-	if !has {
+	share := read(l, aShare, logs.LenClipped)
+	if len(share.values) == 0 {
 		return oneLength(l)
 	}
 	if at := share.past(half); at.certain() {
 		const all = 0.995 // 1 but for the rounding of a mean
-		values := share.values[at.begin:at.end]
-		every := change.Median(values) >= all
-		f := Finding{Level: Failure, Since: at.from, Text: "most completions are"}
-		if every {
-			f.Text = "every completion is"
+		which, values := "most completions are", share.values[at.begin:at.end]
+		if change.Median(values) >= all {
+			which = "every completion is"
 		}
-		f.Text += fmt.Sprintf(" cut at the length limit %s: %s %s", at.text(), share.key, span(values, percent))
-		rises := Learnt(l)
-		if !at.atEnd || rises != "" {
-			f.Level, f.Text = Remark, f.Text+rises
+		f := Finding{Level: Failure, Since: at.from,
+			Text: fmt.Sprintf("%s cut at the length limit %s: %s %s", which, at.text(), share.key, span(values, percent))}
+		if !at.atEnd {
+			f.Level = Remark
 		}
-		return []Finding{f}
+		return []Finding{f.unlessLearnt(l)}
 	}
-	if at := share.past(aQuarter); at.certain() || change.Mean(share.values) >= aQuarter {
-		values := share.values
-		if at.certain() {
-			values = values[at.begin:at.end]
-		}
-		return []Finding{{Level: Remark, Since: at.since(),
-			Text: fmt.Sprintf("many completions are cut at the length limit %s: %s %s", at.text(), share.key, span(values, percent)),
-			Next: "raise the length limit, or leave cut completions out of the loss"}}
+	at, values := share.past(aQuarter), share.values
+	switch {
+	case at.certain():
+		values = values[at.begin:at.end]
+	case change.Mean(values) < aQuarter:
+		return nil
 	}
-	return nil
+	return []Finding{{Level: Remark, Since: at.since(),
+		Text: fmt.Sprintf("many completions are cut at the length limit %s: %s %s", at.text(), share.key, span(values, percent)),
+		Next: "raise the length limit, or leave cut completions out of the loss"}}
 }
 
 // shortest is the number of tokens of the shortest length limit in use: answers of fewer may all
@@ -147,14 +141,15 @@ const shortest = 64
 // oneLength finds completions that all have the largest length of the log: the shortest is as long
 // as the longest. Where these are not logged, it is a mean that is the same whole number.
 func oneLength(l *logs.Log) []Finding {
-	length, _ := read(l, 1, math.Inf(1), logs.LenMean)
+	length, low := read(l, tokens, logs.LenMean), read(l, tokens, logs.LenMin)
 	text := length.key + " is exactly %s %s, as if every completion were cut at the length limit or had a fixed length"
-	if low, has := read(l, 1, math.Inf(1), logs.LenMin); has {
-		length, has = read(l, 1, math.Inf(1), logs.LenMax)
-		if !has || len(low.values) != len(length.values) {
+	if len(low.values) > 0 {
+		length = read(l, tokens, logs.LenMax)
+		if len(low.values) != len(length.values) {
 			return nil
 		}
-		text = "every completion has %s tokens %s (" + low.key + " = " + length.key + "): they are cut at the length limit, or have a fixed length"
+		text = "every completion has %s tokens %s (" + low.key + " = " + length.key +
+			"): they are cut at the length limit, or have a fixed length"
 		for i, x := range low.values {
 			if x != length.values[i] {
 				length.values[i] = 0
@@ -172,10 +167,13 @@ func oneLength(l *logs.Log) []Finding {
 	return []Finding{{Level: Remark, Since: at.from, Text: fmt.Sprintf(text, plain(most), at.text())}}
 }
 
+// tokens are the lengths that a completion can have.
+var tokens = within{1, math.Inf(1)}
+
 // lengthChange finds a mean length that grows or shrinks by a factor of e. Completions that grow
 // until they are cut are a failure, which truncation says.
 func lengthChange(l *logs.Log) []Finding {
-	length, _ := read(l, 0, math.Inf(1), logs.LenMean)
+	length := read(l, notBelow0, logs.LenMean)
 	from, to, since, found := length.factorChange()
 	if !found {
 		return nil
@@ -184,8 +182,9 @@ func lengthChange(l *logs.Log) []Finding {
 	if to > from {
 		verb = "grow"
 	}
-	return []Finding{{Level: Remark, Since: since, Text: fmt.Sprintf("completions %s %s, from %s to %s tokens (%s), half of the way at step %d%s",
-		verb, factor(from, to), plain(from), plain(to), length.key, since, Learnt(l))}}
+	f := Finding{Level: Remark, Since: since, Text: fmt.Sprintf("completions %s %s, from %s to %s tokens (%s), half of the way at step %d",
+		verb, factor(from, to), plain(from), plain(to), length.key, since)}
+	return []Finding{f.unlessLearnt(l)}
 }
 
 const (
@@ -200,34 +199,35 @@ const (
 // klBlowUp finds a divergence from the reference of 1 nat a token or more. It is a failure where it
 // lasts to the end and the reward does not rise, and where it cannot be one of distributions.
 func klBlowUp(l *logs.Log) []Finding {
-	kl, has := read(l, math.Inf(-1), math.Inf(1), logs.KLRef)
-	if has && l.Averaged == 1 && kl.steps[0] <= 1 && kl.values[0] >= logLimit && kl.values[0] < klPerToken {
+	kl := read(l, anything, logs.KLRef)
+	if len(kl.values) == 0 {
+		return nil
+	}
+	if x := kl.values[0]; l.Averaged == 1 && kl.steps[0] <= 1 && x >= logLimit && x < klPerToken {
 		return []Finding{{Level: Remark, Since: kl.steps[0],
-			Text: fmt.Sprintf("at the first step the divergence from the reference policy is %s nats a token (%s), where it should be 0", plain(kl.values[0]), kl.key),
+			Text: fmt.Sprintf("at the first step the divergence from the reference policy is %s nats a token (%s), where it should be 0", plain(x), kl.key),
 			Next: "compare what the policy and the reference score: model, chat template, temperature and precision"}}
 	}
-	at := longest(kl.steps, func(i int) bool { return math.Abs(kl.values[i]) >= klPerToken })
+	at, values := longest(kl.steps, func(i int) bool { return math.Abs(kl.values[i]) >= klPerToken }), kl.values
 	if at.total == 0 {
 		return nil
 	}
-	values := kl.values
 	if at.certain() {
 		values = values[at.begin:at.end]
 	}
 	largest := max(slices.Max(values), -slices.Min(values))
-	f := Finding{Level: Remark, Since: at.since(), Text: fmt.Sprintf("the divergence from the reference policy reaches %s nats a token %s (%s)", plain(largest), at.text(), kl.key)}
-	if !at.certain() {
-		return []Finding{f}
-	}
-	switch rises := Learnt(l); {
+	f := Finding{Level: Remark, Since: at.since(),
+		Text: fmt.Sprintf("the divergence from the reference policy reaches %s nats a token %s (%s)", plain(largest), at.text(), kl.key)}
+	switch {
+	case !at.certain():
 	case largest >= vocabulary:
 		f.Level = Failure
 		f.Text += fmt.Sprintf("; above %g nats, the logarithm of a vocabulary, it is carried by a few tokens", vocabulary)
-		f.Next = "look for constrained decoding, a mask of logits, or an engine that samples other tokens than the trainer scores; then lower the learning rate or the gradient clip"
-	case rises != "":
-		f.Text += rises
-	case at.atEnd:
+		f.Next = "look for constrained decoding, a mask of logits, or an engine that samples other tokens " +
+			"than the trainer scores; then lower the learning rate or the gradient clip"
+	case at.atEnd, Learnt(l) != "":
 		f.Level = Failure
+		f = f.unlessLearnt(l)
 	default:
 		f.Text += "; it has come back"
 	}
@@ -237,18 +237,20 @@ func klBlowUp(l *logs.Log) []Finding {
 // entropyGrowth finds an entropy that grows by a factor of e. It is a failure if the reward falls: a
 // policy that explores can learn. An entropy of half the logarithm of a vocabulary is a remark.
 func entropyGrowth(l *logs.Log) []Finding {
-	entropy, has := read(l, 0, math.Inf(1), logs.Entropy)
-	if has && change.Median(entropy.values) >= vocabulary/2 {
-		return []Finding{{Level: Remark, Since: entropy.steps[0], Next: "read some completions: weights that are not loaded, another tokenizer, or a temperature that is too high",
-			Text: fmt.Sprintf("the entropy is %s nats a token (%s), near the logarithm of the vocabulary as of random text", span(entropy.values, plain), entropy.key)}}
+	entropy := read(l, notBelow0, logs.Entropy)
+	if len(entropy.values) > 0 && change.Median(entropy.values) >= vocabulary/2 {
+		return []Finding{{Level: Remark, Since: entropy.steps[0],
+			Text: fmt.Sprintf("the entropy is %s nats a token (%s), near the logarithm of the vocabulary as of random text",
+				span(entropy.values, plain), entropy.key),
+			Next: "read some completions: weights that are not loaded, another tokenizer, or a temperature that is too high"}}
 	}
 	from, to, since, found := entropy.factorChange()
 	if !found || to < from {
 		return nil
 	}
-	rises := Learnt(l)
-	f := Finding{Level: Failure, Since: since, Text: fmt.Sprintf("the entropy grows %s, from %s to %s nats (%s), half of the way at step %d%s", factor(from, to), plain(from), plain(to), entropy.key, since, rises)}
-	if !falls(l) {
+	f := Finding{Level: Failure, Since: since, Text: fmt.Sprintf("the entropy grows %s, from %s to %s nats (%s), half of the way at step %d",
+		factor(from, to), plain(from), plain(to), entropy.key, since)}
+	if f = f.unlessLearnt(l); f.Level == Failure && !falls(l) {
 		f.Level = Remark
 	}
 	return []Finding{f}

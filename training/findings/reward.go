@@ -21,7 +21,7 @@ const lostReward = 0.5
 // deviations of single rows are lost, and no score of evaluation contradicts it. Else it is a
 // remark. Of a reward that has fallen as far before and come back nothing is said.
 func rewardCollapse(l *logs.Log) []Finding {
-	reward, _ := read(l, math.Inf(-1), math.Inf(1), logs.Reward)
+	reward := read(l, anything, logs.Reward)
 	steps, x := reward.steps, reward.values
 	fall, _ := change.Late(x, change.Falls)
 	from, to, since, how := fall.Before.Mean, fall.After.Mean, fall.Index, "falls"
@@ -35,10 +35,12 @@ func rewardCollapse(l *logs.Log) []Finding {
 	// Half of this fall, and four standard errors of a difference of two levels, is no noise. Means of
 	// a quarter of the rows since the fall, at least four, see one as short as it.
 	levels := max(16, min(4*since/(len(x)-since), since/4))
-	if recovered(x[:since], levels, max(lostReward*(from-to), 4*noise*math.Sqrt(2*float64(levels)/float64(since+1)))) {
+	errors := 4 * noise * math.Sqrt(2*float64(levels)/float64(since+1))
+	if recovered(x[:since], levels, max(lostReward*(from-to), errors)) {
 		return nil
 	}
-	f := Finding{Level: Remark, Since: steps[since], Text: fmt.Sprintf("%s %s from %.3g to %.3g, half of it at step %d", reward.key, how, from, to, steps[since])}
+	f := Finding{Level: Remark, Since: steps[since],
+		Text: fmt.Sprintf("%s %s from %.3g to %.3g, half of it at step %d", reward.key, how, from, to, steps[since])}
 	if from-to >= max(lostReward*(from-min(start, to)), 2*noise) {
 		f.Level = Failure
 	}
@@ -47,7 +49,7 @@ func rewardCollapse(l *logs.Log) []Finding {
 	}
 	if kept := scoreKept(l, steps[since]); kept != "" {
 		f.Level = Remark
-		f.Text += fmt.Sprintf("; %s does not fall, so that the data may have become harder", kept)
+		f.Text += "; " + kept + " does not fall, so that the data may have become harder"
 	}
 	return []Finding{f}
 }
@@ -119,4 +121,45 @@ func recovered(x []float64, levels int, distance float64) bool {
 		bottom = min(bottom, level)
 	}
 	return false
+}
+
+// constantReward finds a mean reward that is exactly the same in every row. Of few rows that may be
+// chance where rewards are 0 or 1, hence a remark.
+func constantReward(l *logs.Log) []Finding {
+	reward := read(l, anything, logs.Reward)
+	if n := len(reward.values); n < 2 || slices.Min(reward.values) != slices.Max(reward.values) {
+		return nothingSolved(l)
+	}
+	all := longest(reward.steps, func(int) bool { return true })
+	f := Finding{Level: Remark, Since: reward.steps[0],
+		Text: fmt.Sprintf("%s is exactly %s %s", reward.key, plain(reward.values[0]), all.text())}
+	if len(reward.values) >= leastExcess {
+		f.Level = Failure
+	}
+	return []Finding{f}
+}
+
+// nothingSolved finds, where groups do not tell, that most rows have a reward and a loss of
+// 0, the smallest reward of the log. Single rows show it too.
+func nothingSolved(l *logs.Log) []Finding {
+	reward := read(l, notBelow0, logs.Reward)
+	key := reward.key
+	if loss, has := l.Column(logs.Loss); has {
+		key += " and " + loss.Key
+	}
+	at := longest(reward.steps, func(i int) bool {
+		row, _ := slices.BinarySearch(l.Steps, reward.steps[i])
+		return reward.values[i] == 0 && !(math.Abs(value(l, logs.Loss, row)) > printed)
+	})
+	smallest, _ := extremes(l)
+	if smallest < 0 || at.total == 0 || 2*at.total < at.read || len(noSignal(l)) > 0 {
+		return nil
+	}
+	rows := at.text()
+	if !at.always() {
+		rows = fmt.Sprintf("in %d of %d rows", at.total, at.read)
+	}
+	return []Finding{{Level: Remark, Since: at.first,
+		Text: fmt.Sprintf("no sample was solved %s (%s 0): nothing is learned from them", rows, key),
+		Next: "read some completions beside their rewards; take easier prompts, more samples a prompt, or a warm start"}}
 }

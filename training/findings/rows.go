@@ -22,28 +22,37 @@ type series struct {
 	values []float64
 }
 
-// numbers returns the numbers of a column that lie in [least, most]: what a quantity cannot
-// be is not believed.
-func numbers(l *logs.Log, c logs.Column, least, most float64) series {
+// within are the smallest and the largest number that is believed of a quantity.
+type within struct{ least, most float64 }
+
+var (
+	anything  = within{math.Inf(-1), math.Inf(1)}
+	notBelow0 = within{0, math.Inf(1)}
+	positive  = within{math.SmallestNonzeroFloat64, math.Inf(1)}
+	aShare    = within{0, 1}
+)
+
+// numbers returns the numbers of a column that are believed.
+func numbers(l *logs.Log, c logs.Column, in within) series {
 	s := series{key: c.Key, below: c.Below}
 	for i, x := range c.Values {
-		if x >= least && x <= most {
+		if x >= in.least && x <= in.most {
 			s.steps, s.values = append(s.steps, l.Steps[i]), append(s.values, x)
 		}
 	}
 	return s
 }
 
-// read returns the numbers in [least, most] of the first of the quantities that has any.
-func read(l *logs.Log, least, most float64, quantities ...logs.Quantity) (s series, found bool) {
+// read returns the numbers of the first of the quantities that has any.
+func read(l *logs.Log, in within, quantities ...logs.Quantity) series {
 	for _, q := range quantities {
 		if c, has := l.Column(q); has {
-			if s := numbers(l, c, least, most); len(s.values) > 0 {
-				return s, true
+			if s := numbers(l, c, in); len(s.values) > 0 {
+				return s
 			}
 		}
 	}
-	return series{}, false
+	return series{}
 }
 
 // value returns the number of a quantity in a row, NaN if there is none.
@@ -129,8 +138,10 @@ func (s stretch) text() string {
 	switch {
 	case s.always() && s.read == 1:
 		return fmt.Sprintf("at step %d, the only row", s.from)
+	case s.always() && s.read == 2:
+		return "in both rows"
 	case s.always():
-		return inAll(s.read)
+		return fmt.Sprintf("in all %d rows", s.read)
 	case s.certain() && s.atEnd:
 		return fmt.Sprintf("since step %d (%d of %d rows)", s.from, s.held, s.read)
 	case s.certain():
@@ -139,14 +150,6 @@ func (s stretch) text() string {
 		return fmt.Sprintf("at step %d (1 of %d rows)", s.first, s.read)
 	}
 	return fmt.Sprintf("in %d of %d rows, first at step %d", s.total, s.read, s.first)
-}
-
-// inAll says that something holds in all of several rows.
-func inAll(rows int) string {
-	if rows == 2 {
-		return "in both rows"
-	}
-	return fmt.Sprintf("in all %d rows", rows)
 }
 
 // span says which values a list holds: one, or from the smallest to the largest with the
@@ -183,11 +186,10 @@ func (s series) factorChange() (from, to float64, since int, found bool) {
 	if n < 2 {
 		return 0, 0, 0, false
 	}
-	early, late := slices.Sorted(slices.Values(s.values[:n])), slices.Sorted(slices.Values(s.values[len(s.values)-n:]))
-	from, to = change.Median(early), change.Median(late)
-	low, high := early, late
-	if to < from {
-		low, high = late, early
+	low := slices.Sorted(slices.Values(s.values[:n]))
+	high := slices.Sorted(slices.Values(s.values[len(s.values)-n:]))
+	if from, to = change.Median(low), change.Median(high); to < from {
+		low, high = high, low
 	}
 	way := math.Log(to) - math.Log(from)
 	if !(from > 0 && to > 0 && math.Abs(way) >= 1) || low[n-1-n/10] >= high[n/10] {
@@ -219,18 +221,17 @@ var steep = distuv.StudentsT{Sigma: 1, Nu: batches - 2}.Quantile(1 - change.Fals
 // rows go by the slope of eight batch means, three to seven by whether every row says so.
 func (s series) trend() int {
 	n := len(s.values)
-	if n < 3 {
+	switch {
+	case n < 3:
 		return 0
-	}
-	if n < batches {
-		signs := make([]int, n-1)
-		for i := range signs {
-			signs[i] = cmp.Compare(s.values[i+1], s.values[i])
+	case n < batches:
+		sign := cmp.Compare(s.values[1], s.values[0])
+		for i := range n - 1 {
+			if cmp.Compare(s.values[i+1], s.values[i]) != sign {
+				return 0
+			}
 		}
-		if slices.Min(signs) == slices.Max(signs) {
-			return signs[0]
-		}
-		return 0
+		return sign
 	}
 	slope, error := change.Line(change.Rows(batches), change.Batches(s.values, batches))
 	if math.Abs(slope) <= steep*error {
@@ -249,21 +250,24 @@ func (s series) ends() string {
 // Learnt says that the reward has risen and stays up, or is nearly the largest of a sample, which is
 // 1 where all lie in [0, 1] and it is not logged; "" if neither is certain.
 func Learnt(l *logs.Log) string {
-	reward, _ := read(l, math.Inf(-1), math.Inf(1), logs.Reward)
+	reward := read(l, anything, logs.Reward)
 	n := len(reward.values)
 	if n < batches {
 		return ""
 	}
 	level := change.Mean(reward.values[n-max(1, n/4):])
 	rise, _ := change.Find(reward.values, change.Rises)
-	if reward.trend() > 0 || rise.Chance <= change.FalseAlarm && level >= (rise.Before.Mean+rise.After.Mean)/2 {
+	stays := level >= (rise.Before.Mean+rise.After.Mean)/2
+	if reward.trend() > 0 || rise.Chance <= change.FalseAlarm && stays {
 		return "; the reward rises meanwhile: " + reward.ends()
 	}
 	smallest, largest := extremes(l)
-	if _, has := l.Column(logs.RewardMax); !has && smallest >= 0 && largest <= 1 {
-		largest = 1
-	} else if !has {
-		largest = math.Inf(1)
+	if _, has := l.Column(logs.RewardMax); !has {
+		if largest <= 1 && smallest >= 0 {
+			largest = 1
+		} else {
+			return ""
+		}
 	}
 	if smallest < largest && level >= solved*largest {
 		return fmt.Sprintf("; the reward is high: %s %s of %s", reward.key, plain(level), plain(largest))
@@ -276,9 +280,18 @@ const solved = 0.9
 
 // falls reports whether the reward falls, or is nowhere above the smallest at the end.
 func falls(l *logs.Log) bool {
-	reward, found := read(l, math.Inf(-1), math.Inf(1), logs.Reward)
+	reward := read(l, anything, logs.Reward)
 	n := len(reward.values)
-	return !found || reward.trend() < 0 || len(rewardCollapse(l)) > 0 || slices.Max(reward.values[n-max(1, n/4):]) <= slices.Min(reward.values)
+	return n == 0 || reward.trend() < 0 || len(rewardCollapse(l)) > 0 ||
+		slices.Max(reward.values[n-max(1, n/4):]) <= slices.Min(reward.values)
+}
+
+// unlessLearnt makes a remark of a failure beside which the reward has been learnt.
+func (f Finding) unlessLearnt(l *logs.Log) Finding {
+	if learnt := Learnt(l); learnt != "" {
+		f.Level, f.Text = Remark, f.Text+learnt
+	}
+	return f
 }
 
 // join writes a list as a sentence has it.

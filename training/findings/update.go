@@ -69,7 +69,8 @@ func numericalFailure(l *logs.Log) []Finding {
 		f.Stops, f.Text = true, f.Text+": every update is skipped or destroys the weights, nothing is trained"
 	case len(lost)-end > passed:
 		f.Since, f.Stops = steps[end], true
-		f.Text = fmt.Sprintf("%s since step %d to the end (%d of %d rows): the run is lost since then", brokenKeys(broken, rows[end:], lost[end:]), steps[end], len(lost)-end, len(lost))
+		f.Text = fmt.Sprintf("%s since step %d to the end (%d of %d rows): the run is lost since then",
+			brokenKeys(broken, rows[end:], lost[end:]), steps[end], len(lost)-end, len(lost))
 	case !recorded:
 		f.Level, f.Text = Remark, f.Text+": those updates are skipped, or their values are missing"
 	case 2*in.total >= len(lost):
@@ -105,35 +106,33 @@ func brokenKeys(broken []logs.Column, rows []int, lost []bool) string {
 // rows of many is a remark, as one that has passed is. It may come from a step without signal whose
 // rewards the row has not (logging_steps of TRL).
 func noUpdate(l *logs.Log) (found []Finding) {
-	if norm, has := read(l, 0, math.Inf(1), logs.GradNorm); has && norm.below == 0 {
+	if norm := read(l, notBelow0, logs.GradNorm); len(norm.values) > 0 && norm.below == 0 {
 		differ, known := rewardsDiffer(l)
 		at := longest(norm.steps, func(i int) bool {
 			row, _ := slices.BinarySearch(l.Steps, norm.steps[i])
 			return norm.values[i] == 0 && differ[row] >= 0
 		})
 		because, alike := "though rewards within groups differ ("+known+")", false
-		if std, has := read(l, math.SmallestNonzeroFloat64, math.Inf(1), logs.RewardStdAmbiguous, logs.RewardStdBatch); known == "" && has {
-			because = fmt.Sprintf("though rewards differ (%s %s)", std.key, plain(std.values[0]))
-		} else if known == "" {
-			because, alike = "and no column says whether rewards within groups differ", extremeRewards(l, norm)
+		if known == "" {
+			if std := read(l, positive, logs.RewardStdAmbiguous, logs.RewardStdBatch); len(std.values) > 0 {
+				because = fmt.Sprintf("though rewards differ (%s %s)", std.key, plain(std.values[0]))
+			} else {
+				because, alike = "and no column says whether rewards within groups differ", extremeRewards(l, norm)
+			}
 		}
-		f := Finding{Level: Remark, Since: at.since(), Text: fmt.Sprintf("%s is exactly 0 %s, %s", norm.key, at.text(), because)}
-		switch {
-		case at.total == 0:
-		case at.certain() && at.atEnd && (known != "" || at.read > 1) && !alike:
+		f := Finding{Level: Remark, Since: at.since(),
+			Text: fmt.Sprintf("%s is exactly 0 %s, %s", norm.key, at.text(), because)}
+		if at.certain() && at.atEnd && (known != "" || at.read > 1) && !alike {
 			f.Level, f.Stops = Failure, at.end == at.read
 			f.Text += ": the weights do not move"
-			found = append(found, f)
-		default:
+		}
+		if at.total > 0 {
 			found = append(found, f)
 		}
 	}
-	rate, has := read(l, 0, math.Inf(1), logs.LR)
-	if !has || rate.below > 0 {
-		return found
-	}
+	rate := read(l, notBelow0, logs.LR)
 	// The first row of a warm-up and the last of a decay have a rate of 0 rightly.
-	at := longest(rate.steps, func(i int) bool { return rate.values[i] == 0 })
+	at := longest(rate.steps, func(i int) bool { return rate.values[i] == 0 && rate.below == 0 })
 	if at.certain() && at.atEnd && at.total > 1 {
 		found = append(found, Finding{Level: Failure, Since: at.since(), Stops: at.end == at.read,
 			Text: fmt.Sprintf("%s is 0 %s: the weights do not move", rate.key, at.text()),
@@ -163,21 +162,21 @@ const printed = 1e-4
 // at the policy that drew the samples the loss is the penalty β·KL. It is not said where nothing
 // shows a gradient.
 func zeroLoss(l *logs.Log) []Finding {
-	loss, has := read(l, math.Inf(-1), math.Inf(1), logs.Loss)
-	if !has || slices.Max(loss.values) > printed || slices.Min(loss.values) < -printed {
+	loss := read(l, anything, logs.Loss)
+	if len(loss.values) == 0 || slices.Max(loss.values) > printed || slices.Min(loss.values) < -printed {
 		return nil
 	}
 	// Something must show that there is a gradient: its norm, or rewards that differ.
 	shown := ""
 	if column, has := l.Column(logs.GradNorm); has {
-		norm := numbers(l, column, math.SmallestNonzeroFloat64, math.Inf(1))
+		norm := numbers(l, column, positive)
 		if len(norm.values) == 0 || len(column.NotFinite) > 0 {
 			return nil
 		}
 		shown = fmt.Sprintf("the gradient is not 0 (%s %s)", norm.key, span(norm.values, plain))
 	} else if _, known := rewardsDiffer(l); known != "" {
 		shown = fmt.Sprintf("rewards differ (%s)", known)
-	} else if std, has := read(l, math.SmallestNonzeroFloat64, math.Inf(1), logs.RewardStdAmbiguous, logs.RewardStdBatch); has {
+	} else if std := read(l, positive, logs.RewardStdAmbiguous, logs.RewardStdBatch); len(std.values) > 0 {
 		shown = fmt.Sprintf("rewards differ (%s %s)", std.key, span(std.values, plain))
 	} else {
 		return nil
@@ -186,38 +185,28 @@ func zeroLoss(l *logs.Log) []Finding {
 		return nil
 	}
 	at := longest(loss.steps, func(int) bool { return true })
-	return []Finding{{Level: Remark, Since: at.from,
-		Text: fmt.Sprintf("%s is 0 to four digits %s, which is normal, and %s: the advantages of a group add up to 0, and what is left is the KL penalty", loss.key, at.text(), shown)}}
+	return []Finding{{Level: Remark, Since: at.from, Text: fmt.Sprintf("%s is 0 to four digits %s, which is normal, and %s: "+
+		"the advantages of a group add up to 0, and what is left is the KL penalty", loss.key, at.text(), shown)}}
 }
 
 // rewardsDiffer says of every row whether rewards within some group differ: 1 yes, 0 not
 // known, −1 no. known names a column that says yes in some row.
 func rewardsDiffer(l *logs.Log) (differ []int, known string) {
 	differ = make([]int, len(l.Steps))
-	say := func(row int, yes bool, c logs.Column) {
-		switch {
-		case yes && differ[row] == 0:
-			differ[row] = 1
-			if known == "" {
-				known = fmt.Sprintf("%s %s", c.Key, plain(c.Values[row]))
-			}
-		case !yes:
-			differ[row] = -1
-		}
-	}
-	silent, exact := ZeroVariance(l)
+	share, exact := ZeroVariance(l)
+	within, _ := l.Column(logs.RewardStdWithin)
+	advantage, has := l.Column(logs.AdvantageMax)
 	for row := range l.Steps {
-		if share := silent.Values[row]; share >= 0 && share <= 1 && (exact || share == 1) {
-			say(row, share < 1, silent)
+		if share.Values[row] == 1 || has && advantage.Values[row] == 0 {
+			differ[row] = -1
+			continue
 		}
-		for _, q := range []logs.Quantity{logs.RewardStdWithin, logs.AdvantageMax} {
-			if c, has := l.Column(q); has && (c.Values[row] > 0 || c.Values[row] == 0) {
-				say(row, c.Values[row] > 0, c)
+		for i, c := range []logs.Column{share, within, advantage} {
+			if c.Values == nil || !(c.Values[row] > 0 || c.Values[row] == 0 && exact && i == 0) {
+				continue
 			}
-		}
-		for _, q := range []logs.Quantity{logs.RewardStdAmbiguous, logs.RewardStdBatch} {
-			if c, has := l.Column(q); has && c.Values[row] == 0 {
-				say(row, false, c)
+			if differ[row] = 1; known == "" {
+				known = fmt.Sprintf("%s %s", c.Key, plain(c.Values[row]))
 			}
 		}
 	}
