@@ -55,7 +55,7 @@ func NewMap(sweep *plan.Plan, q MapQuery) (*Map, error) {
 	m := &Map{MapQuery: q}
 	var problems config.Problems
 	report := func(source, format string, args ...any) {
-		problems = append(problems, config.Problem{Source: source, Text: fmt.Sprintf(format, args...)})
+		problems = append(problems, config.Wrong(source, format, args...)...)
 	}
 	var p panel
 	if q.Y != "" {
@@ -170,8 +170,8 @@ func (m *Map) Draw(e *Experiment) (d *Drawing, err error) {
 	}
 	if e.evidence.Failure == nil && len(m.numbers) == 1 && !has {
 		n := &m.numbers[0]
-		return nil, config.Problems{{Source: quantityFlag,
-			Text: fmt.Sprintf("got %s, which no cell of the map has. %s", n.name, n.column().Doc)}}
+		return nil, config.Wrong(quantityFlag, "got %s, which no cell of the map has. %s",
+			n.name, n.column().Doc)
 	}
 	return d, e.evidence.Failure
 }

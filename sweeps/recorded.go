@@ -172,10 +172,10 @@ func askedNumber(name string, level *float64) (n recordedNumber, problems config
 			suffixes = append(suffixes, form.suffix)
 		}
 		short := []string{timeTo95, samplesTo95, levelTime, levelSamples}
-		return n, config.Problems{{Source: quantityFlag, Text: fmt.Sprintf("got %q, want one of %s, or one of the last %d with %s", name,
-			strings.Join(slices.Concat(short, names(QuantityColumns), names(ownColumns)), ", "), len(QuantityColumns)+len(ownColumns), strings.Join(suffixes, ", "))}}
+		return n, config.Wrong(quantityFlag, "got %q, want one of %s, or one of the last %d with %s", name,
+			strings.Join(slices.Concat(short, names(QuantityColumns), names(ownColumns)), ", "), len(QuantityColumns)+len(ownColumns), strings.Join(suffixes, ", "))
 	case n.toLevel() && level == nil:
-		return n, config.Problems{{Source: "--level", Text: "got nothing, want the level of " + name}}
+		return n, config.Wrong("--level", "got nothing, want the level of %s", name)
 	case n.toLevel():
 		n.level = *level
 	}

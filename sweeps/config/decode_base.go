@@ -59,7 +59,7 @@ func SetKeys() []string { return append(keyPaths(), "name", "confidence") }
 // and overrideGrids.
 func (l *loader) overrides(set []string) {
 	seen := map[string]bool{}
-	at := place{source: override}
+	at := Place{Source: override}
 	for _, argument := range set {
 		key, text, assigned := strings.Cut(argument, "=")
 		i := keyIndex(key)
@@ -131,7 +131,7 @@ func (l *loader) require() {
 func (l *loader) overrideGrids() {
 	for _, k := range Keys {
 		list := l.lists[k.Path]
-		if list == nil && l.at[k.Path].source != override {
+		if list == nil && l.at[k.Path].Source != override {
 			continue
 		}
 		var axes []Axis // of a list: the axis
@@ -167,7 +167,9 @@ func (l *loader) overrideGrids() {
 			}
 		}
 		if zipped || len(keep) > 0 && len(keep) == len(l.spec.Variants) {
-			l.problem(place{source: override}, k.Path, "got a key that the file varies together with %s, want one that no zip varies: other values have to stand in its zip", JoinWords(with, "and"))
+			l.problem(Place{Source: override}, k.Path, "got a key that the file varies together "+
+				"with %s, want one that no zip varies: other values have to stand in its zip",
+				JoinWords(with, "and"))
 			continue
 		}
 		l.note(k.Path, "takes the place of what is set in variant %s", lose)
@@ -181,6 +183,7 @@ func (l *loader) overrideGrids() {
 // note says what an override means for variants.
 func (l *loader) note(key, format string, variants []string) {
 	if len(variants) > 0 {
-		l.notes = append(l.notes, Problem{Source: override, Key: key, Text: fmt.Sprintf(format, JoinWords(variants, "and"))})
+		text := fmt.Sprintf(format, JoinWords(variants, "and"))
+		l.notes = append(l.notes, Problem{Place{Source: override}, key, text})
 	}
 }

@@ -25,7 +25,7 @@ func (l *loader) decodeVariants(n *node) {
 			if line, taken := first[v.Name]; taken && v.Name != "" {
 				l.problem(f.at, path+".name", "got %q again, want a unique name (first in line %d)", v.Name, line)
 			}
-			first[v.Name] = f.at.line
+			first[v.Name] = f.at.Line
 		} else if fields != nil {
 			l.problem(item.at, path+".name", "got nothing, want %s", nameWant)
 		}
@@ -52,7 +52,7 @@ func axisOver(sweep []Axis, key string) int {
 
 // count adds the cells of a grid to those of the file and records when they become
 // too many.
-func (l *loader) count(sweep []Axis, at place) {
+func (l *loader) count(sweep []Axis, at Place) {
 	before := l.cells
 	l.cells = min(l.cells+Grid{Axes: sweep}.cells(), maxCells+1)
 	if before <= maxCells && l.cells > maxCells {
@@ -100,10 +100,10 @@ func (l *loader) grid(n *node, path string) (axes []Axis) {
 // param is one parameter of an axis, with its values or how they are made.
 type param struct {
 	key    Key
-	at     place
+	at     Place
 	n      int                 // number of values
 	values []any               // the values, where the file writes them out
-	places []place             // of values
+	places []Place             // of values
 	make   func(i int) float64 // value i of log and range; nil for values
 }
 
@@ -241,12 +241,12 @@ func logPoint(from, to float64, i, n int) float64 {
 }
 
 // makeAxis generates the points of an axis and records repeated ones.
-func (l *loader) makeAxis(params []param, at place, path string) Axis {
+func (l *loader) makeAxis(params []param, at Place, path string) Axis {
 	axis := Axis{Points: make([][]any, params[0].n)}
 	for _, p := range params {
 		axis.Params = append(axis.Params, p.key.Path)
 		if p.make != nil {
-			p.places = []place{p.at}
+			p.places = []Place{p.at}
 		}
 		axis.places = append(axis.places, p.places)
 		for i := range axis.Points {
@@ -280,7 +280,7 @@ func (l *loader) makeAxis(params []param, at place, path string) Axis {
 
 // placeIn returns the place of the value that a key has in a cell: an axis, the variant
 // or the base.
-func (l *loader) placeIn(g Grid, choice []int, key string) place {
+func (l *loader) placeIn(g Grid, choice []int, key string) Place {
 	if a := axisOver(g.Axes, key); a >= 0 {
 		places := g.Axes[a].places[slices.Index(g.Axes[a].Params, key)]
 		return places[min(choice[a], len(places)-1)]

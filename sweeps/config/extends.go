@@ -46,7 +46,7 @@ func (l *loader) tree(chain []string, data []byte, read func(path string) (data 
 	isConfiguration := root != nil && slices.ContainsFunc(root.fields, func(f field) bool { return slices.Contains(fileNames(), f.name) })
 	// without any text of it: only the reader of this machine may read it
 	if len(chain) > 1 && !isConfiguration {
-		problems = Problems{{Source: file, Text: "got a file that is no configuration, want a configuration"}}
+		problems = Wrong(file, "got a file that is no configuration, want a configuration")
 		root = nil
 	}
 	l.problems = append(l.problems, problems...)
@@ -106,7 +106,7 @@ func (l *loader) atExtends(first int) {
 		if p.Source == override || len(l.files) < 2 || p.Source == l.files[0] {
 			continue
 		}
-		from := Problem{Source: p.Source, Line: p.Line, Column: p.Column}.place()
+		from := p.Place.String()
 		if preset, is := strings.CutPrefix(p.Source, presetFolder+"/"); is {
 			from = "preset " + strings.TrimSuffix(preset, ".yaml") + ", " + from
 		}
@@ -115,7 +115,7 @@ func (l *loader) atExtends(first int) {
 		if list, _, in := strings.Cut(p.Key, "["); in && keyIndex(p.Key) < 0 {
 			cure = ", or other " + list
 		}
-		*p = Problem{l.extends.source, l.extends.line, l.extends.column, p.Key, fmt.Sprintf("%s (%s), want %s%s in this file", got, from, want, cure)}
+		p.Place, p.Text = l.extends, fmt.Sprintf("%s (%s), want %s%s in this file", got, from, want, cure)
 	}
 }
 

@@ -58,11 +58,11 @@ func (idle idleKeys) notes(l *loader, grids []Grid) []string {
 				at, found = l.placeIn(g, make([]int, len(g.Axes)), key), true
 			}
 		}
-		if path.Dir(at.source) == presetFolder {
+		if path.Dir(at.Source) == presetFolder {
 			continue
 		}
 		text := key + " has no effect: " + met.Param + " is " + met.Alternatives() + " in every cell"
-		notes = append(notes, Problem{Source: at.source, Line: at.line, Column: at.column, Text: text})
+		notes = append(notes, Problem{Place: at, Text: text})
 	}
 	return each(notes.sorted(l.files), Problem.String)
 }

@@ -38,7 +38,7 @@ func (a Aim) ReadFile(path string, set ...string) (*Spec, error) {
 	}
 	data, problem := read(path)
 	if problem != "" {
-		return nil, Problems{{Source: path, Text: problem}}
+		return nil, Wrong(path, "%s", problem)
 	}
 	return a.restore(path, data, set, readRegular)
 }
@@ -100,7 +100,7 @@ func Load(file string, data []byte, set ...string) (*Spec, error) {
 // Load is the function Load for an aim.
 func (a Aim) Load(file string, data []byte, set ...string) (*Spec, error) {
 	if problem := unreadable(data); problem != "" {
-		return nil, Problems{{Source: file, Text: problem}}
+		return nil, Wrong(file, "%s", problem)
 	}
 	return a.restore(file, data, set, readNone)
 }

@@ -10,11 +10,11 @@ type loader struct {
 	reader
 	aim     Aim
 	files   []string // in the order in which each extends the next
-	extends place    // where the first file says which it extends
+	extends Place    // where the first file says which it extends
 	spec    *Spec
 	given   draft // the base
 	// of all sections and values of the file by path, entries of lists of scalars aside
-	at    map[string]place
+	at    map[string]Place
 	lists map[string]*node // overrides with the values of an axis, by key
 	notes Problems         // on overrides that the file agrees with in part
 	cells int              // number of cells in the grids decoded so far, at most maxCells+1
@@ -28,7 +28,7 @@ type loader struct {
 func newLoader() *loader {
 	return &loader{
 		reader: newReader(nil), spec: &Spec{Confidence: 0.99}, given: make(draft, len(Keys)),
-		at: map[string]place{}, lists: map[string]*node{}, reported: map[Problem]bool{},
+		at: map[string]Place{}, lists: map[string]*node{}, reported: map[Problem]bool{},
 	}
 }
 
@@ -46,7 +46,7 @@ func (l *loader) remember(n *node, path string) {
 }
 
 // near returns the place of a path, or of the nearest section that the file has.
-func (l *loader) near(path string) place {
+func (l *loader) near(path string) Place {
 	for path != "" {
 		if at, given := l.at[path]; given {
 			return at
@@ -62,8 +62,8 @@ func (l *loader) reject(path, format string, args ...any) {
 }
 
 // cellProblem records a problem of a cell, once for all cells that have it.
-func (l *loader) cellProblem(at place, key, got, want string) {
-	p := Problem{Source: at.source, Line: at.line, Column: at.column, Key: key, Text: "got " + got + ", want " + want}
+func (l *loader) cellProblem(at Place, key, got, want string) {
+	p := Problem{at, key, "got " + got + ", want " + want}
 	if !l.reported[p] {
 		l.reported[p] = true
 		l.problems = append(l.problems, p)

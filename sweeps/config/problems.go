@@ -7,11 +7,22 @@ import (
 	"strings"
 )
 
-// place is a position in a file, or an override on the command line. Line and column
-// count from 1; 0: not known.
-type place struct {
-	source       string
-	line, column int
+// Place is a position in a file, or an override or another flag on the command line.
+type Place struct {
+	Source string // the file's name, or the flag, such as --set
+	Line   int    // from 1; 0: none
+	Column int    // from 1, in characters; 0: not known
+}
+
+// String writes file:line:column, as far as they are known.
+func (at Place) String() string {
+	switch {
+	case at.Line == 0:
+		return at.Source
+	case at.Column == 0:
+		return fmt.Sprintf("%s:%d", at.Source, at.Line)
+	}
+	return fmt.Sprintf("%s:%d:%d", at.Source, at.Line, at.Column)
 }
 
 // override is the source of all values given by --set.
@@ -19,32 +30,22 @@ const override = "--set"
 
 // Problem is one error in a configuration.
 type Problem struct {
-	Source string // the file's name, or --set
-	Line   int    // from 1; 0: none
-	Column int    // from 1, in characters; 0: not known
-	Key    string // the dotted path; "" for the file as a whole
-	Text   string // got X, want Y
+	Place
+	Key  string // the dotted path; "" for the file as a whole
+	Text string // got X, want Y
 }
 
 // String writes the problem as one line, file:line:column: key: got X, want Y.
 func (p Problem) String() string {
-	text := p.place() + ": "
-	if p.Key != "" {
-		text += p.Key + ": "
+	if p.Key == "" {
+		return p.Place.String() + ": " + p.Text
 	}
-	return text + p.Text
+	return p.Place.String() + ": " + p.Key + ": " + p.Text
 }
 
-// place writes file:line:column, as far as they are known.
-func (p Problem) place() string {
-	text := p.Source
-	if p.Line > 0 {
-		text += fmt.Sprintf(":%d", p.Line)
-		if p.Column > 0 {
-			text += fmt.Sprintf(":%d", p.Column)
-		}
-	}
-	return text
+// Wrong returns the problem of a file as a whole, or of a flag.
+func Wrong(source, format string, args ...any) Problems {
+	return Problems{{Place{Source: source}, "", fmt.Sprintf(format, args...)}}
 }
 
 // Problems are all errors in a configuration in the order of its files and lines, followed
@@ -67,21 +68,20 @@ func (p Problems) Error() string {
 // repetitions.
 func (p Problems) sorted(files []string) Problems {
 	seen := map[Problem]bool{}
-	var once Problems
-	for _, problem := range p {
-		if !seen[problem] {
-			seen[problem] = true
-			once = append(once, problem)
+	once := slices.DeleteFunc(p, func(problem Problem) bool {
+		again := seen[problem]
+		seen[problem] = true
+		return again
+	})
+	rank := func(p Problem) int {
+		if p.Source == override {
+			return len(files)
 		}
+		return slices.Index(files, p.Source)
 	}
 	slices.SortStableFunc(once, func(a, b Problem) int {
-		rank := func(x Problem) int {
-			if x.Source == override {
-				return 1
-			}
-			return 0
-		}
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(slices.Index(files, a.Source), slices.Index(files, b.Source)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Line, b.Line),
+			cmp.Compare(a.Column, b.Column))
 	})
 	return once
 }

@@ -26,8 +26,8 @@ func newReader(problems Problems) reader {
 }
 
 // problem records a problem.
-func (rd *reader) problem(at place, key, format string, args ...any) {
-	rd.problems = append(rd.problems, Problem{Source: at.source, Line: at.line, Column: at.column, Key: key, Text: fmt.Sprintf(format, args...)})
+func (rd *reader) problem(at Place, key, format string, args ...any) {
+	rd.problems = append(rd.problems, Problem{at, key, fmt.Sprintf(format, args...)})
 }
 
 // want records the problem "got n, want want", unless parseYAML has refused the node.
@@ -80,7 +80,7 @@ func (rd *reader) fields(n *node, path string, known []string) map[string]*node 
 }
 
 // unknownKey records a key that does not exist.
-func (rd *reader) unknownKey(at place, path, name string, known []string) {
+func (rd *reader) unknownKey(at Place, path, name string, known []string) {
 	rd.problem(at, path, "got an unknown key, want %s%s", listWords(known), rd.keyHint(strings.TrimSuffix(path, name), name, known))
 }
 
@@ -467,7 +467,8 @@ func namedByFlag(source, path string) (Key, Problems) {
 	if known {
 		return k, nil
 	}
-	return k, Problems{{Source: source, Text: fmt.Sprintf("got the unknown key %s, want a key of the configuration%s", quoteText(path), didYou(meantKey(path, keyPaths())))}}
+	return k, Wrong(source, "got the unknown key %s, want a key of the configuration%s",
+		quoteText(path), didYou(meantKey(path, keyPaths())))
 }
 
 // ParseCondition parses a condition `key=value` of the flag --where.
@@ -475,7 +476,7 @@ func ParseCondition(text string) (Condition, Problems) {
 	const source = "--where"
 	path, value, assigned := strings.Cut(text, "=")
 	if !assigned {
-		return Condition{}, Problems{{Source: source, Text: fmt.Sprintf("got %s, want key=value", quoteText(text))}}
+		return Condition{}, Wrong(source, "got %s, want key=value", quoteText(text))
 	}
 	k, problems := namedByFlag(source, path)
 	if problems != nil {
@@ -498,7 +499,7 @@ func ParseCondition(text string) (Condition, Problems) {
 func ParseNumericKey(source, path string) (Key, Problems) {
 	k, problems := namedByFlag(source, path)
 	if problems == nil && !k.Numeric() {
-		problems = Problems{{Source: source, Text: fmt.Sprintf("got %s, want a key whose value is a number", path)}}
+		problems = Wrong(source, "got %s, want a key whose value is a number", path)
 	}
 	return k, problems
 }

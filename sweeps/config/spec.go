@@ -41,7 +41,7 @@ type Axis struct {
 	Params []string // dotted paths, at least one
 	Points [][]any  // Points[i][j] is the value of Params[j] at point i, of the type of its Kind
 
-	places [][]place // of the values of each of Params in the file, or one for all of them
+	places [][]Place // of the values of each of Params in the file, or one for all of them
 }
 
 // Variant is the base with some keys set, under a grid of its own.

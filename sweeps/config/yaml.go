@@ -41,7 +41,7 @@ const (
 // node is a node of the tree of a configuration: a scalar, a list or a mapping.
 type node struct {
 	kind   nodeKind
-	at     place
+	at     Place
 	text   string  // plain, quoted
 	isText bool    // whether YAML resolves the scalar to text
 	items  []*node // list
@@ -51,7 +51,7 @@ type node struct {
 // field is an entry of a mapping.
 type field struct {
 	name  string
-	at    place
+	at    Place
 	value *node
 }
 
@@ -95,15 +95,14 @@ type yamlReader struct {
 }
 
 func (r *yamlReader) report(line, column int, path, format string, args ...any) {
-	at := r.place(line, column)
-	r.problems = append(r.problems, Problem{Source: at.source, Line: at.line, Column: at.column, Key: path, Text: fmt.Sprintf(format, args...)})
+	r.problems = append(r.problems, Problem{r.place(line, column), path, fmt.Sprintf(format, args...)})
 }
 
-func (r *yamlReader) place(line, column int) place {
+func (r *yamlReader) place(line, column int) Place {
 	if r.source == override {
-		return place{source: override} // the value is a single line
+		return Place{Source: override} // the value is a single line
 	}
-	return place{source: r.source, line: line, column: column}
+	return Place{r.source, line, column}
 }
 
 func (r *yamlReader) read(data []byte) {

@@ -437,8 +437,8 @@ func (c *Cell) fits(spec *config.Spec, workers int) error {
 				"policy.network.width: got %d with lag.interval %d, whose %d weights and past policies take",
 				s.Network.Width, s.Lag.Interval, s.WeightCount())
 		}
-		return config.Problems{{Source: strings.TrimSpace(spec.Name + " " + c.Label()), Text: fmt.Sprintf(
-			"%s %.3g GB on %d workers: this machine has %.3g GB", what, need/1e9, workers, has/1e9)}}
+		return config.Wrong(strings.TrimSpace(spec.Name+" "+c.Label()),
+			"%s %.3g GB on %d workers: this machine has %.3g GB", what, need/1e9, workers, has/1e9)
 	}
 	return nil
 }

@@ -106,7 +106,7 @@ func failed(err error) []byte {
 
 // problemOf returns the one problem of a key; "": of none.
 func problemOf(key, text string) config.Problems {
-	return config.Problems{{Source: "the page", Key: key, Text: text}}
+	return config.Problems{{Place: config.Place{Source: "the page"}, Key: key, Text: text}}
 }
 
 // mustMarshal is json.Marshal of a value that has a JSON form.
