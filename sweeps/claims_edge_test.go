@@ -12,19 +12,6 @@ import (
 	"grposim/sweeps/theory"
 )
 
-const edgeText = `
-name: edge
-seed: 1
-bandit:
-  arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2, count: 2}]
-  contexts: {task: gaussian, count: 6, inputs: 5}
-policy: {network: {kind: mlp, layers: 1, width: 12}}
-grpo: {group_size: inf, advantage: {scale: none}, kl: {coefficient: 0.5, at: snapshot}}
-lag: {interval: 4}
-optimizer: {learning_rate: 4}
-run: {steps: 10}
-`
-
 // The margin along a run is that of the stiffest place after the burn-in, and is not known of a run
 // that did not record it.
 func TestJudgeRateOverThreshold(t *testing.T) {

@@ -13,19 +13,6 @@ import (
 	"grposim/sweeps/store"
 )
 
-// rare is a configuration of one cell without inertia that starts far from its fixed
-// point, to be completed by a check.
-const rare = `
-name: rare
-seed: 1
-bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.02}]}
-policy: {init: [-3, 0], reference: [-3, 0]}
-grpo: {group_size: 16, groups_per_step: 8, advantage: {scale: none}, kl: {coefficient: 0.05}}
-optimizer: {learning_rate: 0.1}
-run: {steps: 900, replicas: 20}
-checks:
-`
-
 // judgeRare judges the cell of rare, changed by pairs of old and new text, by one check.
 func judgeRare(t *testing.T, check string, o store.Outcome, change ...string) []judge.Verdict {
 	t.Helper()

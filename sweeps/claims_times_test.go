@@ -15,17 +15,6 @@ import (
 	"grposim/sweeps/theory"
 )
 
-// underway is a configuration without a KL penalty, to be completed by checks.
-const underway = `
-name: underway
-seed: 1
-bandit: {arms: [{reward: bernoulli, mean: 0.2}, {reward: bernoulli, mean: 0.9}]}
-grpo: {group_size: 8, advantage: {scale: none}, kl: {coefficient: 0}}
-optimizer: {learning_rate: 0.05}
-run: {steps: 600, replicas: 64}
-checks:
-`
-
 // Two arms without scale, penalty and noise follow z + sinh z = z_0 + sinh z_0 + ηΔt up to the
 // order of η, with z the gap of the logits and Δ that of the mean rewards. From z_0 = 0 the policy
 // is at J = m_0 + Δσ(z).

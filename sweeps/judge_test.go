@@ -22,19 +22,6 @@ import (
 	"grposim/sweeps/theory"
 )
 
-// resting is a configuration of one cell that starts at its fixed point, to be completed
-// by a check.
-const resting = `
-name: resting
-seed: 1
-bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
-policy: {init: fixed-point}
-grpo: {group_size: 16, advantage: {scale: none}, kl: {coefficient: 0.5, at: snapshot}}
-optimizer: {learning_rate: 0.1}
-run: {steps: 1000, burn_in: 100, replicas: 10}
-checks:
-`
-
 // judgeOne judges the cell of resting by one check, with the estimates of o.
 func judgeOne(t *testing.T, check string, o store.Outcome) judge.Verdict {
 	t.Helper()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	_ "embed"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -25,29 +26,19 @@ import (
 	"grposim/sweeps/store"
 )
 
-// small is a sweep of twelve quick cells with checks of six claims.
-const small = `
-name: small
-claim: Everything at once.
-seed: 5
-bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
-grpo:
-  group_size: 8
-  advantage: {scale: none}
-  kl: {coefficient: 1, at: snapshot}
-optimizer: {learning_rate: 0.1, momentum: 0.5}
-run: {steps: 100, burn_in: 20, replicas: 70}
-sweep:
-  - {param: grpo.group_size, values: [4, 8, 16, inf]}
-  - {param: lag.interval, values: [1, 4, 7]}
-checks:
-  - {claim: fixed-point, margin: 0.05, control: {set: {grpo.kl.coefficient: 2}}}
-  - {claim: stationary-fluctuation, margin: 0.5, control: {scale: {noise: 4}}}
-  - {claim: fluctuation-scaling, over: grpo.group_size, where: {grpo.group_size: [4, 8, 16]}, margin: 0.5, control: {set: {grpo.group_size: 8}}}
-  - {claim: trajectory, absolute_margin: 0.2, control: {scale: {stiffness: 3}}}
-  - {claim: stiffness, displacement: 0.1, draws: 500, absolute_margin: 0.2}
-  - {claim: degenerate-groups, absolute_margin: 0.2, control: {set: {grpo.group_size: 2}}}
-`
+// Configurations; to all but small one adds checks.
+var (
+	//go:embed testdata/small.yaml
+	small string // twelve quick cells with checks of six claims
+	//go:embed testdata/resting.yaml
+	resting string // one cell that starts at its fixed point
+	//go:embed testdata/edge.yaml
+	edgeText string // a network that is led to the edge of stability
+	//go:embed testdata/rare.yaml
+	rare string // one cell without inertia that starts far from its fixed point
+	//go:embed testdata/underway.yaml
+	underway string // without a KL penalty
+)
 
 // silent is a Progress that shows nothing.
 type silent struct {

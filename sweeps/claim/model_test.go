@@ -3,6 +3,7 @@ package claim
 import (
 	"math"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 
@@ -18,6 +19,21 @@ import (
 	"grposim/sweeps/theory"
 )
 
+// shared returns a configuration of the tests of several packages.
+func shared(name string) string {
+	text, err := os.ReadFile("../testdata/" + name + ".yaml")
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+// Configurations, to be completed by checks.
+var (
+	swept, _, _              = strings.Cut(shared("small"), "checks:")
+	underway, edgeText, rare = shared("underway"), shared("edge"), shared("rare")
+)
+
 // planText returns the plan of a configuration.
 func planText(t *testing.T, text string) *plan.Plan {
 	t.Helper()
@@ -27,57 +43,6 @@ func planText(t *testing.T, text string) *plan.Plan {
 	}
 	return plan.New(spec)
 }
-
-// Configurations, to be completed by checks.
-const swept = `
-name: small
-claim: Everything at once.
-seed: 5
-bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
-grpo:
-  group_size: 8
-  advantage: {scale: none}
-  kl: {coefficient: 1, at: snapshot}
-optimizer: {learning_rate: 0.1, momentum: 0.5}
-run: {steps: 100, burn_in: 20, replicas: 70}
-sweep:
-  - {param: grpo.group_size, values: [4, 8, 16, inf]}
-  - {param: lag.interval, values: [1, 4, 7]}
-`
-
-const underway = `
-name: underway
-seed: 1
-bandit: {arms: [{reward: bernoulli, mean: 0.2}, {reward: bernoulli, mean: 0.9}]}
-grpo: {group_size: 8, advantage: {scale: none}, kl: {coefficient: 0}}
-optimizer: {learning_rate: 0.05}
-run: {steps: 600, replicas: 64}
-checks:
-`
-
-const edgeText = `
-name: edge
-seed: 1
-bandit:
-  arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2, count: 2}]
-  contexts: {task: gaussian, count: 6, inputs: 5}
-policy: {network: {kind: mlp, layers: 1, width: 12}}
-grpo: {group_size: inf, advantage: {scale: none}, kl: {coefficient: 0.5, at: snapshot}}
-lag: {interval: 4}
-optimizer: {learning_rate: 4}
-run: {steps: 10}
-`
-
-const rare = `
-name: rare
-seed: 1
-bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.02}]}
-policy: {init: [-3, 0], reference: [-3, 0]}
-grpo: {group_size: 16, groups_per_step: 8, advantage: {scale: none}, kl: {coefficient: 0.05}}
-optimizer: {learning_rate: 0.1}
-run: {steps: 900, replicas: 20}
-checks:
-`
 
 // A mean path that overflows has no end, and the share is measured about the fixed point: a warm-up
 // of ten steps under k3, whose mean force throws the path across without bound.

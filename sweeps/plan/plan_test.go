@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -9,41 +10,17 @@ import (
 	"grposim/sweeps/store"
 )
 
-// swept has a check of each kind over two keys.
-const swept = `
-name: small
-claim: Everything at once.
-seed: 5
-bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
-grpo:
-  group_size: 8
-  advantage: {scale: none}
-  kl: {coefficient: 1, at: snapshot}
-optimizer: {learning_rate: 0.1, momentum: 0.5}
-run: {steps: 100, burn_in: 20, replicas: 70}
-sweep:
-  - {param: grpo.group_size, values: [4, 8, 16, inf]}
-  - {param: lag.interval, values: [1, 4, 7]}
-checks:
-  - {claim: fixed-point, margin: 0.05, control: {set: {grpo.kl.coefficient: 2}}}
-  - {claim: stationary-fluctuation, margin: 0.5, control: {scale: {noise: 4}}}
-  - {claim: fluctuation-scaling, over: grpo.group_size, where: {grpo.group_size: [4, 8, 16]}, margin: 0.5, control: {set: {grpo.group_size: 8}}}
-  - {claim: trajectory, absolute_margin: 0.2, control: {scale: {stiffness: 3}}}
-  - {claim: stiffness, displacement: 0.1, draws: 500, absolute_margin: 0.2}
-  - {claim: degenerate-groups, absolute_margin: 0.2, control: {set: {grpo.group_size: 2}}}
-`
+// shared returns a configuration of the tests of several packages.
+func shared(name string) string {
+	text, err := os.ReadFile("../testdata/" + name + ".yaml")
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
 
-// resting is a cell that starts at its fixed point, to be completed by a check.
-const resting = `
-name: resting
-seed: 1
-bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
-policy: {init: fixed-point}
-grpo: {group_size: 16, advantage: {scale: none}, kl: {coefficient: 0.5, at: snapshot}}
-optimizer: {learning_rate: 0.1}
-run: {steps: 1000, burn_in: 100, replicas: 10}
-checks:
-`
+// Configurations: a check of each kind over two keys; one cell at its fixed point.
+var swept, resting = shared("small"), shared("resting")
 
 // planText returns the plan of a configuration.
 func planText(t *testing.T, text string) *Plan {
