@@ -47,7 +47,7 @@ func TestExpectedForceOverAges(t *testing.T) {
 	} {
 		c.Lag = option.Lag{Kind: option.Random, Ages: law}
 		r := newReplica(&c, []int{c.Run.Steps}, coupledLaws(&c.Bandit, &c.Estimator))
-		r.values = make([][quantityCount]float64, 1)
+		r.values = make([]float64, r.width)
 		r.begin(0)
 		force, p := grpo.NewForce(c.Estimator, c.Reference), grpo.AgeProbabilities(&law)
 		past, theta, velocity := []*grpo.Policy{}, []float64{1, 0}, []float64{0, 0}

@@ -20,15 +20,12 @@ type batch struct {
 }
 
 // newBatch returns a batch of size replicas that record at the given steps. Their
-// record memory comes from pools.
-func newBatch(cell *Cell, recorded []int, laws *laws, pools *memoryPools, size int) *batch {
+// record memory comes from a pool.
+func newBatch(cell *Cell, recorded []int, laws *laws, pool *pool, size int) *batch {
 	b := &batch{cell: cell}
 	for range size {
 		r := newReplica(cell, recorded, laws)
-		r.values = pools.values.take(len(recorded))
-		if r.extra != nil {
-			r.extra.values = pools.values.take(len(recorded))
-		}
+		r.values = pool.take(len(recorded) * r.width)
 		b.replicas = append(b.replicas, r)
 	}
 	b.observed = slices.Concat(recorded, curveSteps(cell.Fits, cell.Run.Steps))

@@ -25,8 +25,7 @@ func difference(want, got any) string {
 
 // replicaOutcome is everything that a replica leaves at the end of its run.
 type replicaOutcome struct {
-	Values     [][quantityCount]float64
-	Extras     [][quantityCount]float64
+	Values     [][]float64
 	Curve, Log []float64
 	Averages   string
 	End        End
@@ -51,13 +50,14 @@ func outcomesOf(t *testing.T, run func(context.Context, *batch, int), b *batch, 
 	var outcomes []replicaOutcome
 	for _, r := range b.replicas {
 		avg := r.finish()
-		o := replicaOutcome{Values: append([][quantityCount]float64(nil), r.values...), Curve: append([]float64(nil), r.curve...), Log: append([]float64(nil), r.log...), Averages: fmt.Sprintf("%x", avg), End: r.end(avg), DivergedAt: r.divergedAt}
-		if r.extra != nil {
-			o.Extras = slices.Clone(r.extra.values)
+		o := replicaOutcome{
+			Values: slices.Collect(slices.Chunk(slices.Clone(r.values), r.width)),
+			Curve:  slices.Clone(r.curve), Log: slices.Clone(r.log),
+			Averages: fmt.Sprintf("%x", avg), End: r.end(avg), DivergedAt: r.divergedAt,
 		}
 		if r.divergedAt != running {
 			o.Averages = "" // nothing of a diverged replica is used
-			o.Values, o.Extras, o.Curve, o.Log, o.End = nil, nil, nil, nil, End{}
+			o.Values, o.Curve, o.Log, o.End = nil, nil, nil, End{}
 		}
 		outcomes = append(outcomes, o)
 	}
@@ -65,7 +65,12 @@ func outcomesOf(t *testing.T, run func(context.Context, *batch, int), b *batch, 
 }
 
 func recordingBatch(c *Cell, size int) *batch {
-	return newBatch(c, RecordedSteps(c.Run.Steps, c.Lag), newLaws(&c.Bandit, &c.Estimator), new(memoryPools), size)
+	return batchAt(c, RecordedSteps(c.Run.Steps, c.Lag), size)
+}
+
+// batchAt returns a batch that records at the given steps.
+func batchAt(c *Cell, recorded []int, size int) *batch {
+	return newBatch(c, recorded, newLaws(&c.Bandit, &c.Estimator), new(pool), size)
 }
 
 // withoutVectors runs a batch by its two-arm batch.

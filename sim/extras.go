@@ -78,13 +78,12 @@ func Binary(arms []option.Arm) bool {
 
 // extras holds the values that a replica records for Run.Record.
 type extras struct {
-	quantities []Quantity               // see own
-	strata     [][]int                  // the prompts of each stratum, if they are recorded
-	values     [][quantityCount]float64 // by recorded step, in the order of quantities
-	mode       recordedMode             // of Stiffest
-	redrawn    float64                  // expected samples before this step, if countsRedraws
-	shares     float64                  // Σ of effective sizes since the record, if averagesShares
-	steps      float64                  // of that sum
+	quantities []Quantity   // see own
+	strata     [][]int      // the prompts of each stratum, if they are recorded
+	mode       recordedMode // of Stiffest
+	redrawn    float64      // expected samples before this step, if countsRedraws
+	shares     float64      // Σ of effective sizes since the record, if averagesShares
+	steps      float64      // of that sum
 }
 
 // begin sets the sums to those before step 0.
@@ -154,10 +153,8 @@ func (r *replica) countRedraws(t int) {
 	}
 }
 
-// observeExtras records Run.Record at step t, whose snapshots are set; reward is J.
-func (r *replica) observeExtras(t int, reward float64) {
-	v := &r.extra.values[r.nextRecord]
-	*v = [quantityCount]float64{} // the memory may be that of another cell
+// observeExtras writes Run.Record at step t, whose snapshots are set; reward is J.
+func (r *replica) observeExtras(v []float64, t int, reward float64) {
 	for i, q := range r.extra.quantities {
 		stratum, isStratum := q.Stratum()
 		switch k, passes := q.Samples(); {

@@ -39,9 +39,9 @@ func TestExtrasOfTheReferenceBandit(t *testing.T) {
 		{PassAt(4): 1 - math.Pow(1-reward, 4), EffectiveSampleSize: 1 / (2*p*p + 2*(1-p)*(1-p))},
 		{EffectiveSampleSize: 1},
 	} {
-		r := newBatch(c.checked(), []int{0, 1, 2}, newLaws(&c.Bandit, &c.Estimator), new(memoryPools), 1).run(t.Context(), 0, 1)[0]
+		r := batchAt(c.checked(), []int{0, 1, 2}, 1).run(t.Context(), 0, 1)[0]
 		for q, want := range want {
-			if got := r.extra.values[step][slices.Index(c.Run.Record, q)]; math.Abs(got-want) > 1e-12 {
+			if got := r.row(step)[slices.Index(c.Quantities(), q)]; math.Abs(got-want) > 1e-12 {
 				t.Errorf("step %d: %s is %.15g, want %.15g", step, q, got, want)
 			}
 		}

@@ -2,17 +2,11 @@ package sim
 
 import "sync"
 
-// memoryPools hold the memory of finished cells for reuse. Its contents are stale
-// and must be overwritten.
-type memoryPools struct {
-	values  pool[[quantityCount]float64] // what replicas record
-	records pool[moments]                // sums over the replicas of a chunk
-}
-
-// pool holds slices of one type for reuse by any worker.
-type pool[T any] struct {
+// pool holds the memory of finished cells for reuse by any worker. Its contents are stale and must
+// be overwritten.
+type pool struct {
 	mutex  sync.Mutex
-	slices [][]T
+	slices [][]float64
 }
 
 // maxPooled is the largest number of slices in a pool: as many as one cell records for
@@ -20,7 +14,7 @@ type pool[T any] struct {
 const maxPooled = quantileReplicas
 
 // take returns a slice of n entries with arbitrary contents.
-func (p *pool[T]) take(n int) []T {
+func (p *pool) take(n int) []float64 {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	if last := len(p.slices) - 1; last >= 0 {
@@ -30,14 +24,12 @@ func (p *pool[T]) take(n int) []T {
 			return slice[:n]
 		}
 	}
-	return make([]T, n)
+	return make([]float64, n)
 }
 
-// put adds a slice to the pool, unless the pool is full.
-func (p *pool[T]) put(slice []T) {
+// put adds slices to the pool, unless the pool is full.
+func (p *pool) put(slices ...[]float64) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	if len(p.slices) < maxPooled && cap(slice) > 0 {
-		p.slices = append(p.slices, slice)
-	}
+	p.slices = append(p.slices, slices[:min(len(slices), maxPooled-len(p.slices))]...)
 }

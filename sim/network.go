@@ -100,14 +100,14 @@ func (p *contexts) move(o *option.Optimizer, t int) (ok bool) {
 	return !math.IsNaN(p.reward)
 }
 
-func (p *contexts) observe(r *replica, v *[quantityCount]float64) {
-	*v = [quantityCount]float64{}
+func (p *contexts) observe(r *replica, v []float64) {
+	clear(v)
 	n, square, ratio := float64(len(p.each)), 0.0, 0.0
 	for _, one := range p.each {
 		var of [quantityCount]float64
-		one.observe(&of, one.policy.Mean(one.means))
-		for q, value := range of {
-			v[q] += value / n
+		one.observe(of[:len(v)], one.policy.Mean(one.means))
+		for q := range v {
+			v[q] += of[q] / n
 		}
 		ratio = max(ratio, of[importanceRatioMaxIndex])
 	}

@@ -223,8 +223,8 @@ func (p *tabular) move(o *option.Optimizer, t int) (ok bool) {
 }
 
 // observe writes the quantities of the step into v.
-func (p *tabular) observe(r *replica, v *[quantityCount]float64) {
-	*v = [quantityCount]float64{}
+func (p *tabular) observe(r *replica, v []float64) {
+	clear(v)
 	n, norm := float64(len(p.prompts)), 0.0
 	for x := range p.prompts {
 		b := &p.prompts[x]

@@ -245,7 +245,7 @@ func TestPromptsRecordMeans(t *testing.T) {
 			want[logitGapIndex] += gap(policy) / n
 		}
 		want[trueRewardIndex] = want[expectedRewardIndex]
-		last := r.values[len(r.recorded)-1]
+		last := r.row(len(r.recorded) - 1)
 		for _, q := range []int{expectedRewardIndex, trueRewardIndex, entropyIndex, collisionIndex, klReferenceIndex, logitGapIndex} {
 			if math.Abs(last[q]-want[q]) > 1e-12 {
 				t.Errorf("%s: quantity %d: got %v, want %v", name, q, last[q], want[q])

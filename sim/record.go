@@ -93,21 +93,29 @@ func RecordedSteps(steps int, lag option.Lag) []int {
 // quantileReplicas is the number of replicas over which quantiles are taken.
 const quantileReplicas = 1024
 
-// moments are the means and the sums of squared deviations of all quantities of a step over
-// n replicas.
+// moments are the means and the sums of squared deviations of all recorded values over n replicas.
 type moments struct {
 	n        int
-	mean, m2 [quantityCount]float64
+	mean, m2 []float64
+}
+
+// newMoments returns the moments of no replicas, with memory of a pool.
+func newMoments(pool *pool, values int) moments {
+	m := moments{mean: pool.take(values), m2: pool.take(values)}
+	clear(m.mean)
+	clear(m.m2)
+	return m
 }
 
 // add adds the values of one more replica (Welford).
-func (m *moments) add(values *[quantityCount]float64) {
+func (m *moments) add(values []float64) {
 	m.n++
 	share := 1 / float64(m.n)
-	for q, x := range values {
-		d := x - m.mean[q]
-		m.mean[q] += float64(d * share)
-		m.m2[q] += float64(d * (x - m.mean[q]))
+	mean, m2 := m.mean[:len(values)], m.m2[:len(values)]
+	for i, x := range values {
+		d := x - mean[i]
+		mean[i] += float64(d * share)
+		m2[i] += float64(d * (x - mean[i]))
 	}
 }
 
@@ -119,34 +127,12 @@ func (m *moments) merge(o *moments) {
 	n := m.n + o.n
 	share := float64(o.n) / float64(n)
 	between := float64(float64(m.n) * share)
-	for q := range m.mean {
-		d := o.mean[q] - m.mean[q]
-		m.m2[q] += o.m2[q] + float64(float64(d*d)*between)
-		m.mean[q] += float64(d * share)
+	for i := range m.mean {
+		d := o.mean[i] - m.mean[i]
+		m.m2[i] += o.m2[i] + float64(float64(d*d)*between)
+		m.mean[i] += float64(d * share)
 	}
 	m.n = n
-}
-
-// record holds the moments at every recorded step, over one chunk of replicas or all
-// replicas of a cell.
-type record []moments
-
-// set sets the moments to those of replicas, [replica][recorded step][quantity], added in
-// order.
-func (r record) set(replicas [][][quantityCount]float64) {
-	clear(r)
-	for _, values := range replicas {
-		for step := range r {
-			r[step].add(&values[step])
-		}
-	}
-}
-
-// merge adds the replicas of o.
-func (r record) merge(o record) {
-	for step := range r {
-		r[step].merge(&o[step])
-	}
 }
 
 // Summary summarizes one recorded quantity at one recorded step over the replicas, in
@@ -157,26 +143,23 @@ type Summary struct {
 	Quantiles [5]float64 // at QuantileLevels, over the first 1,024 replicas
 }
 
-// summary returns the Summary of quantity q without its quantiles.
-func (m *moments) summary(q int) Summary {
-	s := Summary{Mean: m.mean[q]}
+// summary returns the Summary of value i without its quantiles.
+func (m *moments) summary(i int) Summary {
+	s := Summary{Mean: m.mean[i]}
 	if m.n > 1 {
-		s.StdErr = math.Sqrt(m.m2[q] / float64(m.n-1) / float64(m.n))
+		s.StdErr = math.Sqrt(m.m2[i] / float64(m.n-1) / float64(m.n))
 	}
 	return s
 }
 
-// setQuantiles sets the quantiles of the summaries, [recorded step][quantity], over the
-// replicas, [replica][recorded step][quantity].
-func setQuantiles(summaries [][]Summary, replicas [][][quantityCount]float64) {
+// setQuantiles sets the quantiles of each value over the replicas, [replica][value].
+func setQuantiles(summaries []Summary, replicas [][]float64) {
 	values := make([]float64, len(replicas))
-	for i, row := range summaries {
-		for q := range row {
-			for j := range values {
-				values[j] = replicas[j][i][q]
-			}
-			row[q].Quantiles = quantiles(values)
+	for i := range summaries {
+		for j, of := range replicas {
+			values[j] = of[i]
 		}
+		summaries[i].Quantiles = quantiles(values)
 	}
 }
 

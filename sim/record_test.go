@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"grposim/option"
 	"grposim/sim/measure"
@@ -17,65 +16,57 @@ import (
 // mean and the standard error s/√n.
 func TestSummary(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
-	var whole, part moments
+	whole, part := newMoments(new(pool), 2), newMoments(new(pool), 2)
 	values := make([]float64, 101)
 	for i := range values {
 		values[i] = 1e3 + rng.NormFloat64()
-		if part.add(&[quantityCount]float64{gradientNormIndex: values[i]}); i == 6 || i == 79 || i == 100 {
+		if part.add([]float64{0, values[i]}); i == 6 || i == 79 || i == 100 {
 			whole.merge(&part)
-			part = moments{}
+			part = newMoments(new(pool), 2)
 		}
 	}
-	want, got := measure.Mean(values), whole.summary(gradientNormIndex)
+	want, got := measure.Mean(values), whole.summary(1)
 	if math.Abs(got.Mean-want.Mean) > 1e-11 || math.Abs(got.StdErr-want.StdErr) > 1e-12 {
 		t.Errorf("%.17g ± %.17g, want %.17g ± %.17g", got.Mean, got.StdErr, want.Mean, want.StdErr)
 	}
 }
 
-// The sums and the quantiles of a record are to the bit those of each quantity alone. Numbers of
-// replicas, recorded steps and quantities are arbitrary.
-func TestRecordIsOfEachQuantity(t *testing.T) {
+// The sums and the quantiles of recorded values are to the bit those of each value alone. Numbers of
+// replicas and values are arbitrary.
+func TestMomentsAreOfEachValue(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
+	equal := cmp.Comparer(func(a, b float64) bool {
+		return math.Float64bits(a) == math.Float64bits(b) || math.IsNaN(a) && math.IsNaN(b)
+	})
 	for i := range 200 {
-		replicas := make([][][quantityCount]float64, 1+rng.IntN(1+rng.IntN(300)))
-		steps, quantities := 1+rng.IntN(9), logitGapIndex+rng.IntN(2)
-		kinds := 5 + rng.IntN(3) // with infinite values, with NaN
+		replicas := make([][]float64, 1+rng.IntN(1+rng.IntN(300)))
+		count, kinds := 9+rng.IntN(90), 5+rng.IntN(3) // with infinite values, with NaN
 		for j := range replicas {
-			replicas[j] = make([][quantityCount]float64, steps)
-			for step := range steps {
-				for q := range quantities {
-					replicas[j][step][q] = [...]float64{
-						0, math.Copysign(0, -1), 1, rng.NormFloat64(), math.Exp(100 * rng.NormFloat64()), math.Inf(1), math.NaN(),
-					}[rng.IntN(kinds)]
-				}
+			for range count {
+				replicas[j] = append(replicas[j], [...]float64{
+					0, math.Copysign(0, -1), 1, rng.NormFloat64(), math.Exp(100 * rng.NormFloat64()),
+					math.Inf(1), math.NaN(),
+				}[rng.IntN(kinds)])
 			}
 		}
-		got, summaries := make(record, steps), make([][]Summary, steps)
-		for step := range steps {
-			got[step].n = 7 // of another cell
-			summaries[step] = make([]Summary, quantities)
+		stale := &pool{slices: [][]float64{slices.Repeat([]float64{7}, count), slices.Repeat([]float64{8}, count)}}
+		got, summaries := newMoments(stale, count), make([]Summary, count)
+		for _, values := range replicas {
+			got.add(values)
 		}
-		got.set(replicas)
 		setQuantiles(summaries, replicas)
-		for step := range steps {
-			var want moments
-			for _, values := range replicas {
-				want.add(&values[step])
+		for v := range count {
+			want, values := newMoments(new(pool), 1), make([]float64, len(replicas))
+			for j := range values {
+				values[j] = replicas[j][v]
+				want.add(values[j : j+1])
 			}
-			if !cmp.Equal(got[step], want, cmp.AllowUnexported(moments{}), cmpopts.EquateNaNs()) {
-				t.Fatalf("record %d, step %d: %+v, want %+v", i, step, got[step], want)
+			one := [2]float64{got.mean[v], got.m2[v]}
+			if got.n != want.n || !cmp.Equal(one, [2]float64{want.mean[0], want.m2[0]}, equal) {
+				t.Fatalf("case %d, value %d: %v of %d, want %+v", i, v, one, got.n, want)
 			}
-			for q := range quantities {
-				values := make([]float64, len(replicas))
-				for j := range values {
-					values[j] = replicas[j][step][q]
-				}
-				for level, want := range quantiles(values) {
-					got := summaries[step][q].Quantiles[level]
-					if math.Float64bits(got) != math.Float64bits(want) && !(math.IsNaN(got) && math.IsNaN(want)) {
-						t.Fatalf("record %d, step %d, quantity %d: quantile %d is %g, want %g", i, step, q, level, got, want)
-					}
-				}
+			if got, want := summaries[v].Quantiles, quantiles(values); !cmp.Equal(got, want, equal) {
+				t.Fatalf("case %d, value %d: quantiles %v, want %v", i, v, got, want)
 			}
 		}
 	}

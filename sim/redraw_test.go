@@ -115,7 +115,7 @@ func TestRedrawnPromptsAreLoggedBefore(t *testing.T) {
 				kept.begin(i)
 				again.step(0)
 				kept.step(0)
-				if got, want := again.values[0][zeroVarianceFractionIndex], kept.values[0][zeroVarianceFractionIndex]; got != want {
+				if got, want := again.values[zeroVarianceFractionIndex], kept.values[zeroVarianceFractionIndex]; got != want {
 					t.Fatalf("%s, replica %d: zero-variance share: got %v, want %v", c.ID, i, got, want)
 				}
 				if again.log[0] != kept.log[0] {

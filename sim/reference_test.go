@@ -613,8 +613,7 @@ func finalLogits(ctx context.Context, c *Cell, replicas int, rng *rand.Rand) (fa
 	arms := len(c.Init)
 	series := arms + 2 + len(c.Run.Record)
 	fast, slow = make([][]float64, series), make([][]float64, series)
-	recorded := RecordedSteps(c.Run.Steps, c.Lag)
-	b := newBatch(c, recorded, newLaws(&c.Bandit, &c.Estimator), new(memoryPools), 1)
+	b := recordingBatch(c, 1)
 	collect := func(into [][]float64, theta []float64, stale [3]float64) {
 		mean := 0.0
 		for _, l := range theta {
@@ -630,11 +629,12 @@ func finalLogits(ctx context.Context, c *Cell, replicas int, rng *rand.Rand) (fa
 	for i := range replicas {
 		r := b.run(ctx, i, 1)[0]
 		var stale [3]float64
-		for n := range recorded {
-			stale[0] += r.values[n][clipFractionIndex]
-			stale[1] += r.values[n][importanceRatioMaxIndex]
+		for n := range r.recorded {
+			row := r.row(n)
+			stale[0] += row[clipFractionIndex]
+			stale[1] += row[importanceRatioMaxIndex]
 			if r.extra != nil {
-				stale[2] += r.extra.values[n][0]
+				stale[2] += row[r.own]
 			}
 		}
 		collect(fast, r.policy.Logits, stale)

@@ -40,10 +40,11 @@ type replica struct {
 // records holds the recorded values of a replica, and the sums over the steps between two records.
 type records struct {
 	recorded   []int
-	values     [][quantityCount]float64 // by recorded step; allocated by the caller
-	extra      *extras                  // nil if Run.Record is empty
-	since      *sinceRecord             // nil unless the steps between two records count
-	nextRecord int                      // index in recorded of the next step to record
+	values     []float64    // a row for each recorded step; allocated by the caller
+	width, own int          // numbers of a row, and of those that every cell records
+	extra      *extras      // nil if Run.Record is empty
+	since      *sinceRecord // nil unless the steps between two records count
+	nextRecord int          // index in recorded of the next step to record
 }
 
 func newReplica(cell *Cell, recorded []int, laws *laws) *replica {
@@ -68,9 +69,11 @@ func newReplica(cell *Cell, recorded []int, laws *laws) *replica {
 		curve:           make([]float64, len(read)),
 		log:             make([]float64, len(read)),
 	}
-	if len(cell.Run.Record) > 0 {
+	r.own = len(Quantities(arms))
+	if r.width = r.own; len(cell.Run.Record) > 0 {
 		r.extra = new(extras)
 		r.extra.quantities, r.extra.strata = cell.own()
+		r.width += len(r.extra.quantities)
 	}
 	r.tabular, _ = r.contexts.(*tabular)
 	if r.tabular != nil && r.sampler.prompts.redraws != nil {
@@ -79,13 +82,16 @@ func newReplica(cell *Cell, recorded []int, laws *laws) *replica {
 	return r
 }
 
+// row returns the values of the recorded step with the given index.
+func (r *records) row(i int) []float64 { return r.values[i*r.width:][:r.width] }
+
 // policies are those of a replica with one for each prompt or context.
 type policies interface {
-	begin()                                             // sets the state at step 0
-	draw(r *replica, t int)                             // draws the groups, sets the gradients
-	move(o *option.Optimizer, t int) (ok bool)          // reports whether all are numbers
-	means() (reward, z float64)                         // means of J and z
-	observe(r *replica, values *[quantityCount]float64) // writes the quantities of the step
+	begin()                                    // sets the state at step 0
+	draw(r *replica, t int)                    // draws the groups, sets the gradients
+	move(o *option.Optimizer, t int) (ok bool) // reports whether all are numbers
+	means() (reward, z float64)                // means of J and z
+	observe(r *replica, values []float64)      // writes the quantities of the step
 }
 
 // policies returns those of the contexts of a cell, nil where there is one policy.
@@ -184,14 +190,14 @@ func (r *replica) note(t int, reward float64) (ok bool) {
 	r.follow(t, reward)
 	r.countSampleShare()
 	if t == r.recorded[r.nextRecord] {
-		v := &r.values[r.nextRecord]
+		v, own := r.row(r.nextRecord)[:r.own], r.row(r.nextRecord)[r.own:]
 		r.observe(v, reward)
-		if !measure.Finite(r.policy.Logits...) || !measure.Finite(v[:]...) {
+		if !measure.Finite(r.policy.Logits...) || !measure.Finite(v...) {
 			r.divergedAt = t
 			return false
 		}
 		if r.extra != nil {
-			r.observeExtras(t, reward)
+			r.observeExtras(own, t, reward)
 		}
 		r.nextRecord++
 	}
@@ -282,8 +288,8 @@ func (r *replica) finish() averages {
 // end returns how the replica ended, with its time averages.
 func (r *replica) end(avg averages) End {
 	e := End{DivergedAt: r.divergedAt, Mean: r.reward0 + avg.reward}
-	for _, v := range r.values[:r.nextRecord] {
-		e.Rewards = append(e.Rewards, v[expectedRewardIndex])
+	for i := range r.nextRecord {
+		e.Rewards = append(e.Rewards, r.row(i)[expectedRewardIndex])
 	}
 	if r.divergedAt == running && r.contexts == nil {
 		e.Logits = slices.Clone(r.policy.Logits)
@@ -292,7 +298,7 @@ func (r *replica) end(avg averages) End {
 }
 
 // observe writes the quantities of the step into v; reward is J.
-func (r *replica) observe(v *[quantityCount]float64, reward float64) {
+func (r *replica) observe(v []float64, reward float64) {
 	if r.contexts != nil {
 		r.contexts.observe(r, v)
 		return
@@ -308,7 +314,6 @@ func (r *replica) observe(v *[quantityCount]float64, reward float64) {
 	v[zeroVarianceFractionIndex] = 0
 	v[klReferenceIndex] = r.policy.Divergence(r.force.Reference())
 	v[gradientNormIndex] = math.Sqrt(norm)
-	v[logitGapIndex] = 0 // the memory may be that of another cell
 	if !r.cell.Deterministic() {
 		v[zeroVarianceFractionIndex] = float64(r.statistics.ZeroVariance) / float64(r.statistics.Groups)
 	}

@@ -49,7 +49,7 @@ func Ends(cell Cell, steps []int, first, count int) []End {
 	if n := len(steps); n == 0 || steps[0] < 0 || steps[n-1] != cell.Run.Steps || !slices.IsSorted(steps) || len(slices.Compact(slices.Clone(steps))) < n {
 		panic(fmt.Sprintf("sim: Ends: got steps %v, want ascending ones to %d", steps, cell.Run.Steps))
 	}
-	b := newBatch(c, steps, newLaws(&c.Bandit, &c.Estimator), new(memoryPools), count)
+	b := newBatch(c, steps, newLaws(&c.Bandit, &c.Estimator), new(pool), count)
 	var ends []End
 	for _, r := range b.run(context.Background(), first, count) {
 		ends = append(ends, r.end(r.finish()))
@@ -133,10 +133,10 @@ func Simulate(ctx context.Context, cells []Cell, workers int, done func(index in
 			}
 		}
 	}()
-	pools := new(memoryPools)
+	pool := new(pool)
 	for range workers {
 		group.Go(func() {
-			memory := workerMemory{pools: pools}
+			memory := workerMemory{pool: pool}
 			for u := range units {
 				result, err := u.do(ctx, &memory)
 				if err != nil {
@@ -149,7 +149,7 @@ func Simulate(ctx context.Context, cells []Cell, workers int, done func(index in
 				case results <- finished{u.work.index, *result}:
 				case <-ctx.Done():
 				}
-				pools.reclaim(u.work)
+				pool.reclaim(u.work)
 			}
 		})
 	}
@@ -189,8 +189,8 @@ func (u unit) do(ctx context.Context, memory *workerMemory) (result *Result, err
 // workerMemory is the memory that a worker keeps from one unit of work to the next.
 type workerMemory struct {
 	batch *batch
-	laws  *laws        // of the batch's cell
-	pools *memoryPools // shared by all workers
+	laws  *laws // of the batch's cell
+	pool  *pool // shared by all workers
 }
 
 // batchFor returns a batch for the chunks of a cell. A new batch takes over the laws of the
@@ -202,29 +202,20 @@ func (m *workerMemory) batchFor(w *cellWork) *batch {
 			return m.batch
 		}
 		for _, r := range m.batch.replicas {
-			m.pools.values.put(r.values)
-			if r.extra != nil {
-				m.pools.values.put(r.extra.values)
-			}
+			m.pool.put(r.values)
 		}
 	}
 	if m.batch == nil || !sameLaws(m.batch.cell, c) {
 		m.laws = newLaws(&c.Bandit, &c.Estimator)
 	}
-	m.batch = newBatch(c, w.recorded, m.laws, m.pools, min(chunkSize, len(w.averages)))
+	m.batch = newBatch(c, w.recorded, m.laws, m.pool, min(chunkSize, len(w.averages)))
 	return m.batch
 }
 
 // reclaim takes back the memory of a finished cell that its Result does not refer to.
-func (m *memoryPools) reclaim(w *cellWork) {
-	for _, values := range w.early[min(w.cell.Traces, len(w.early)):] {
-		m.values.put(values)
-	}
-	for _, values := range w.extras {
-		m.values.put(values)
-	}
-	m.records.put(w.total)
-	m.records.put(w.extraTotal)
+func (p *pool) reclaim(w *cellWork) {
+	p.put(w.early[min(w.cell.Traces, len(w.early)):]...)
+	p.put(w.total.mean, w.total.m2)
 }
 
 // cellWork is a cell being simulated. Its chunks may finish in any order; they are
@@ -237,21 +228,19 @@ type cellWork struct {
 	recorded []int // steps
 	read     []int // steps at which J is read for Cell.Fits
 
-	averages []averages                 // [replica]
-	early    [][][quantityCount]float64 // [replica][recorded step], for quantiles and traces
-	extras   [][][quantityCount]float64 // the same of Run.Record; nil: it is empty
-	logs     [][]float64                // [replica][index in read]: logged rewards, for LoggedFit
-	ends     []End                      // of the first Cell.Ends replicas
-	probes   Probes                     // nil: none
-	probed   []measure.Named            // their estimates
-	edge     []measure.Named            // StiffnessAtEnd, if wanted
+	averages []averages      // [replica]
+	early    [][]float64     // [replica]: recorded values, for quantiles and traces
+	logs     [][]float64     // [replica][index in read]: logged rewards, for LoggedFit
+	ends     []End           // of the first Cell.Ends replicas
+	probes   Probes          // nil: none
+	probed   []measure.Named // their estimates
+	edge     []measure.Named // StiffnessAtEnd, if wanted
 
 	mutex      sync.Mutex
 	left       int               // units not yet finished
 	pending    map[int]chunkSums // finished chunks that wait for an earlier one
 	merged     int               // chunks merged
-	total      record            // of the merged chunks
-	extraTotal record            // the same of Run.Record
+	total      moments           // of the merged chunks
 	curves     [][]float64       // [bin of replicas][index in read]: sum of J over the bin
 	diverged   int               // replicas that diverged
 	divergedAt int               // first step of a divergence, Run.Steps+1 if none
@@ -259,8 +248,7 @@ type cellWork struct {
 
 // chunkSums are the sums over the replicas of a chunk.
 type chunkSums struct {
-	record record
-	extras record      // of Run.Record; nil: it is empty
+	moments
 	curves [][]float64 // as cellWork.curves, from the bin of the chunk's first replica on
 }
 
@@ -282,13 +270,10 @@ func newCellWork(cell *Cell, index int) *cellWork {
 		recorded:   RecordedSteps(cell.Run.Steps, cell.Lag),
 		read:       curveSteps(cell.Fits, cell.Run.Steps),
 		averages:   make([]averages, replicas),
-		early:      make([][][quantityCount]float64, min(replicas, max(quantileReplicas, cell.Traces))),
+		early:      make([][]float64, min(replicas, max(quantileReplicas, cell.Traces))),
 		ends:       make([]End, min(replicas, cell.Ends)),
 		pending:    make(map[int]chunkSums),
 		divergedAt: cell.Run.Steps + 1,
-	}
-	if len(cell.Run.Record) > 0 {
-		w.extras = make([][][quantityCount]float64, min(replicas, quantileReplicas))
 	}
 	if len(w.read) > 0 {
 		w.curves = newCurves(min(replicas, curveBins), len(w.read))
@@ -339,15 +324,13 @@ func (w *cellWork) run(ctx context.Context, number int, memory *workerMemory) bo
 // runChunk runs the replicas of one chunk and merges all chunks whose turn has come.
 func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory) {
 	batch := memory.batchFor(w)
-	sums := record(memory.pools.records.take(len(w.recorded)))
+	sums := newMoments(memory.pool, len(batch.replicas[0].values))
 	first, last := chunk*chunkSize, min((chunk+1)*chunkSize, len(w.averages))-1
 	var curves [][]float64
 	if len(w.curves) > 0 {
 		curves = newCurves(w.binOf(last)-w.binOf(first)+1, len(w.read))
 	}
 	diverged, divergedAt := 0, w.cell.Run.Steps+1
-	recorded := make([][][quantityCount]float64, 0, chunkSize) // not diverged
-	var extras [][][quantityCount]float64
 	replicas := batch.run(ctx, first, last-first+1)
 	if ctx.Err() != nil {
 		return
@@ -363,7 +346,7 @@ func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory
 			divergedAt = min(divergedAt, r.divergedAt)
 			continue
 		}
-		recorded = append(recorded, r.values)
+		sums.add(r.values)
 		if w.cell.Edge {
 			w.edge = stiffnessAtEnd(r)
 		}
@@ -377,38 +360,24 @@ func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory
 			w.logs[i] = slices.Clone(r.log)
 		}
 		if i < len(w.early) {
-			w.early[i], r.values = r.values, memory.pools.values.take(len(w.recorded))
+			w.early[i], r.values = r.values, memory.pool.take(len(r.values))
 		}
-		if w.extras != nil {
-			extras = append(extras, r.extra.values)
-		}
-		if i < len(w.extras) {
-			w.extras[i], r.extra.values = r.extra.values, memory.pools.values.take(len(w.recorded))
-		}
-	}
-	sums.set(recorded)
-	var extraSums record
-	if w.extras != nil {
-		extraSums = memory.pools.records.take(len(w.recorded))
-		extraSums.set(extras)
 	}
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.diverged += diverged
 	w.divergedAt = min(w.divergedAt, divergedAt)
-	w.pending[chunk] = chunkSums{record: sums, extras: extraSums, curves: curves}
+	w.pending[chunk] = chunkSums{sums, curves}
 	for {
 		next, ready := w.pending[w.merged]
 		if !ready {
 			return
 		}
 		if w.merged == 0 {
-			w.total, w.extraTotal = next.record, next.extras
+			w.total = next.moments
 		} else {
-			w.total.merge(next.record)
-			w.extraTotal.merge(next.extras)
-			memory.pools.records.put(next.record)
-			memory.pools.records.put(next.extras)
+			w.total.merge(&next.moments)
+			memory.pool.put(next.mean, next.m2)
 		}
 		for b, curve := range next.curves {
 			sum := w.curves[w.binOf(w.merged*chunkSize)+b]
@@ -428,48 +397,35 @@ func (w *cellWork) binOf(replica int) int {
 
 // result returns the result of a cell whose units are all done.
 func (w *cellWork) result() Result {
-	quantities, every := w.cell.Quantities(), len(Quantities(len(w.cell.Bandit.Arms)))
-	own := len(quantities) - every
-	r := Result{Status: OK, Quantities: quantities, Steps: w.recorded, Ends: w.ends}
+	r := Result{Status: OK, Quantities: w.cell.Quantities(), Steps: w.recorded, Ends: w.ends}
 	if w.diverged > 0 {
 		r.Status, r.Diverged, r.DivergedAt = Diverged, w.diverged, w.divergedAt
 		r.Steps = nil
 	}
-	summaries := make([]Summary, len(r.Steps)*len(quantities))
-	var basic, extras [][]Summary // the parts of r.Trajectory
-	for i := range r.Steps {
-		row := summaries[i*len(quantities):][:len(quantities):len(quantities)]
-		for q := range every {
-			row[q] = w.total[i].summary(q)
-		}
-		for q := range own {
-			row[every+q] = w.extraTotal[i].summary(q)
-		}
-		r.Trajectory, basic, extras = append(r.Trajectory, row), append(basic, row[:every]), append(extras, row[every:])
+	summaries := make([]Summary, len(r.Steps)*len(r.Quantities))
+	for i := range summaries {
+		summaries[i] = w.total.summary(i)
 	}
-	setQuantiles(basic, w.early[:min(len(w.early), quantileReplicas)])
-	if own > 0 {
-		setQuantiles(extras, w.extras)
-	}
+	setQuantiles(summaries, w.early[:min(len(w.early), quantileReplicas)])
+	r.Trajectory = slices.Collect(slices.Chunk(summaries, len(r.Quantities)))
 	if r.Status == OK && w.chunks > 0 {
 		if w.cell.Run.BurnIn > 0 {
 			r.Estimates = append(r.Estimates, w.stationary()...)
 		}
 		r.Estimates = append(r.Estimates, curveEstimates(w.cell, w.read, w.curves)...)
 		r.Estimates = append(r.Estimates, loggedEstimates(w.cell, w.read, w.logs)...)
-		r.Traces = w.traces(every)
+		r.Traces = w.traces(len(r.Quantities))
 	}
 	r.Estimates = append(append(r.Estimates, w.probed...), w.edge...)
 	return r
 }
 
-// traces returns Result.Traces.
-func (w *cellWork) traces(quantities int) [][][]float64 {
-	var traces [][][]float64
+// traces returns Result.Traces of rows of the given width.
+func (w *cellWork) traces(width int) (traces [][][]float64) {
 	for _, values := range w.early[:min(w.cell.Traces, len(w.early))] {
-		trace := make([][]float64, len(values))
-		for i := range values {
-			trace[i] = values[i][:quantities]
+		var trace [][]float64
+		for row := range slices.Chunk(values, width) {
+			trace = append(trace, row[:len(Quantities(len(w.cell.Bandit.Arms)))])
 		}
 		traces = append(traces, trace)
 	}

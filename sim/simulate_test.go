@@ -225,7 +225,7 @@ func TestPanickingCell(t *testing.T) {
 	c := referenceCell()
 	work := newCellWork(&c, 0)
 	c.Estimator.GroupSize = 1 << 40 // beyond what the samplers draw
-	result, err := unit{work, 0}.do(t.Context(), &workerMemory{pools: new(memoryPools)})
+	result, err := unit{work, 0}.do(t.Context(), &workerMemory{pool: new(pool)})
 	var p *Panic
 	if result != nil || !errors.As(err, &p) || !strings.Contains(p.Error(), "cell reference") || !strings.Contains(string(p.Stack), "grposim/sim/draw.") {
 		t.Fatalf("result %v, error %v, want a *Panic with the stack of the function that panicked", result, err)
@@ -255,7 +255,7 @@ func TestStepsAllocateNothing(t *testing.T) {
 	allocations := func(steps, groupSize, replicas int) float64 {
 		c := referenceCell()
 		c.Run.Steps, c.Estimator.GroupSize = steps, groupSize
-		b := newBatch(&c, []int{0, steps}, newLaws(&c.Bandit, &c.Estimator), new(memoryPools), replicas)
+		b := batchAt(&c, []int{0, steps}, replicas)
 		return testing.AllocsPerRun(5, func() { b.run(t.Context(), 0, replicas) })
 	}
 	for _, groupSize := range []int{16, 100, 1000} {

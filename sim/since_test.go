@@ -29,15 +29,14 @@ func TestRecordIsOfTheStepsSince(t *testing.T) {
 		for step := range all {
 			all[step] = step
 		}
-		laws := newLaws(&c.Bandit, &c.Estimator)
-		each := outcomesOf(t, withoutVectors, newBatch(&c, all, laws, new(memoryPools), chunkSize), 0)
+		each := outcomesOf(t, withoutVectors, batchAt(&c, all, chunkSize), 0)
 		some := outcomesOf(t, withoutVectors, recordingBatch(&c, chunkSize), 0)
 		recorded := RecordedSteps(c.Run.Steps, c.Lag)
 		for i := range each {
 			if each[i].DivergedAt != running || some[i].DivergedAt != running {
 				continue
 			}
-			compare := func(q Quantity, got, of [][quantityCount]float64, index int, over func([]float64) float64) {
+			compare := func(q Quantity, got, of [][]float64, index int, over func([]float64) float64) {
 				from := 0
 				for n, step := range recorded {
 					var values []float64
@@ -55,7 +54,7 @@ func TestRecordIsOfTheStepsSince(t *testing.T) {
 			compare(ClipFraction, some[i].Values, each[i].Values, clipFractionIndex, meanOf)
 			compare(ImportanceRatioMax, some[i].Values, each[i].Values, importanceRatioMaxIndex, slices.Max[[]float64])
 			if len(c.Run.Record) > 0 {
-				compare(EffectiveSampleSize, some[i].Extras, each[i].Extras, 0, meanOf)
+				compare(EffectiveSampleSize, some[i].Values, each[i].Values, len(Quantities(len(c.Bandit.Arms))), meanOf)
 			}
 			clipped += some[i].Values[len(recorded)-1][clipFractionIndex]
 		}
