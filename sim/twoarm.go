@@ -93,7 +93,7 @@ type groupAdvantages struct {
 func newTwoArmBatch(replicas []*replica) *twoArmBatch {
 	r := replicas[0]
 	c, e, o := r.cell, &r.cell.Estimator, &r.cell.Optimizer
-	if c.Deterministic() || len(c.Bandit.Arms) != 2 || !twoArmPath.computes(c) || c.countsRedraws() || averagesShares(c) {
+	if len(c.Bandit.Arms) != 2 || !twoArmPath.computes(c) {
 		return nil
 	}
 	b := &twoArmBatch{

@@ -47,9 +47,9 @@ func newVectors(replicas []*replica) *vectors {
 	return v
 }
 
-// hasVectors reports whether vectors have all options of a cell and what it records.
+// hasVectors reports whether vectors run a cell.
 func hasVectors(c *Cell) bool {
-	return !c.Deterministic() && vectorPath.computes(c) && !c.countsRedraws() && !averagesShares(c) &&
+	return vectorPath.computes(c) &&
 		grpo.StoredPolicies(&c.Lag, c.Run.Steps)*len(c.Bandit.Arms) <= longestVectorHistory
 }
 
