@@ -40,7 +40,8 @@ func Fit(n Network, w, target []float64) (steps int, err error) {
 		}
 		if steps == fitSteps || !f.step(w, size) {
 			f.miss(w)
-			return steps, fmt.Errorf("network: after %d steps a log-probability misses its target by %.3g, want at most %g", steps, f.largest(), FitError)
+			const text = "network: after %d steps a log-probability misses its target by %.3g, want at most %g"
+			return steps, fmt.Errorf(text, steps, f.largest(), FitError)
 		}
 	}
 }
@@ -59,10 +60,14 @@ type fit struct {
 }
 
 func newFit(n Network, target []float64) *fit {
-	coordinates, weights := n.Contexts()*(n.Arms()-1), n.Weights()
-	return &fit{n, target, make([]float64, len(target)), contrasts(n.Arms()), make([]float64, coordinates),
-		newMatrix(coordinates, weights), newMatrix(weights, coordinates), newMatrix(coordinates, coordinates), newMatrix(coordinates, coordinates),
-		make([]float64, coordinates), make([]float64, weights), make([]float64, weights)}
+	size, weights := n.Contexts()*(n.Arms()-1), n.Weights()
+	return &fit{
+		network: n, target: target, logits: make([]float64, len(target)),
+		contrasts: contrasts(n.Arms()), missing: make([]float64, size),
+		jacobian: newMatrix(size, weights), transposed: newMatrix(weights, size),
+		gram: newMatrix(size, size), factor: newMatrix(size, size),
+		solution: make([]float64, size), trial: make([]float64, weights), best: make([]float64, weights),
+	}
 }
 
 // contrasts returns the vectors of Helmert: the k-th is the mean of the first k minus the next,

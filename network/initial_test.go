@@ -49,18 +49,22 @@ func TestInitialWeights(t *testing.T) {
 
 	const d = 32
 	n := must(NewTransformer(task.Tokens, task.Vocabulary, 5, Shape{d, 2, 4 * d, Untied}))
-	p := n.parts(n.Initial(3))
+	w = n.Initial(3)
 	base := 1 / math.Sqrt(d)
-	deviation("E", p.tokens, base)
-	deviation("P", p.positions, base)
-	deviation("W_qkv", p.project[:3*d*d], base)
-	deviation("b_qkv", p.project[3*d*d:], 0)
-	deviation("W_o", p.out[:d*d], base/math.Sqrt2)
-	deviation("W_1", p.up[:4*d*d], base)
-	deviation("W_2", p.down[:4*d*d], base/math.Sqrt2)
-	deviation("U", p.answers, base)
-	for _, norm := range [][]float64{p.before, p.middle, p.after} {
-		deviation("γ", norm[:d], 1)
-		deviation("β", norm[d:], 0)
+	for _, part := range []struct {
+		name      string
+		size      int
+		deviation float64 // about 0; γ are all 1
+	}{
+		{"E", 6 * d, base}, {"P", 3 * d, base}, {"γ_1", d, 1}, {"β_1", d, 0},
+		{"W_qkv", 3 * d * d, base}, {"b_qkv", 3 * d, 0}, {"W_o", d * d, base / math.Sqrt2}, {"b_o", d, 0},
+		{"γ_2", d, 1}, {"β_2", d, 0}, {"W_1", 4 * d * d, base}, {"b_1", 4 * d, 0},
+		{"W_2", 4 * d * d, base / math.Sqrt2}, {"b_2", d, 0}, {"γ_3", d, 1}, {"β_3", d, 0}, {"U", 5 * d, base},
+	} {
+		deviation(part.name, w[:part.size], part.deviation)
+		w = w[part.size:]
+	}
+	if len(w) > 0 {
+		t.Errorf("%d weights more than said", len(w))
 	}
 }

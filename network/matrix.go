@@ -1,9 +1,9 @@
 package network
 
-// matrix holds numbers row by row.
+// matrix holds rows of numbers.
 type matrix struct {
 	rows, columns int
-	data          []float64
+	data          []float64 // row by row
 }
 
 // newMatrix returns a matrix of zeros.
@@ -13,12 +13,6 @@ func newMatrix(rows, columns int) matrix {
 
 // row returns row i.
 func (m matrix) row(i int) []float64 { return m.data[i*m.columns:][:m.columns] }
-
-// read sets the entries to numbers that stand row by row.
-func (m matrix) read(numbers []float64) { copy(m.data, numbers) }
-
-// write is the inverse of read.
-func (m matrix) write(numbers []float64) { copy(numbers, m.data) }
 
 // transpose sets m = aᵀ, as far as m goes.
 func (m matrix) transpose(a matrix) {
@@ -36,26 +30,13 @@ func (m matrix) repeat(row []float64) {
 	}
 }
 
-// set sets m = a.
-func (m matrix) set(a matrix) { copy(m.data, a.data) }
-
 // add adds a to m.
-func (m matrix) add(a matrix) {
-	for i := range m.rows {
-		from := a.row(i)
-		for j, to := 0, m.row(i); j < len(to); j++ {
-			to[j] += from[j]
-		}
-	}
-}
+func (m matrix) add(a matrix) { addScaled(m.data, 1, a.data) }
 
 // scale multiplies the entries of m by those of a.
 func (m matrix) scale(a matrix) {
-	for i := range m.rows {
-		from := a.row(i)
-		for j, to := 0, m.row(i); j < len(to); j++ {
-			to[j] *= from[j]
-		}
+	for i, x := range a.data {
+		m.data[i] *= x
 	}
 }
 

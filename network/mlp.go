@@ -12,12 +12,9 @@ import (
 //
 // Its weights are W_1, b_1, W_2 and so on, a W row by row, a row for each input.
 type MLP struct {
-	layers []*affine
-	slopes []matrix // C × n: φ' at the sums of each hidden layer
-	force  matrix   // C × A: on the logits, in and out
-	apply  func(z, slopes matrix)
-	gain   float64 // of the activation
-	size   int     // P
+	sizes
+	perceptron
+	gain float64 // of the activation
 }
 
 // NewMLP returns a network whose contexts are the rows of inputs, all of one length, with 1 to
@@ -26,15 +23,10 @@ func NewMLP(inputs [][]float64, hidden []int, arms int, activation Activation) (
 	if err := checkMLP(inputs, hidden, arms, activation); err != nil {
 		return nil, err
 	}
-	n := &MLP{apply: activations[activation].apply, gain: activations[activation].gain, force: newMatrix(len(inputs), arms)}
-	before := len(inputs[0])
-	for _, width := range append(slices.Clone(hidden), arms) {
-		l := newAffine(len(inputs), before, width)
-		n.layers = append(n.layers, l)
-		n.slopes = append(n.slopes, newMatrix(len(inputs), width))
-		n.size += l.size()
-		before = width
-	}
+	widths := slices.Concat([]int{len(inputs[0])}, hidden, []int{arms})
+	n := &MLP{perceptron: newPerceptron(len(inputs), widths, activation), gain: activations[activation].gain}
+	n.sizes = sizes{n.size(), newMatrix(len(inputs), arms)}
+	n.layers[0].fixed = true
 	for x, input := range inputs {
 		copy(n.layers[0].inputs.row(x), input)
 	}
@@ -44,9 +36,11 @@ func NewMLP(inputs [][]float64, hidden []int, arms int, activation Activation) (
 // checkMLP returns everything that is wrong with the arguments of NewMLP.
 func checkMLP(inputs [][]float64, hidden []int, arms int, activation Activation) error {
 	var m mistakes
-	m.want(len(inputs) > 0 && len(inputs[0]) > 0, "inputs", len(inputs), "a row of numbers for each context")
+	some := len(inputs) > 0 && len(inputs[0]) > 0
+	m.want(some, "inputs", len(inputs), "a row of numbers for each context")
 	for x, row := range inputs {
-		m.want(len(row) == len(inputs[0]), fmt.Sprintf("number of inputs of context %d", x), len(row), fmt.Sprint(len(inputs[0])))
+		name, first := fmt.Sprintf("number of inputs of context %d", x), len(inputs[0])
+		m.want(len(row) == first, name, len(row), fmt.Sprint(first))
 	}
 	m.want(1 <= len(hidden) && len(hidden) <= 3, "number of hidden layers", len(hidden), "1 to 3")
 	for i, width := range hidden {
@@ -56,15 +50,6 @@ func checkMLP(inputs [][]float64, hidden []int, arms int, activation Activation)
 	m.want(activations[activation].apply != nil, "activation", activation, "tanh, relu or gelu")
 	return m.err()
 }
-
-// Weights implements Network.
-func (n *MLP) Weights() int { return n.size }
-
-// Contexts implements Network.
-func (n *MLP) Contexts() int { return n.force.rows }
-
-// Arms implements Network.
-func (n *MLP) Arms() int { return n.force.columns }
 
 // Initial returns weights drawn from the seed. Those of a matrix with n inputs are normal with
 // variance g/n; those of b are 0. g is 2 into a hidden layer of ReLU or GELU (He et al. 2015),
@@ -84,53 +69,80 @@ func (n *MLP) Initial(seed uint64) []float64 {
 
 // Logits implements Network.
 func (n *MLP) Logits(w, logits []float64) {
-	mustHave("w", w, n.size)
-	mustHave("logits", logits, n.Contexts()*n.Arms())
-	last := len(n.layers) - 1
-	for i, l := range n.layers[:last] {
-		sums := n.layers[i+1].inputs
-		l.forward(w, sums)
-		n.apply(sums, n.slopes[i])
-		w = w[l.size():]
-	}
-	n.layers[last].forward(w, n.force)
-	n.force.write(logits)
+	n.mustHave("w", w, "logits", logits)
+	n.forward(w, n.logits)
+	copy(logits, n.logits.data)
 }
 
 // Pull implements Network.
 func (n *MLP) Pull(u, gradient []float64) {
-	mustHave("u", u, n.Contexts()*n.Arms())
-	mustHave("gradient", gradient, n.size)
-	n.force.read(u)
-	force, start := n.force, n.size
-	for i := len(n.layers) - 1; i > 0; i-- {
-		l := n.layers[i]
-		start -= l.size()
-		l.pull(force, gradient[start:])
-		force = l.force
-		force.scale(n.slopes[i-1])
-	}
-	n.layers[0].pullWeights(force, gradient)
+	n.mustHave("gradient", gradient, "u", u)
+	copy(n.logits.data, u)
+	n.pull(n.logits, gradient)
 }
 
 // Push implements Network.
 func (n *MLP) Push(d, change []float64) {
-	mustHave("d", d, n.size)
-	mustHave("change", change, n.Contexts()*n.Arms())
-	for i, l := range n.layers {
-		sums := n.force
-		if i < len(n.layers)-1 {
-			sums = n.layers[i+1].changes
+	n.mustHave("d", d, "change", change)
+	n.push(d, n.logits)
+	copy(change, n.logits.data)
+}
+
+// perceptron is hidden layers with an activation, and a layer of sums after them.
+type perceptron struct {
+	layers []*affine
+	slopes []matrix // φ' at the sums of each hidden layer
+	apply  func(z, slopes matrix)
+}
+
+// newPerceptron returns layers between rows of the given widths.
+func newPerceptron(rows int, widths []int, activation Activation) perceptron {
+	n := perceptron{apply: activations[activation].apply}
+	for i, width := range widths[1:] {
+		n.layers = append(n.layers, newAffine(rows, widths[i], width))
+		if i+2 < len(widths) {
+			n.slopes = append(n.slopes, newMatrix(rows, width))
 		}
-		if i == 0 {
-			l.pushWeights(d, sums)
-		} else {
-			l.push(d, sums)
-		}
-		if i < len(n.layers)-1 {
-			sums.scale(n.slopes[i])
-		}
-		d = d[l.size():]
 	}
-	n.force.write(change)
+	return n
+}
+
+func (n *perceptron) size() (weights int) {
+	for _, l := range n.layers {
+		weights += l.size()
+	}
+	return weights
+}
+
+// forward sets the first of the weights and computes sums of the inputs of the first layer. It
+// returns the other weights.
+func (n *perceptron) forward(w []float64, sums matrix) (rest []float64) {
+	for i, slopes := range n.slopes {
+		hidden := n.layers[i+1].inputs
+		w = n.layers[i].forward(w, hidden)
+		n.apply(hidden, slopes)
+	}
+	return n.layers[len(n.slopes)].forward(w, sums)
+}
+
+// pull writes the last of a gradient and computes the force on the inputs, of the force on the sums.
+// It returns the part of the gradient before.
+func (n *perceptron) pull(force matrix, gradient []float64) (before []float64) {
+	for i := len(n.slopes); i > 0; i-- {
+		gradient = n.layers[i].pull(force, gradient)
+		force = n.layers[i].force
+		force.scale(n.slopes[i-1])
+	}
+	return n.layers[0].pull(force, gradient)
+}
+
+// push computes the change of the sums along a change of the weights and the changes of the inputs.
+// It returns what changes other weights.
+func (n *perceptron) push(d []float64, sums matrix) (rest []float64) {
+	for i, slopes := range n.slopes {
+		hidden := n.layers[i+1].changes
+		d = n.layers[i].push(d, hidden)
+		hidden.scale(slopes)
+	}
+	return n.layers[len(n.slopes)].push(d, sums)
 }

@@ -53,6 +53,27 @@ func (m *mistakes) least(name string, got, least int) {
 // err returns all mistakes as one error, or nil.
 func (m *mistakes) err() error { return errors.Join(*m...) }
 
+// sizes are those of a network, with logits in and out.
+type sizes struct {
+	weights int    // P
+	logits  matrix // C × A: logits, their change, or the force on them
+}
+
+// Weights implements Network.
+func (s *sizes) Weights() int { return s.weights }
+
+// Contexts implements Network.
+func (s *sizes) Contexts() int { return s.logits.rows }
+
+// Arms implements Network.
+func (s *sizes) Arms() int { return s.logits.columns }
+
+// mustHave panics unless there are P weights and C·A logits, or what goes with them.
+func (s *sizes) mustHave(weights string, w []float64, logits string, l []float64) {
+	mustHave(weights, w, s.weights)
+	mustHave(logits, l, len(s.logits.data))
+}
+
 // mustHave panics unless a slice has the length that is needed.
 func mustHave(name string, x []float64, want int) {
 	if len(x) != want {

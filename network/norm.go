@@ -17,13 +17,16 @@ type layerNorm struct {
 const varianceFloor = 1e-5 // that of PyTorch
 
 func newLayerNorm(rows, columns int) *layerNorm {
-	return &layerNorm{make([]float64, columns), make([]float64, columns), newMatrix(rows, columns), make([]float64, rows)}
+	return &layerNorm{
+		gains: make([]float64, columns), shifts: make([]float64, columns),
+		standard: newMatrix(rows, columns), inverse: make([]float64, rows),
+	}
 }
 
 func (l *layerNorm) size() int { return 2 * len(l.gains) }
 
-// forward sets weights and out = y(x).
-func (l *layerNorm) forward(w []float64, x, out matrix) {
+// forward sets the first of the weights and out = y(x). It returns the other weights.
+func (l *layerNorm) forward(w []float64, x, out matrix) (rest []float64) {
 	copy(l.shifts, w[copy(l.gains, w):])
 	for i := range x.rows {
 		from, to, out := x.row(i), l.standard.row(i), out.row(i)
@@ -38,15 +41,18 @@ func (l *layerNorm) forward(w []float64, x, out matrix) {
 			out[j] = float64(l.gains[j]*to[j]) + l.shifts[j]
 		}
 	}
+	return w[l.size():]
 }
 
-// pull writes the gradient of the weights and sets before to the force on x, of the force on y.
-func (l *layerNorm) pull(force matrix, gradient []float64, before matrix) {
-	gains, shifts := gradient[:len(l.gains)], gradient[len(l.gains):l.size()]
+// pull writes the last of a gradient and sets on to the force on x, of the force on y. It returns
+// the part of the gradient before.
+func (l *layerNorm) pull(force matrix, gradient []float64, on matrix) (before []float64) {
+	start := len(gradient) - l.size()
+	gains, shifts := gradient[start:][:len(l.gains)], gradient[start+len(l.gains):]
 	clear(gains)
 	clear(shifts)
 	for i := range force.rows {
-		standard, to := l.standard.row(i), before.row(i)
+		standard, to := l.standard.row(i), on.row(i)
 		for j, f := range force.row(i) {
 			gains[j] += float64(f * standard[j])
 			shifts[j] += f
@@ -54,11 +60,12 @@ func (l *layerNorm) pull(force matrix, gradient []float64, before matrix) {
 		}
 		l.standardise(i, to)
 	}
+	return gradient[:start]
 }
 
 // push sets out to the change of y along changes of weights and of x. It overwrites changes by
-// those of x̂.
-func (l *layerNorm) push(d []float64, changes, out matrix) {
+// those of x̂, and returns what changes other weights.
+func (l *layerNorm) push(d []float64, changes, out matrix) (rest []float64) {
 	gains, shifts := d[:len(l.gains)], d[len(l.gains):l.size()]
 	for i := range changes.rows {
 		change, standard, out := changes.row(i), l.standard.row(i), out.row(i)
@@ -67,6 +74,7 @@ func (l *layerNorm) push(d []float64, changes, out matrix) {
 			out[j] = float64(gains[j]*x) + float64(l.gains[j]*change[j]) + shifts[j]
 		}
 	}
+	return d[l.size():]
 }
 
 // standardise applies the derivative of row i of x̂ with respect to x, which is symmetric. It sets

@@ -163,7 +163,7 @@ func TestActivations(t *testing.T) {
 			}
 		}
 		x := newMatrix(3, 1001)
-		x.set(z)
+		copy(x.data, z.data)
 		activations[activation].apply(z, slopes)
 		for i := range z.rows {
 			for j, x := range x.row(i) {

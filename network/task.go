@@ -57,7 +57,8 @@ func Gaussian(contexts, inputs, arms int, right, wrong float64, seed uint64) (*T
 func Digits(copies int, noise, right, wrong float64, seed uint64) (*Task, error) {
 	var bad mistakes
 	bad.least("copies", copies, 1)
-	if bad.want(noise >= 0 && !math.IsInf(noise, 0), "noise", noise, "a finite number, at least 0"); bad != nil {
+	bad.want(noise >= 0 && !math.IsInf(noise, 0), "noise", noise, "a finite number, at least 0")
+	if bad != nil {
 		return nil, bad.err()
 	}
 	random := newNormals(seed)
