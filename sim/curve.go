@@ -61,29 +61,27 @@ func curveEstimates(c *Cell, at []int, sums [][]float64) []measure.Named {
 	var estimates []measure.Named
 	for _, fit := range c.Fits {
 		steps := FitSteps(fit, c.Run.Steps)
-		var first, second []float64 // values for all replicas, then without each bin in turn
-		for without := measure.All; without < len(sums); without++ {
+		var found [][2]float64 // for all replicas, then without each bin in turn
+		for without := measure.All; without < len(sums) && fit != LoggedFit; without++ {
 			reward := meanCurve(c, at, sums, steps, without)
-			switch fit {
-			case SaturationFit:
-				rate, r2 := measure.Saturation(steps, reward)
-				first, second = append(first, rate), append(second, r2)
-			case EarlySlopeFit:
-				first = append(first, measure.EarlySlope(steps, reward, c.Optimizer.LearningRate))
+			first, second := measure.EarlySlope(steps, reward, c.Optimizer.LearningRate), 0.0
+			if fit == SaturationFit {
+				first, second = measure.Saturation(steps, reward)
 			}
+			found = append(found, [2]float64{first, second})
 		}
-		estimate := func(name string, values []float64) measure.Named {
-			at := func(without int) float64 { return values[without-measure.All] }
-			return measure.Named{Name: name, Estimate: c.Jackknife(len(sums), at)}
-		}
-		switch fit {
-		case SaturationFit:
-			estimates = append(estimates, estimate(SaturationRate, first), estimate(SaturationR2, second))
-		case EarlySlopeFit:
-			estimates = append(estimates, estimate(EarlySlope, first))
+		for i, name := range foundBy[fit] {
+			e := c.Jackknife(len(sums), func(without int) float64 { return found[without-measure.All][i] })
+			estimates = append(estimates, measure.Named{Name: name, Estimate: e})
 		}
 	}
 	return measure.Determined(estimates...)
+}
+
+// foundBy holds the names of the estimates of each fit to the mean curve.
+var foundBy = map[CurveFit][]string{
+	SaturationFit: {SaturationRate, SaturationR2},
+	EarlySlopeFit: {EarlySlope},
 }
 
 // meanCurve returns the mean of J at the given steps over the replicas of all bins

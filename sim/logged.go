@@ -56,26 +56,15 @@ func loggedEstimates(c *Cell, at []int, logs [][]float64) []measure.Named {
 				continue
 			}
 			add(LoggedGain(l), forecast.Gain)
-			found := 0.0
-			if forecast.Found {
-				found = 1
-			}
-			add(LoggedPlateau(l), found)
+			add(LoggedPlateau(l), measure.Indicator(forecast.Found))
 		}
 	}
 	var estimates []measure.Named
 	for _, l := range measure.Laws {
 		for _, name := range []string{LoggedR2(l), LoggedLead(l), LoggedGain(l), LoggedPlateau(l)} {
-			e := measure.Estimate{}
-			switch x := values[name]; {
-			case len(x) == 0:
-				continue
-			case c.Deterministic():
-				e = measure.Certain(x[0])
-			default:
-				e = measure.Mean(x)
+			if x := values[name]; len(x) > 0 {
+				estimates = append(estimates, measure.Named{Name: name, Estimate: c.Estimate(x, 0)})
 			}
-			estimates = append(estimates, measure.Named{Name: name, Estimate: e})
 		}
 	}
 	return measure.Determined(estimates...)

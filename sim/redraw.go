@@ -19,10 +19,12 @@ import (
 type promptRedraws struct {
 	behaviour func(prompt int) *grpo.Policy // the policy that draws the groups of a prompt
 	groups    []*draw.Informative           // by prompt
-	tables    *promptTables                 // of prompts that share one policy; nil: each has its own
-	table     *promptTable                  // the last one of tables
 	sums      []float64                     // Σ P_y over y ≤ x, of policies of their own
 	stale     bool                          // the sums are those of older policies
+
+	shared bool                    // all prompts share one policy
+	kept   map[uint64]*promptTable // then tables by the bits of their odds
+	table  *promptTable            // the last one that was used
 }
 
 // newPromptRedraws returns the redraws of a cell with prompts, nil if groups of equal rewards stay.
@@ -30,21 +32,16 @@ func newPromptRedraws(c *Cell, behaviour func(prompt int) *grpo.Policy) *promptR
 	if c.Estimator.Filter != option.Redraw {
 		return nil
 	}
-	r := &promptRedraws{behaviour: behaviour, groups: informativePrompts(c)}
-	if c.Prompts.Parameters == option.Shared {
-		r.tables = newPromptTables(r.groups)
-	} else {
-		r.sums = make([]float64, len(r.groups))
+	r := &promptRedraws{
+		behaviour: behaviour,
+		sums:      make([]float64, len(c.Prompts.Means)),
+		shared:    c.Prompts.Parameters == option.Shared,
+		kept:      make(map[uint64]*promptTable),
+	}
+	for _, m := range c.Prompts.Means {
+		r.groups = append(r.groups, draw.NewInformative(c.Estimator.GroupSize, m[:]))
 	}
 	return r
-}
-
-// informativePrompts returns the groups of each prompt whose rewards differ.
-func informativePrompts(c *Cell) (groups []*draw.Informative) {
-	for _, m := range c.Prompts.Means {
-		groups = append(groups, draw.NewInformative(c.Estimator.GroupSize, m[:]))
-	}
-	return groups
 }
 
 // refresh makes known that behaviour policies have changed.
@@ -65,13 +62,13 @@ func (r *promptRedraws) draw(w *draw.Words, counts, successes []int) (prompt int
 
 // choose draws a prompt, and reports false if none can have a group whose rewards differ.
 func (r *promptRedraws) choose(w *draw.Words) (prompt int, ok bool) {
-	if r.tables != nil {
+	if r.shared {
 		probs := [2]float64(r.behaviour(0).Probs)
-		if r.table = r.tables.near(r.table, &probs); !r.table.possible() {
+		if r.table = r.near(&probs); !r.table.possible() {
 			return 0, false
 		}
 		for !ok {
-			prompt, ok = r.tables.propose(r.table, &probs, w.Next(), w.Next())
+			prompt, ok = r.propose(&probs, w.Next(), w.Next())
 		}
 		return prompt, true
 	}
@@ -89,21 +86,16 @@ func (r *promptRedraws) choose(w *draw.Words) (prompt int, ok bool) {
 	return draw.Index(w.Next(), r.sums), true
 }
 
-// promptTables choose the prompts of redrawn groups where all prompts share one policy, each move
-// of which changes all P_x. A prompt is proposed with its share at a policy nearby, whose sums of P
-// are kept. Its odds o are the largest with a few binary digits that are at most those of the
-// policy, r·o. A prompt is accepted with probability
+// promptTable holds the shares of the prompts at a policy. It serves to choose the prompts of
+// redrawn groups where all prompts share one policy, each move of which changes all P_x. A prompt is
+// proposed with its share at a policy nearby, whose sums of P are kept. Its odds o are the largest
+// with a few binary digits that are at most those of the policy, r·o. A prompt is accepted with
+// probability
 //
 //	P_x(r·o)/(r·P_x(o)) ≥ r⁻²,  1 ≤ r < 17/16.
 //
 // J_x and 1−J_x change by factors between 1/r and r. So does P_x, a concave function of J_x that is
 // 0 at 0 and at 1.
-type promptTables struct {
-	groups []*draw.Informative     // by prompt
-	kept   map[uint64]*promptTable // by the bits of their odds
-}
-
-// promptTable holds the shares of the prompts at a policy.
 type promptTable struct {
 	odds  float64 // π_0/π_1; 0: not a normal number, and the policy has its own table
 	probs [2]float64
@@ -114,13 +106,9 @@ type promptTable struct {
 // sumsKept is the largest number of sums in the tables that are kept, 8 MiB.
 const sumsKept = 1 << 20
 
-func newPromptTables(groups []*draw.Informative) *promptTables {
-	return &promptTables{groups, make(map[uint64]*promptTable)}
-}
-
-// near returns the table of a policy. last is the table that was used last, or nil.
-func (p *promptTables) near(last *promptTable, probs *[2]float64) *promptTable {
-	odds := probs[0] / probs[1]
+// near returns the table of a policy.
+func (r *promptRedraws) near(probs *[2]float64) *promptTable {
+	odds, last := probs[0]/probs[1], r.table
 	if math.IsNaN(odds) {
 		return &promptTable{sums: []float64{0}} // the run has diverged
 	}
@@ -128,29 +116,29 @@ func (p *promptTables) near(last *promptTable, probs *[2]float64) *promptTable {
 		if last != nil && last.probs == *probs {
 			return last
 		}
-		return p.table(0, *probs)
+		return r.newTable(0, *probs)
 	}
 	key := math.Float64bits(odds) &^ (1<<48 - 1)
 	odds = math.Float64frombits(key)
 	if last != nil && last.odds == odds {
 		return last
 	}
-	t := p.kept[key]
+	t := r.kept[key]
 	if t == nil {
-		if len(p.kept) >= max(1, sumsKept/len(p.groups)) {
-			clear(p.kept)
+		if len(r.kept) >= max(1, sumsKept/len(r.groups)) {
+			clear(r.kept)
 		}
-		t = p.table(odds, [2]float64{odds / (1 + odds), 1 / (1 + odds)})
-		p.kept[key] = t
+		t = r.newTable(odds, [2]float64{odds / (1 + odds), 1 / (1 + odds)})
+		r.kept[key] = t
 	}
 	return t
 }
 
-// table returns the table of a policy.
-func (p *promptTables) table(odds float64, probs [2]float64) *promptTable {
-	t := &promptTable{odds, probs, make([]float64, len(p.groups)), make([]int, len(p.groups))}
+// newTable returns the table of a policy.
+func (r *promptRedraws) newTable(odds float64, probs [2]float64) *promptTable {
+	t := &promptTable{odds, probs, make([]float64, len(r.groups)), make([]int, len(r.groups))}
 	sum, first := 0.0, 0
-	for x, group := range p.groups {
+	for x, group := range r.groups {
 		sum += group.Chance(probs[:])
 		t.sums[x] = sum
 	}
@@ -172,14 +160,17 @@ func (t *promptTable) above(x int, sum float64) int {
 // possible reports whether any prompt can have a group whose rewards differ.
 func (t *promptTable) possible() bool { return t.sums[len(t.sums)-1] > 0 }
 
-// propose proposes a prompt from a policy's table by two words, and reports if it is accepted.
-func (p *promptTables) propose(t *promptTable, probs *[2]float64, first, second uint64) (prompt int, accepted bool) {
-	u := draw.Unit(first)
+// propose proposes a prompt from the table by two words, and reports if it is accepted.
+func (r *promptRedraws) propose(
+	probs *[2]float64, first, second uint64,
+) (prompt int, accepted bool) {
+	t, u := r.table, draw.Unit(first)
 	prompt = t.above(t.guide[int(u*float64(len(t.guide)))], u*t.sums[len(t.sums)-1])
 	if t.odds == 0 {
 		return prompt, true
 	}
 	u = draw.Unit(second)
-	r := probs[0] / probs[1] / t.odds
-	return prompt, u*r*r < 1 || u*r*p.groups[prompt].Chance(t.probs[:]) < p.groups[prompt].Chance(probs[:])
+	ratio, group := probs[0]/probs[1]/t.odds, r.groups[prompt]
+	likely := u*ratio*ratio < 1
+	return prompt, likely || u*ratio*group.Chance(t.probs[:]) < group.Chance(probs[:])
 }

@@ -115,7 +115,7 @@ func (p *Location) try(ctx context.Context, c *Cell, value float64) outcome {
 	if c.Network != nil && !c.followsMode() {
 		return grows(ctx, &at)
 	}
-	return newTrial(p, at).outcome(ctx, p.Event)
+	return newTrial(at).outcome(ctx, p.Event)
 }
 
 // at returns the cell with the given value of the parameter.

@@ -360,7 +360,7 @@ func TestUndecided(t *testing.T) {
 	tried := func(event Event, rate, offset float64) outcome {
 		c := locationCell(option.NoImportance, option.AtSnapshot, Location{Event: event})
 		c.Location.Offset, c.Optimizer.LearningRate, c.Run.Steps = offset, rate, 100
-		return newTrial(c.Location, c).outcome(t.Context(), event)
+		return newTrial(c).outcome(t.Context(), event)
 	}
 	for _, x := range []struct {
 		event        Event
@@ -384,7 +384,7 @@ func TestUndecided(t *testing.T) {
 		for _, off := range []float64{-1e-2, -1e-3, -1e-5, 1e-2} {
 			c := locationCell(option.NoImportance, option.AtSnapshot, Location{Event: Instability})
 			c.Optimizer.Momentum, c.Optimizer.LearningRate = mu, 2*(1+mu)*(1+off)/0.1586848975
-			if got := newTrial(c.Location, c).outcome(t.Context(), Instability); off < 0 && got == present || off > 0 && got != present {
+			if got := newTrial(c).outcome(t.Context(), Instability); off < 0 && got == present || off > 0 && got != present {
 				t.Errorf("μ = %g, %g relative to the threshold: outcome %d", mu, off, got)
 			}
 		}
@@ -475,7 +475,7 @@ func TestDivergenceIsGrowth(t *testing.T) {
 		c.Estimator.KL = option.KL{Coefficient: 50, Gradient: option.K3, At: option.AtCurrent}
 		c.Optimizer.LearningRate = 1.7e308 // a force of 1.1 makes the logits overflow
 		c.Run = sim.Run{Steps: 100, Replicas: 4}
-		trial := newTrial(c.Location, c)
+		trial := newTrial(c)
 		if trial.outcome(t.Context(), Instability) != present {
 			t.Errorf("G = %d: the event is not present", size)
 		}

@@ -181,57 +181,44 @@ const (
 	mappedGrowth  = 1.5
 )
 
-// mapFit fits C to the deviations of a bin's pairs.
-type mapFit struct {
-	mapping
-	fit   *measure.LinearMap
-	limit float64 // the norm up to which a deviation is followed
-}
-
-// mapFits returns fits without data to bins of pairs.
+// mapFits returns fits of C, without data, to bins of pairs. Deviations are followed up to a norm.
 func mapFits(m mapping, bins int, limit float64) (fits []pairFit, maps []*measure.LinearMap) {
 	for range bins {
-		maps = append(maps, measure.NewLinearMap(m.sizes()))
-		fits = append(fits, &mapFit{m, maps[len(maps)-1], limit})
+		fit := measure.NewLinearMap(m.sizes())
+		maps = append(maps, fit)
+		follow := func() follower { return m.follow(fit, limit) }
+		fits = append(fits, pairFit{follow, &fit.Innovations})
 	}
 	return fits, maps
 }
 
-func (f *mapFit) innovate(n int) { f.fit.Innovations = n }
-
-func (f *mapFit) follow() follower { return &mapFollower{mapFit: *f, state: newState(f.mapping)} }
-
-// mapFollower adds the deviations of one pair to a fit of C.
-type mapFollower struct {
-	mapFit
-	state *state
-}
-
-// at adds the deviation at a refresh instant. It returns false where it is beyond the limit.
-func (f *mapFollower) at(period int, d deviation) (more bool) {
-	s := f.state
+// follow adds the deviations of one pair to a fit of C, up to the norm limit.
+func (m mapping) follow(fit *measure.LinearMap, limit float64) follower {
+	s := newState(m)
 	set := func(x []float64, of []float64) {
 		for a := range x {
-			x[a] = of[a] - of[f.gaps]
+			x[a] = of[a] - of[m.gaps]
 		}
 	}
-	set(s.next[:f.gaps], d.logits)
-	if f.velocity {
-		set(s.next[f.gaps:], d.velocity)
+	return func(period int, d deviation) (more bool) {
+		set(s.next[:m.gaps], d.logits)
+		if m.velocity {
+			set(s.next[m.gaps:], d.velocity)
+		}
+		if period > 0 {
+			for i, x := range s.now[:len(s.next)] {
+				s.next[i] -= x
+			}
+			if period > 1 || !m.lastStep {
+				fit.Add(s.now, s.next)
+			}
+			for i, move := range s.next {
+				s.now[i] += move
+			}
+		} else {
+			copy(s.now, s.next)
+		}
+		s.turn(period)
+		return d.norm() <= limit
 	}
-	if period > 0 {
-		for i, x := range s.now[:len(s.next)] {
-			s.next[i] -= x
-		}
-		if period > 1 || !f.lastStep {
-			f.fit.Add(s.now, s.next)
-		}
-		for i, move := range s.next {
-			s.now[i] += move
-		}
-	} else {
-		copy(s.now, s.next)
-	}
-	s.turn(period)
-	return d.norm() <= f.limit
 }

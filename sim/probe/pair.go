@@ -59,15 +59,18 @@ func stepsBetweenLooks(c *sim.Cell) int {
 	return max(1, stepsBetweenChecks/c.Estimator.GroupsPerStep)
 }
 
-// follow runs a pair from step 0 over Run.Steps steps. It calls inside with the
-// deviation after each step, and at with the deviation at each refresh instant,
-// numbered by period from 0 on. It stops early when at returns false or ctx is done.
-// It reports whether all logits stayed finite. Deviations are overwritten by the next
-// step.
+// follower takes the deviations of a pair at its refresh instants, numbered by period from 0 on.
+// It returns false where it wants no more. Deviations are overwritten by the next step.
+type follower func(period int, d deviation) (more bool)
+
+// follow does the run of the given index over Run.Steps steps. It calls inside with the deviation
+// after each step. It stops early when at returns false or ctx is done. It reports whether all
+// logits stayed finite.
 func (p *pair) follow(
-	ctx context.Context, at func(period int, d deviation) bool, inside func(d deviation),
+	ctx context.Context, purpose sim.Purpose, index int, at follower, inside func(d deviation),
 ) (ok bool) {
 	period, look := p.cell.Lag.StepsPerSnapshot(), stepsBetweenLooks(p.cell)
+	p.begin(purpose, index)
 	d := newDeviation(len(p.point))
 	d.add(p)
 	if !at(0, d) {

@@ -21,67 +21,47 @@ const relaxationBins = 64
 
 // relax measures one of the bins.
 func (p *Relaxation) relax(ctx context.Context, c *Cell, bins []measure.Recurrence, bin int) {
-	runs := pairRuns{newPair(&c.Cell, p.Point, p.Direction, p.Offset), sim.ForReplica}
 	fits := recurrenceFits(&c.Cell, p.Direction, p.Offset, bins[bin:bin+1], p.span(c))
-	runs.relax(ctx, fits[0], bin, len(bins))
-}
-
-// pairRuns are the runs of a cell's pairs.
-type pairRuns struct {
-	*pair
-	purpose sim.Purpose // of the streams
-}
-
-// follower takes the deviations of a pair at its refresh instants, numbered by period from 0 on.
-// It returns false where it wants no more.
-type follower interface {
-	at(period int, d deviation) (more bool)
+	pair := newPair(&c.Cell, p.Point, p.Direction, p.Offset)
+	pair.relax(ctx, sim.ForReplica, fits[0], bin, len(bins))
 }
 
 // pairFit is what is fitted to all pairs of a bin.
-type pairFit interface {
-	follow() follower // of one pair
-	innovate(n int)   // takes the number of informative steps of all pairs, up to FewestInformative
+type pairFit struct {
+	follow      func() follower // of one pair
+	innovations *int            // informative steps of all pairs, up to FewestInformative
 }
 
 // relax fits the runs of a bin, of the given number of bins. The pairs of all bins are Run.Replicas
 // (one at G = ∞). It reports whether all logits stayed finite.
-func (r *pairRuns) relax(ctx context.Context, fit pairFit, bin, bins int) (ok bool) {
+func (p *pair) relax(
+	ctx context.Context, purpose sim.Purpose, fit pairFit, bin, bins int,
+) (ok bool) {
 	ok = true
-	r.informed = 0
-	pairs := r.cell.Replicas()
+	p.informed = 0
+	pairs := p.cell.Replicas()
 	n, end := measure.BinStart(bin, bins, pairs), measure.BinStart(bin+1, bins, pairs)
 	for ; n < end && ctx.Err() == nil; n++ {
-		r.begin(r.purpose, n)
-		ok = r.follow(ctx, fit.follow().at, between) && ok
+		ok = p.follow(ctx, purpose, n, fit.follow(), between) && ok
 	}
-	fit.innovate(r.informed)
+	*fit.innovations = p.informed
 	return ok
 }
 
-// recurrenceFit fits a recurrence to the deviations of a bin's pairs along a direction.
-type recurrenceFit struct {
-	cell      *sim.Cell
-	direction []float64
-	fit       *measure.Recurrence
-	over      span
-}
-
-// recurrenceFits returns the fits without data of bins of the cell's pairs.
+// recurrenceFits returns the fits of recurrences, without data, to the deviations along a direction
+// of the cell's pairs in bins.
 func recurrenceFits(
 	c *sim.Cell, direction []float64, offset float64, bins []measure.Recurrence, over span,
-) []pairFit {
-	fits := make([]pairFit, len(bins))
+) (fits []pairFit) {
 	for i := range bins {
 		bins[i] = newFit(c, offset)
-		fits[i] = &recurrenceFit{c, direction, &bins[i], over}
+		follow := func() follower {
+			return (&fitting{cell: c, direction: direction, fit: &bins[i], over: over}).at
+		}
+		fits = append(fits, pairFit{follow, &bins[i].Innovations})
 	}
 	return fits
 }
-
-func (f *recurrenceFit) follow() follower { return &fitting{recurrenceFit: *f} }
-
-func (f *recurrenceFit) innovate(n int) { f.fit.Innovations = n }
 
 // newFit returns a fit without data to the deviations of a cell's pairs with the given
 // offset.
@@ -103,9 +83,13 @@ type span struct {
 	decay  float64 // the span ends when x and v are below this share of their largest
 }
 
-// fitting adds the deviations of one run to a fit.
+// fitting adds the deviations of one run along a direction to a fit.
 type fitting struct {
-	recurrenceFit
+	cell      *sim.Cell
+	direction []float64
+	fit       *measure.Recurrence
+	over      span
+
 	x, v              float64 // at the last refresh instant
 	start             float64 // the largest norm up to the beginning of the span
 	farthest, fastest float64 // the largest |x| and |v|
@@ -135,7 +119,7 @@ func FitRelaxation(
 ) (rate, dampingRatio float64) {
 	p := c.Relaxation
 	fit := newFit(&c.Cell, p.Offset)
-	f := fitting{recurrenceFit: recurrenceFit{&c.Cell, p.Direction, &fit, p.span(c)}}
+	f := fitting{cell: &c.Cell, direction: p.Direction, fit: &fit, over: p.span(c)}
 	period, step := c.Lag.StepsPerSnapshot(), 0
 	for logits, velocity := range deviations {
 		d := deviation{logits, velocity}

@@ -33,7 +33,8 @@ type trial struct {
 	tolerance float64 // absolute error of measured multipliers
 }
 
-func newTrial(p *Location, cell Cell) *trial {
+func newTrial(cell Cell) *trial {
+	p := cell.Location
 	t := &trial{
 		cell:      cell,
 		given:     cell.Run.Steps,
@@ -108,14 +109,6 @@ func (t *trial) outcome(ctx context.Context, event Event) outcome {
 	return t.sampled(ctx, event)
 }
 
-// follow runs the pair from step 0, as pair.follow.
-func (t *trial) follow(
-	ctx context.Context, at func(period int, d deviation) bool, inside func(d deviation),
-) (ok bool) {
-	t.pair.begin(sim.ForLocation, 0)
-	return t.pair.follow(ctx, at, inside)
-}
-
 // Criteria for growth and decay at G = ∞. A stable deviation may grow at first, near a flip up to
 // (1+μ)/(1−μ) times its initial norm. A decaying mode may hide a slow one. So a deviation has grown
 // when it reaches grownBy/(1−μ) times its initial norm. It has decayed when it has lost a factor
@@ -150,11 +143,11 @@ func (t *trial) growth(ctx context.Context, start float64) (o outcome) {
 	t.cell.Run.Steps = g.longest * t.period
 	defer func() { t.cell.Run.Steps = t.periods * t.period }()
 	var gone roundOffCount
-	ok := t.follow(ctx, func(period int, d deviation) bool {
+	at := func(period int, d deviation) bool {
 		o = g.add(period, centredSquare(d.logits), gone.add(d))
 		return o == undecided
-	}, between)
-	if !ok {
+	}
+	if !t.pair.follow(ctx, sim.ForLocation, 0, at, between) {
 		return present
 	}
 	return o
@@ -284,7 +277,7 @@ func (t *trial) ringing(ctx context.Context) outcome {
 	var x, v, reach float64
 	var block blockStates
 	var gone roundOffCount
-	t.follow(ctx, func(period int, d deviation) bool {
+	t.pair.follow(ctx, sim.ForLocation, 0, func(period int, d deviation) bool {
 		if period == 0 {
 			reach = t.cell.Location.reach(&t.cell, d.norm())
 		}
@@ -446,9 +439,8 @@ func (t *trial) mapped(ctx context.Context) outcome {
 
 // run runs all pairs, and reports whether their logits stayed finite.
 func (t *trial) run(ctx context.Context, fits []pairFit) (ok bool) {
-	r := pairRuns{t.pair, sim.ForLocation}
 	for bin, fit := range fits {
-		if !r.relax(ctx, fit, bin, len(fits)) {
+		if !t.pair.relax(ctx, sim.ForLocation, fit, bin, len(fits)) {
 			return false
 		}
 	}
