@@ -47,22 +47,32 @@ func (c *Cell) own() (all []Quantity, strata [][]int) {
 	return all, strata
 }
 
+// maxRecorded is the largest number of quantities of Run.Record.
+const maxRecorded = 10
+
 // checkRecord adds the quantities of Run.Record that the cell cannot record.
 func (c *Cell) checkRecord(m *option.Mistakes) {
 	count := 0
 	seen := make(map[Quantity]bool)
 	for _, q := range c.Run.Record {
 		_, passes := q.Samples()
-		m.Want(passes || q == EffectiveSampleSize || q == SamplesDrawn || q == Stiffest || q == Strata, "Run.Record", q, "PassAt(k), EffectiveSampleSize, SamplesDrawn, Stiffest or Strata")
+		m.Want(passes || among(q, EffectiveSampleSize, SamplesDrawn, Stiffest, Strata), "Run.Record", q,
+			"PassAt(k), EffectiveSampleSize, SamplesDrawn, Stiffest or Strata")
 		m.Want(!seen[q], "Run.Record", q, "each quantity once")
-		m.Want(!passes || Binary(c.Bandit.Arms), "Bandit.Arms", c.Bandit.Arms, "rewards of 0 or 1, with "+string(q)+" in Run.Record")
-		m.Want(q != SamplesDrawn || !c.Deterministic(), "Estimator.GroupSize", c.Estimator.GroupSize, "a finite size, with samples in Run.Record")
-		m.Want(q != Stiffest || c.Network != nil && c.Deterministic(), "Network", c.Network, "one at option.Infinite groups, with stiffness in Run.Record")
-		m.Want(q != Strata || c.tabular(), "Prompts", c.Prompts, "prompts with a policy each, with strata in Run.Record")
+		with := func(possible bool, field string, got any, want string) {
+			m.Want(possible, field, got, want+", with "+string(q)+" in Run.Record")
+		}
+		with(!passes || Binary(c.Bandit.Arms), "Bandit.Arms", c.Bandit.Arms, "rewards of 0 or 1")
+		size := c.Estimator.GroupSize
+		with(q != SamplesDrawn || size != option.Infinite, "Estimator.GroupSize", size, "a finite size")
+		with(q != Stiffest || c.Network != nil && c.Deterministic(), "Network", c.Network,
+			"one at option.Infinite groups")
+		with(q != Strata || c.tabular(), "Prompts", c.Prompts, "prompts with a policy each")
 		seen[q] = true
 		count += len(q.Parts())
 	}
-	m.Want(count <= quantityCount, "Run.Record", c.Run.Record, fmt.Sprintf("at most %d quantities, of which strata are %d", quantityCount, MaxStrata))
+	m.Want(count <= maxRecorded, "Run.Record", c.Run.Record,
+		fmt.Sprintf("at most %d quantities, of which strata are %d", maxRecorded, MaxStrata))
 }
 
 // Binary reports whether all rewards of the arms are 0 or 1.

@@ -168,11 +168,8 @@ func (s *sampler) group(sum *grpo.GroupStatistics, w *draw.Words) {
 	case s.estimator.GroupSize <= draw.MaxLanes:
 		lanes := s.next(w)
 		rewarded := s.pack.Rewarded & lanes
-		total := bits.OnesCount64(rewarded)
-		s.reward += float64(total)
-		up, down := sum.OpenBernoulli(s.advantages, total)
-		if again := s.redraw(total, w); again != total {
-			up, down = s.advantages.Of(again)
+		up, down, redrawn := s.open(sum, w, bits.OnesCount64(rewarded))
+		if redrawn {
 			s.addCounted(sum, up, down)
 			return
 		}
@@ -182,25 +179,25 @@ func (s *sampler) group(sum *grpo.GroupStatistics, w *draw.Words) {
 		}
 	default:
 		s.sample(w)
-		total := s.total()
-		s.reward += float64(total)
-		up, down := sum.OpenBernoulli(s.advantages, total)
-		if again := s.redraw(total, w); again != total {
-			up, down = s.advantages.Of(again)
-		}
+		up, down, _ := s.open(sum, w, s.total())
 		s.addCounted(sum, up, down)
 	}
 }
 
-// redraw redraws a group of total rewards of 1, into s.counts and s.successes, if its rewards
-// are equal and such groups are redrawn. It returns the number of rewards of 1, another one if
-// it did.
-func (s *sampler) redraw(total int, w *draw.Words) int {
-	equal := total == 0 || total == s.estimator.GroupSize
-	if equal && s.informative != nil && s.informative.Draw(w, s.behaviour.Probs, s.counts, s.successes) {
-		return s.total()
+// open opens a group of total rewards of 1 in sum, and returns its advantages. It redraws the group,
+// into s.counts and s.successes, if its rewards are equal and such groups are redrawn.
+func (s *sampler) open(
+	sum *grpo.GroupStatistics, w *draw.Words, total int,
+) (up, down float64, redrawn bool) {
+	s.reward += float64(total)
+	up, down = sum.OpenBernoulli(s.advantages, total)
+	if s.informative != nil && (total == 0 || total == s.estimator.GroupSize) {
+		redrawn = s.informative.Draw(w, s.behaviour.Probs, s.counts, s.successes)
 	}
-	return total
+	if redrawn {
+		up, down = s.advantages.Of(s.total())
+	}
+	return up, down, redrawn
 }
 
 // total returns the number of rewarded samples of the counted group.
@@ -220,10 +217,11 @@ func (s *sampler) addCounted(sum *grpo.GroupStatistics, up, down float64) {
 }
 
 // next returns the lanes of the pack that hold the next group of at most 64 samples.
-// An empty pack is refilled.
+// If there is none, a full pack is drawn.
 func (s *sampler) next(w *draw.Words) (lanes uint64) {
 	if s.left == 0 {
-		s.refill(w)
+		s.pack.Draw(w, s.together*s.estimator.GroupSize)
+		s.left, s.lanes = s.together, s.first
 	}
 	lanes = s.lanes
 	s.lanes <<= s.size
@@ -231,24 +229,16 @@ func (s *sampler) next(w *draw.Words) (lanes uint64) {
 	return lanes
 }
 
-// refill draws a full pack.
-func (s *sampler) refill(w *draw.Words) {
-	s.pack.Draw(w, s.together*s.estimator.GroupSize)
-	s.left, s.lanes = s.together, s.first
-}
-
 // sample draws the counts of a group and, if all arms are Bernoulli, how many samples
 // of each arm are rewarded.
 func (s *sampler) sample(w *draw.Words) {
 	size := s.estimator.GroupSize
+	clear(s.counts)
+	clear(s.successes)
 	switch {
 	case size <= draw.MaxLanes:
-		clear(s.counts)
-		clear(s.successes)
 		s.count(s.next(w))
 	case size <= s.packed:
-		clear(s.counts)
-		clear(s.successes)
 		for left := size; left > 0; left -= draw.MaxLanes {
 			s.pack.Draw(w, min(left, draw.MaxLanes))
 			s.count(^uint64(0))

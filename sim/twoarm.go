@@ -81,6 +81,12 @@ func newTwoArmPolicy(p *grpo.Policy) twoArmPolicy {
 	return twoArmPolicy{p.Logits[0], p.Logits[1], p.Probs[0], p.Probs[1]}
 }
 
+// store copies p into a policy, which keeps its norm.
+func (p *twoArmPolicy) store(into *grpo.Policy) {
+	into.Logits[0], into.Logits[1] = p.logits0, p.logits1
+	into.Probs[0], into.Probs[1] = p.probs0, p.probs1
+}
+
 // groupAdvantages are the advantages of the rewarded (up) and the other samples (down) in a group.
 // Both are 0 in a zero-variance group unless the baseline is given.
 type groupAdvantages struct {
@@ -105,9 +111,10 @@ func newTwoArmBatch(replicas []*replica) *twoArmBatch {
 		ratio:             e.Importance.Mode == option.Ratio,
 		penaltyAtSnapshot: e.KL.At == option.AtSnapshot,
 		blocks:            ClipFraction.SinceRecord(c.Lag),
-		plain:             o.Kind == option.HeavyBall && o.Schedule.Kind == option.ConstantRate && o.Schedule.Warmup == 0,
-		optimizer:         o,
-		reward0:           r.start.Mean(r.means), gap0: gap(r.start),
+		plain: o.Kind == option.HeavyBall && o.Schedule.Kind == option.ConstantRate &&
+			o.Schedule.Warmup == 0,
+		optimizer: o,
+		reward0:   r.start.Mean(r.means), gap0: gap(r.start),
 		burnIn: c.Run.BurnIn, groups: e.GroupsPerStep, size: e.GroupSize,
 	}
 	for equal := range e.GroupsPerStep + 1 {
@@ -195,7 +202,7 @@ func (b *twoArmBatch) store(steps int) {
 		if r.divergedAt != running {
 			continue
 		}
-		x.storeSnapshot()
+		x.old.store(r.snapshot) // on-policy r.policy itself
 		s.aim(r.snapshot)
 		s.left, s.lanes = b.left, b.lanes
 		s.pack.Arms[0], s.pack.Arms[1], s.pack.Rewarded = x.first, b.filled&^x.first, x.rewarded
@@ -219,14 +226,6 @@ func (x *twoArmReplica) leave() {
 	x.peak0, x.peak1 = 0, 0
 }
 
-// storeSnapshot copies π_old into the replica's snapshot, which on-policy is the
-// replica's policy itself.
-func (x *twoArmReplica) storeSnapshot() {
-	p := x.replica.snapshot
-	p.Logits[0], p.Logits[1] = x.old.logits0, x.old.logits1
-	p.Probs[0], p.Probs[1] = x.old.probs0, x.old.probs1
-}
-
 // refresh sets the snapshots of step t, except of policies that are NaN.
 func (b *twoArmBatch) refresh(t int) {
 	b.left = 0
@@ -248,7 +247,7 @@ func (b *twoArmBatch) refresh(t int) {
 		case b.rewards != nil:
 			x.law.Set(b.size, x.old.probs0)
 		default:
-			x.storeSnapshot()
+			x.old.store(x.replica.snapshot)
 			x.replica.sampler.aim(x.replica.snapshot)
 		}
 	}
@@ -258,8 +257,7 @@ func (b *twoArmBatch) refresh(t int) {
 // snapshot.
 func (x *twoArmReplica) age(t int) {
 	r := x.replica
-	r.policy.Logits[0], r.policy.Logits[1] = x.now.logits0, x.now.logits1
-	r.policy.Probs[0], r.policy.Probs[1] = x.now.probs0, x.now.probs1
+	x.now.store(r.policy)
 	r.snapshot = r.history.Behaviour(t, r.policy)
 	x.old = newTwoArmPolicy(r.snapshot)
 }
@@ -445,8 +443,8 @@ func (b *twoArmBatch) move(t int) {
 			x.now.logits0, x.now.logits1 = l0+float64(b.rate*v0), l1+float64(b.rate*v1)
 			continue
 		}
-		logits := [2]float64{l0, l1}
-		grpo.Step(b.optimizer, logits[:], []float64{g0, g1}, x.replica.optimizerState, grpo.Rate(b.optimizer, t))
+		logits, state := [2]float64{l0, l1}, x.replica.optimizerState
+		grpo.Step(b.optimizer, logits[:], []float64{g0, g1}, state, grpo.Rate(b.optimizer, t))
 		x.now.logits0, x.now.logits1 = logits[0], logits[1]
 	}
 }

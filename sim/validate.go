@@ -25,30 +25,32 @@ func (c Cell) checked() *Cell {
 func (c Cell) Check(m *option.Mistakes) {
 	c.completeNumbers()
 	arms, sampled := len(c.Bandit.Arms), !c.Deterministic()
+	e, adv, lag, run := &c.Estimator, &c.Estimator.Advantage, &c.Lag, &c.Run
 	c.Bandit.Check(m)
-	grpo.CheckEstimator(&c.Estimator, m)
-	m.Want(!sampled || c.Estimator.GroupSize <= maxGroupSize, "Estimator.GroupSize", c.Estimator.GroupSize, fmt.Sprintf("at most %d, or option.Infinite", maxGroupSize))
-	if filter := c.Estimator.Filter; filter.Changes() {
-		m.Want(!sampled || allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "Bernoulli arms with the filter "+filter.String())
+	grpo.CheckEstimator(e, m)
+	drawn := fmt.Sprintf("at most %d, or option.Infinite", maxGroupSize)
+	m.Want(!sampled || e.GroupSize <= maxGroupSize, "Estimator.GroupSize", e.GroupSize, drawn)
+	bernoulli := func(needed bool, why string) {
+		possible := !needed || allBernoulli(&c.Bandit)
+		m.Want(possible, "Bandit.Arms", c.Bandit.Arms, "Bernoulli arms with "+why)
 	}
-	m.Want(!c.Estimator.Advantage.BinaryOnly() || allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "Bernoulli arms with this advantage")
-	if adv := &c.Estimator.Advantage; adv.Baseline == option.RunningMean {
-		m.Want(c.Prompts == nil, "Prompts", "some", "none with the baseline running-mean")
-		m.Want(!c.agedByGroup(), "Lag.Ages.Drawn", c.Lag.Ages.Drawn, "option.AgePerStep with the baseline running-mean")
-	}
-	lag, optimizer := &c.Lag, &c.Optimizer
+	bernoulli(sampled && e.Filter.Changes(), "the filter "+e.Filter.String())
+	bernoulli(adv.BinaryOnly(), "this advantage")
 	lag.Check(m)
-	m.Want(lag.Kind != option.Random || sampled || lag.Ages.Drawn == option.AgePerGroup, "Lag.Ages.Drawn", lag.Ages.Drawn, "option.AgePerGroup where Estimator.GroupSize is option.Infinite")
-	optimizer.Check(m)
-	c.ReferenceUpdate.Check(m)
-	m.Want(c.Estimator.Samples != option.Reused || lag.Kind == option.Block, "Lag.Kind", lag.Kind, "block, where Estimator.Samples is reused")
-	outside := c.Estimator.KL.Outside()
-	m.Want(!outside || lag.Kind != option.Random || lag.Ages.Drawn != option.AgePerGroup, "Estimator.KL.In", c.Estimator.KL.In, "loss, where each group has a random age of its own")
-	if c.Prompts != nil {
-		e, stays := &c.Estimator, c.ReferenceUpdate.Interval == 0 && optimizer.MaxNorm == 0
-		plain := !outside && e.Entropy == 0 && e.Samples != option.Reused && stays
-		m.Want(plain, "Estimator", c.Estimator, "the KL penalty in the loss, no entropy bonus, fresh samples, no largest norm and a reference that stays, with Prompts")
+	random, perGroup := lag.Kind == option.Random, lag.Ages.Drawn == option.AgePerGroup
+	age := func(possible bool, want string) { m.Want(possible, "Lag.Ages.Drawn", lag.Ages.Drawn, want) }
+	if adv.Baseline == option.RunningMean {
+		m.Want(c.Prompts == nil, "Prompts", "some", "none with the baseline running-mean")
+		age(!c.agedByGroup(), "option.AgePerStep with the baseline running-mean")
 	}
+	age(!random || sampled || perGroup,
+		"option.AgePerGroup where Estimator.GroupSize is option.Infinite")
+	c.Optimizer.Check(m)
+	c.ReferenceUpdate.Check(m)
+	m.Want(e.Samples != option.Reused || lag.Kind == option.Block, "Lag.Kind", lag.Kind,
+		"block, where Estimator.Samples is reused")
+	m.Want(!e.KL.Outside() || !random || !perGroup, "Estimator.KL.In", e.KL.In,
+		"loss, where each group has a random age of its own")
 	for _, list := range []struct {
 		field   string
 		numbers []float64
@@ -60,18 +62,22 @@ func (c Cell) Check(m *option.Mistakes) {
 	if c.Prompts != nil {
 		c.Prompts.check(&c, m)
 	}
-	m.Want(c.Run.Steps >= 1, "Run.Steps", c.Run.Steps, "at least 1")
-	m.Want(c.Run.BurnIn >= 0 && (c.Run.Steps < 1 || c.Run.BurnIn < c.Run.Steps), "Run.BurnIn", c.Run.BurnIn, fmt.Sprintf("at least 0 and less than Run.Steps, %d", c.Run.Steps))
-	m.Want(!sampled || c.Run.Replicas >= 1, "Run.Replicas", c.Run.Replicas, "at least 1")
+	m.Least("Run.Steps", run.Steps, 1)
+	m.Want(run.BurnIn >= 0 && (run.Steps < 1 || run.BurnIn < run.Steps), "Run.BurnIn", run.BurnIn,
+		fmt.Sprintf("at least 0 and less than Run.Steps, %d", run.Steps))
+	if sampled {
+		m.Least("Run.Replicas", run.Replicas, 1)
+	}
 	c.checkRecord(m)
-	m.Want(c.Traces >= 0, "Traces", c.Traces, "at least 0")
-	m.Want(c.Ends >= 0, "Ends", c.Ends, "at least 0")
-	m.Want(!c.Edge || c.Network != nil && c.Deterministic(), "Edge", c.Edge, "false, but of a Network at G = ∞")
+	m.Least("Traces", c.Traces, 0)
+	m.Least("Ends", c.Ends, 0)
+	m.Want(!c.Edge || c.Network != nil && !sampled, "Edge", c.Edge, "false, but of a Network at G = ∞")
 	if c.Network != nil {
 		c.Network.check(&c, m)
 	}
 	for i, fit := range c.Fits {
-		m.Want(fit == SaturationFit || fit == EarlySlopeFit || fit == LoggedFit, fmt.Sprintf("Fits[%d]", i), fit, "saturation, early-slope or logged")
+		m.Want(among(fit, SaturationFit, EarlySlopeFit, LoggedFit), fmt.Sprintf("Fits[%d]", i), fit,
+			"saturation, early-slope or logged")
 	}
 }
 
@@ -81,50 +87,74 @@ func (n *Network) check(c *Cell, m *option.Mistakes) {
 		m.Want(false, "Network.New", "nil", "a function that returns the network")
 		return
 	}
-	arms := len(c.Bandit.Arms)
-	net := n.New()
-	m.Want(net.Arms() == arms, "Network.New", fmt.Sprintf("%d arms", net.Arms()), fmt.Sprintf("%d, as Bandit.Arms", arms))
-	m.Want(len(n.Weights) == net.Weights() && measure.Finite(n.Weights...), "Network.Weights", len(n.Weights), fmt.Sprintf("%d finite numbers", net.Weights()))
-	m.Want(len(n.Means) == net.Contexts(), "Network.Means", len(n.Means), fmt.Sprintf("%d lists, one a context", net.Contexts()))
-	m.Want(len(n.Reference) == net.Contexts(), "Network.Reference", len(n.Reference), fmt.Sprintf("%d lists, one a context", net.Contexts()))
+	arms, net := len(c.Bandit.Arms), n.New()
+	m.Want(net.Arms() == arms, "Network.New", fmt.Sprintf("%d arms", net.Arms()),
+		fmt.Sprintf("%d, as Bandit.Arms", arms))
+	m.Want(len(n.Weights) == net.Weights() && measure.Finite(n.Weights...), "Network.Weights",
+		len(n.Weights), fmt.Sprintf("%d finite numbers", net.Weights()))
+	lists := fmt.Sprintf("%d lists, one a context", net.Contexts())
+	m.Want(len(n.Means) == net.Contexts(), "Network.Means", len(n.Means), lists)
+	m.Want(len(n.Reference) == net.Contexts(), "Network.Reference", len(n.Reference), lists)
 	for x, means := range n.Means {
 		outside := slices.ContainsFunc(means, func(v float64) bool { return !(v >= 0 && v <= 1) })
-		m.Want(len(means) == arms && !outside, fmt.Sprintf("Network.Means[%d]", x), means, fmt.Sprintf("%d numbers in [0, 1], one an arm", arms))
+		m.Want(len(means) == arms && !outside, fmt.Sprintf("Network.Means[%d]", x), means,
+			fmt.Sprintf("%d numbers in [0, 1], one an arm", arms))
 	}
 	for x, logits := range n.Reference {
 		m.PerArm(fmt.Sprintf("Network.Reference[%d]", x), logits, arms)
 	}
-	e, o := &c.Estimator, &c.Optimizer
-	m.Want(allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "Bernoulli arms, with Network")
-	m.Want(c.Prompts == nil, "Prompts", "some", "none, with Network")
-	m.Want(c.Lag.Kind.Regular(), "Lag.Kind", c.Lag.Kind, "block or delay, with Network")
-	plain := e.Filter == option.KeepAll && !e.KL.Outside() && e.Samples == option.Fresh && !e.Advantage.Scale.OfStep() && e.Advantage.Baseline != option.RunningMean
-	m.Want(plain, "Estimator", *e, "fresh groups that are all kept, the KL penalty in the loss and advantages of single groups, with Network")
-	m.Want(o.MaxNorm == 0, "Optimizer.MaxNorm", o.MaxNorm, "0, with Network")
-	m.Want(c.ReferenceUpdate.Interval == 0, "ReferenceUpdate.Interval", c.ReferenceUpdate.Interval, "0, with Network")
+	with := func(possible bool, field string, got any, want string) {
+		m.Want(possible, field, got, want+", with Network")
+	}
+	e, adv := &c.Estimator, &c.Estimator.Advantage
+	with(allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "Bernoulli arms")
+	with(c.Prompts == nil, "Prompts", "some", "none")
+	with(c.Lag.Kind.Regular(), "Lag.Kind", c.Lag.Kind, "block or delay")
+	fresh := e.Filter == option.KeepAll && e.Samples == option.Fresh && !e.KL.Outside()
+	with(fresh && !adv.Scale.OfStep() && adv.Baseline != option.RunningMean, "Estimator", *e,
+		"fresh groups that are all kept, the KL penalty in the loss and advantages of single groups")
+	with(c.Optimizer.MaxNorm == 0, "Optimizer.MaxNorm", c.Optimizer.MaxNorm, "0")
+	update := c.ReferenceUpdate.Interval
+	with(update == 0, "ReferenceUpdate.Interval", update, "0")
 	other := func(q Quantity) bool { return q != Stiffest }
-	m.Want(!slices.ContainsFunc(c.Run.Record, other), "Run.Record", c.Run.Record, "no other than Stiffest, with Network")
+	with(!slices.ContainsFunc(c.Run.Record, other), "Run.Record", c.Run.Record, "no other than Stiffest")
 }
 
 // check adds the fields of the prompts of c that are out of their range, and those of c that
 // are not possible with prompts.
 func (p *Prompts) check(c *Cell, m *option.Mistakes) {
+	with := func(possible bool, field string, got any, want string) {
+		m.Want(possible, field, got, want+", with Prompts")
+	}
+	e := &c.Estimator
+	plain := !e.KL.Outside() && e.Entropy == 0 && e.Samples != option.Reused
+	with(plain && c.ReferenceUpdate.Interval == 0 && c.Optimizer.MaxNorm == 0, "Estimator", *e,
+		"the KL penalty in the loss, no entropy bonus, fresh samples, no largest norm and a reference that stays")
 	m.Want(len(p.Means) >= 2, "Prompts.Means", len(p.Means), "at least 2 prompts")
 	for i, mean := range p.Means {
-		m.Want(mean[0] >= 0 && mean[0] <= 1 && mean[1] >= 0 && mean[1] <= 1, fmt.Sprintf("Prompts.Means[%d]", i), mean, "two numbers in [0, 1]")
+		possible := min(mean[0], mean[1]) >= 0 && max(mean[0], mean[1]) <= 1
+		m.Want(possible, fmt.Sprintf("Prompts.Means[%d]", i), mean, "two numbers in [0, 1]")
 	}
-	m.Want(p.Parameters == option.Tabular || p.Parameters == option.Shared, "Prompts.Parameters", p.Parameters, "tabular or shared")
-	m.Want(p.Order == option.Shuffled || p.Order == option.InOrder || p.Order == option.Independent, "Prompts.Order", p.Order, "shuffled, in-order or independent")
-	m.Want(len(c.Bandit.Arms) == 2 && allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "two Bernoulli arms, with Prompts")
-	m.Want(c.Lag.Kind.Regular(), "Lag.Kind", c.Lag.Kind, "block or delay, with Prompts")
-	m.Want(c.Estimator.Filter != option.Drop, "Estimator.Filter", c.Estimator.Filter, "none or redraw, with Prompts")
-	m.Want(c.Estimator.Filter != option.Redraw || p.Order == option.Independent, "Prompts.Order", p.Order, "independent with the filter redraw")
-	m.Want(!c.Deterministic(), "Estimator.GroupSize", c.Estimator.GroupSize, "a finite size, with Prompts")
+	m.Want(among(p.Parameters, option.Tabular, option.Shared), "Prompts.Parameters", p.Parameters,
+		"tabular or shared")
+	order := func(known bool, want string) { m.Want(known, "Prompts.Order", p.Order, want) }
+	order(among(p.Order, option.Shuffled, option.InOrder, option.Independent),
+		"shuffled, in-order or independent")
+	two := len(c.Bandit.Arms) == 2 && allBernoulli(&c.Bandit)
+	with(two, "Bandit.Arms", c.Bandit.Arms, "two Bernoulli arms")
+	with(c.Lag.Kind.Regular(), "Lag.Kind", c.Lag.Kind, "block or delay")
+	with(e.Filter != option.Drop, "Estimator.Filter", e.Filter, "none or redraw")
+	order(e.Filter != option.Redraw || p.Order == option.Independent,
+		"independent with the filter redraw")
+	with(!c.Deterministic(), "Estimator.GroupSize", e.GroupSize, "a finite size")
 	if p.Parameters == option.Shared {
 		m.Want(p.Starts == nil, "Prompts.Starts", p.Starts, "nil with shared parameters")
 		return
 	}
-	m.Want(p.Starts == nil || len(p.Starts) == len(p.Means) && measure.Finite(p.Starts...), "Prompts.Starts", p.Starts, "nil, or a finite number for each prompt")
-	m.Want(c.Lag.Kind == option.Block, "Lag.Kind", c.Lag.Kind, "block, with a policy for each prompt")
-	m.Want(c.Estimator.Importance.Linear(), "Estimator.Importance.Mode", c.Estimator.Importance.Mode, "none or ratio, with a policy for each prompt")
+	fits := p.Starts == nil || len(p.Starts) == len(p.Means) && measure.Finite(p.Starts...)
+	m.Want(fits, "Prompts.Starts", p.Starts, "nil, or a finite number for each prompt")
+	const each = ", with a policy for each prompt"
+	m.Want(c.Lag.Kind == option.Block, "Lag.Kind", c.Lag.Kind, "block"+each)
+	weight := &e.Importance
+	m.Want(weight.Linear(), "Estimator.Importance.Mode", weight.Mode, "none or ratio"+each)
 }

@@ -186,18 +186,13 @@ func (l *BinomialLaw) accepts(k, v, d float64) bool {
 	return l.hat.accepts(l.n, l.p, k, float64(v*l.hat.threshold(d)))
 }
 
-// accepts reports whether k is a number of successes and height ≤ P(k)/P(mode).
+// accepts reports whether k is a number of successes and height ≤ P(k)/P(mode). Bounds of the ratio
+// tell where they decide, else the ratio itself.
 func (t *transform) accepts(n int, p, k, height float64) bool {
 	if k < 0 || k > float64(n) {
 		return false
 	}
 	mode := math.Floor(float64(n+1) * p)
-	return belowRatio(n, p, k, mode, height)
-}
-
-// belowRatio reports whether height ≤ P(k)/P(mode): by bounds of the ratio where they
-// decide, else by the ratio itself.
-func belowRatio(n int, p, k, mode, height float64) bool {
 	low, high := ratioBounds(float64(n), p, k, mode)
 	if height <= low || height > high {
 		return height <= low
