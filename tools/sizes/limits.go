@@ -3,9 +3,9 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 70_970
+	mostProduct = 70_860
 	mostTools   = 5_264
-	mostTests   = 45_398
+	mostTests   = 45_397
 	mostDocs    = 330
 )
 
@@ -15,7 +15,7 @@ var rooms = map[string]int{
 	"configs":                39,
 	"fp":                     581,
 	"grpo":                   1239,
-	"network":                1296,
+	"network":                1299,
 	"option":                 873,
 	"rom":                    110,
 	"rom/arrive":             946,
@@ -30,12 +30,12 @@ var rooms = map[string]int{
 	"rom/rest":               2795,
 	"rom/scope":              471,
 	"rom/weight":             201,
-	"sim":                    4536,
-	"sim/draw":               1339,
+	"sim":                    4462,
+	"sim/draw":               1334,
 	"sim/lanes":              1946,
 	"sim/lanes/wide":         42,
 	"sim/measure":            1200,
-	"sim/probe":              1987,
+	"sim/probe":              1953,
 	"sweeps":                 4379,
 	"sweeps/advice":          1770,
 	"sweeps/claim":           3114,
