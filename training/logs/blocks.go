@@ -62,7 +62,7 @@ func (k *console) single(l line) bool {
 // the next row.
 func (k *console) add(l line, key, value string) {
 	if !l.whole {
-		k.notes = append(k.notes, lastLine(l.number))
+		k.note(lastLine, l.number)
 		return
 	}
 	if k.eval {

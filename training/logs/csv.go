@@ -169,9 +169,8 @@ func readCSV(c *collector, from io.Reader, by rune) error {
 		cells, err := r.Read()
 		if wrong, is := errors.AsType[*csv.ParseError](err); is {
 			return nil, wrong.Line, err
-		}
-		if len(cells) == 0 {
-			return cells, 0, err
+		} else if len(cells) == 0 {
+			return nil, 0, err
 		}
 		line, _ := r.FieldPos(0)
 		return cells, line, err
@@ -183,70 +182,42 @@ func readCSV(c *collector, from io.Reader, by rune) error {
 	}
 	runs := headerRuns(c, header)
 
-	want, short, shortLine := len(header), -1, 0 // a row that is too short may be the last
-	flush := func() {
-		if short >= 0 {
-			c.err.add(shortLine, "got %s, want %d", CountWords(short, "cell"), want)
-			short = -1
-		}
-	}
-	last := 0 // line of the row read last
+	var held []string // the row read before, which may be cut if it is the last
+	want, line := len(header), 0
 	for {
-		cells, line, err := record()
-		var wrong *csv.ParseError
-		switch {
-		case c.values > mostValues:
-			return nil
-		case err == io.EOF:
-			if short >= 0 {
-				c.notes = append(c.notes, lastLine(shortLine))
-			} else if input.last != '\n' && input.last != '\r' {
-				dropCell(c, runs, last, want-1)
+		cells, next, err := record()
+		wrong, malformed := errors.AsType[*csv.ParseError](err)
+		switch end := err == io.EOF; {
+		case len(held) == 0:
+		case len(held) == want:
+			if end && input.last != '\n' && input.last != '\r' {
+				c.note(lastCell, line)
+				held[want-1] = ""
 			}
+			for _, run := range runs {
+				run.row(line, held)
+			}
+		case end && len(held) < want:
+			c.note(lastLine, line)
+		default:
+			c.err.add(line, "got %s, want %d", CountWords(len(held), "cell"), want)
+		}
+		held, line = held[:0], next
+		switch {
+		case err == io.EOF || c.values > mostValues:
 			return nil
-		case errors.As(err, &wrong):
-			flush()
+		case malformed:
 			c.err.add(line, "got %s, want a row of %d cells", wrong.Err, want)
-			continue
 		case err != nil:
 			return err
 		}
-		flush()
-		switch {
-		case len(cells) < want:
-			short, shortLine = len(cells), line
-			continue
-		case len(cells) > want:
-			c.err.add(line, "got %d cells, want %d", len(cells), want)
-			continue
-		}
-		if by == ';' { // spreadsheets separate by it where decimals follow a comma
-			for i, cell := range cells {
-				cells[i] = pointed(cell)
+		for _, cell := range cells {
+			if by == ';' { // spreadsheets separate by it where decimals follow a comma
+				cell = pointed(cell)
 			}
-		}
-		for _, run := range runs {
-			run.row(line, cells)
-		}
-		last = line
-	}
-}
-
-// dropCell leaves out the last cell of the last row, whose line has no end: the cell may go on.
-func dropCell(c *collector, runs []*csvRun, line, column int) {
-	wrong := &c.err.Problems
-	if n := len(*wrong); n > 0 && (*wrong)[n-1].Line == line {
-		*wrong = (*wrong)[:n-1]
-	}
-	for _, run := range runs {
-		row := len(run.rows) - 1
-		for _, col := range run.columns {
-			if s := col.of; col.index == column && row >= 0 && run.rows[row].line == line && len(s.values) == row+1 {
-				s.values, s.notFinite = s.values[:row], slices.DeleteFunc(s.notFinite, func(i int) bool { return i == row })
-			}
+			held = append(held, cell)
 		}
 	}
-	c.note("Line %d, the last, has no end: its last cell may be cut and was left out.", line)
 }
 
 // pointed returns a number whose decimals follow a comma with a point.

@@ -34,7 +34,7 @@ func (k *console) dashes(l line) bool {
 	pairs := strings.Split(strings.TrimSuffix(strings.TrimSpace(text), " -"), " - ")
 	switch {
 	case !whole && len(k.rows) > 0:
-		k.notes = append(k.notes, lastLine(k.lines.number))
+		k.note(lastLine, k.lines.number)
 		return true
 	case !whole: // a paste, perhaps
 		k.note("Line %d, the last, may not be complete: its last value was left out.", k.lines.number)

@@ -67,8 +67,8 @@ func (k *console) dicts(l line) (any bool) {
 		}
 		from := &joined{text: []byte(text[i+1:]), from: k.lines}
 		p := &parser{collector: k.collector, r: from, line: l.number, wrapped: true}
-		err := p.object()
-		switch {
+		p.object()
+		switch err := p.err; {
 		case err == nil && !k.bad && named != nil:
 			k.labels = append(k.labels, labelled{strings.ToLower(named[1]), l.number, step, slices.Clone(k.cells)})
 		case err == nil && !k.bad:
@@ -81,7 +81,7 @@ func (k *console) dicts(l line) (any bool) {
 			k.unread.add(l.number, text[i:], "a text where a number belongs")
 		// It is being written.
 		case err == io.EOF && from.end && !bytes.Contains(from.text[len(text)-i-1:], []byte("{'")):
-			k.notes = append(k.notes, lastLine(l.number))
+			k.note(lastLine, l.number)
 			k.skip(from.used)
 			k.dropRow()
 			return true
@@ -89,7 +89,7 @@ func (k *console) dicts(l line) (any bool) {
 			k.unread.add(l.number, text[i:], "a dict that breaks off or is mixed with other text")
 		}
 		k.dropRow()
-		if text = text[i+2:]; err == nil {
+		if text = text[i+2:]; p.err == nil {
 			k.skip(from.used)
 			text = string(from.text[from.at:])
 		} else {
@@ -138,9 +138,9 @@ func (k *console) bare(l line) bool {
 			text += "\n" + unprefixed(next.text)
 		}
 		p := &parser{collector: k.collector, r: strings.NewReader(text + "}"), line: l.number, wrapped: true}
-		err := p.object()
+		p.object()
 		known = known || len(k.cells) > 0
-		whole := err == nil && !k.bad && len(k.cells) > 0
+		whole := p.err == nil && !k.bad && len(k.cells) > 0
 		if whole {
 			used, read = n, slices.Clone(k.cells)
 		}

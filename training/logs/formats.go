@@ -117,7 +117,8 @@ func notText(head []byte) string {
 	return ""
 }
 
-// lastLine is the note about a last line that is not complete.
-func lastLine(line int) string {
-	return fmt.Sprintf("Line %d, the last, is not complete and was left out.", line)
-}
+// Notes about the last line of a file, which may be cut.
+const (
+	lastLine = "Line %d, the last, is not complete and was left out."
+	lastCell = "Line %d, the last, has no end: its last cell may be cut and was left out."
+)

@@ -74,7 +74,7 @@ func (t *timeline) metrics(dir, folder string, files []string) error {
 		n := 0
 		for line := range strings.Lines(string(text)) {
 			if n++; !strings.HasSuffix(line, "\n") { // its step may be cut
-				t.note("%s: %s", keys[i], lastLine(n))
+				t.note("%s: "+lastLine, keys[i], n)
 				continue
 			}
 			m, err := newMetric(line)

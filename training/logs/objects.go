@@ -12,8 +12,10 @@ import (
 var jsonFormat = format{
 	container: JSONLines,
 	docs: [][2]string{
-		{"`trainer_state.json` of transformers", "a JSON object with `log_history`; of a trainer's output folder, its own or that of its newest checkpoint, whichever is longer; event files below the folder are read instead if they go as far"},
-		{"JSON lines, or a JSON list", "an object per row, flat or nested: keys of nested objects are joined by a slash, and verl's `{\"step\": N, \"data\": {…}}` has the keys of `data`"},
+		{"`trainer_state.json` of transformers", "a JSON object with `log_history`; of a trainer's output folder, " +
+			"its own or that of its newest checkpoint, whichever is longer; event files below the folder are read instead if they go as far"},
+		{"JSON lines, or a JSON list", "an object per row, flat or nested: keys of nested objects are joined by a slash, " +
+			"and verl's `{\"step\": N, \"data\": {…}}` has the keys of `data`"},
 	},
 	begins: func(_ *collector, in *input) bool {
 		start := in.squeezed()
@@ -31,6 +33,7 @@ type parser struct {
 	path []byte // key of the value being read, with those of the objects around it
 	text []byte // of the value being read
 	last byte   // the byte read last
+	err  error  // the first error, after which nothing is read
 
 	wrapped bool // lines are of a terminal, which ends them within keys and numbers too
 	depth   int  // of objects and lists around the value
@@ -48,13 +51,16 @@ const (
 	longText = 4096 // bytes kept of a key or a value
 )
 
-func (p *parser) read() (byte, error) {
+// read returns the next byte, 0 after an error.
+func (p *parser) read() byte {
+	if p.err != nil {
+		return 0
+	}
 	b, err := p.r.ReadByte()
-	if err == nil && b == '\n' {
+	if p.last, p.err = b, err; b == '\n' {
 		p.line++
 	}
-	p.last = b
-	return b, err
+	return b
 }
 
 // back unreads the byte read last.
@@ -64,126 +70,98 @@ func (p *parser) back() {
 	}
 }
 
-// next returns the first byte that is not a space.
-func (p *parser) next() (byte, error) {
+// next returns the first byte that is not a space, 0 after an error.
+func (p *parser) next() byte {
 	for {
-		b, err := p.read()
-		if err != nil {
-			return 0, err
-		}
-		if strings.IndexByte(" \n\t\r", b) < 0 {
-			return b, nil
+		if b := p.read(); p.err != nil || strings.IndexByte(" \n\t\r", b) < 0 {
+			return b
 		}
 	}
 }
 
-func (p *parser) unexpected(b byte, want string) error {
+// unexpected is the error of a byte in the place of what is wanted.
+func (p *parser) unexpected(b byte, want string) {
+	if p.err != nil {
+		return
+	}
+	p.err = &syntax{fmt.Sprintf("%q", rune(b)), want}
 	switch b {
 	case '\n', '\r':
+		p.err = &syntax{"the end of the line", want}
 		p.back()
-		return &syntax{"the end of the line", want}
 	case '{': // may be the next row
 		p.back()
 	}
-	return &syntax{fmt.Sprintf("%q", rune(b)), want}
 }
 
 // object reads the rest of an object after its brace and sets its numbers under their
 // keys, those of nested objects joined by slashes. An object data is not part of keys.
-func (p *parser) object() error {
-	if err := p.deeper(); err != nil {
-		return err
-	}
+func (p *parser) object() {
+	p.deeper()
 	defer func() { p.depth-- }()
 	prefix := len(p.path)
-	b, err := p.next()
-	if err == nil && b == '}' {
-		return nil
-	}
-	for err == nil {
+	for b := p.next(); p.err == nil && b != '}'; b = p.next() { // Python allows a last comma
 		p.path = p.path[:prefix]
 		if b == '.' && p.container == Console { // 'reward': 0.5, ...}: people leave keys out
-			if b, err = p.elided(b); err != nil {
-				return err
+			for b == '.' {
+				b = p.next()
+			}
+			if b == ',' {
+				b = p.next()
 			}
 			if b == '}' {
-				return nil
+				return
 			}
 		}
 		if b != '"' && b != '\'' {
-			return p.unexpected(b, "a quoted key")
+			p.unexpected(b, "a quoted key")
 		}
-		if p.path, err = p.quoted(p.path, b); err != nil {
-			return err
+		p.path = p.quoted(p.path, b)
+		if b = p.next(); b != ':' {
+			p.unexpected(b, "a colon after a key")
 		}
-		if b, err = p.next(); err != nil {
-			return err
-		}
-		if b != ':' {
-			return p.unexpected(b, "a colon after a key")
-		}
-		if b, err = p.next(); err != nil {
-			return err
-		}
+		b = p.next()
 		if p.depth == 1 && b == '[' && string(p.path) == "log_history" && !p.history {
-			err = p.logHistory()
+			p.logHistory()
 		} else {
-			err = p.value(b)
+			p.value(b)
 		}
-		if err != nil {
-			return err
-		}
-		if b, err = p.next(); err != nil {
-			return err
-		}
-		if b == '}' {
-			return nil
-		}
-		if b != ',' {
-			return p.unexpected(b, "a comma or a brace after a value")
-		}
-		if b, err = p.next(); err == nil && b == '}' { // Python allows a last comma
-			return nil
+		switch b = p.next(); b {
+		case '}':
+			return
+		case ',':
+		default:
+			p.unexpected(b, "a comma or a brace after a value")
 		}
 	}
-	return err
-}
-
-// elided reads dots that begin with b, and returns what follows them and a comma.
-func (p *parser) elided(b byte) (next byte, err error) {
-	for b == '.' && err == nil {
-		b, err = p.next()
-	}
-	if b == ',' && err == nil {
-		b, err = p.next()
-	}
-	return b, err
 }
 
 // value reads a value that begins with b.
-func (p *parser) value(b byte) (err error) {
-	switch b {
-	case '{':
+func (p *parser) value(b byte) {
+	switch {
+	case b == '{':
 		if p.depth == 1 && string(p.path) == "data" {
 			p.path = p.path[:0]
 		} else {
 			p.path = append(p.path, '/')
 		}
-		return p.object()
-	case '[':
-		return p.list()
-	case '"', '\'':
-		if p.text, err = p.quoted(p.text[:0], b); err != nil {
-			return err
-		}
+		p.object()
+	case b == '[':
+		p.list()
+	case b == '"' || b == '\'':
+		p.text = p.quoted(p.text[:0], b)
 		p.put()
-		return nil
+	case strings.IndexByte(",:]})", b) >= 0:
+		p.unexpected(b, "a value")
+	default:
+		p.word(b)
 	}
-	if strings.IndexByte(",:]})", b) >= 0 {
-		return p.unexpected(b, "a value")
-	}
+}
+
+// word reads a value without quotes.
+func (p *parser) word(b byte) {
 	p.text = p.text[:0]
-	for parentheses := 0; ; {
+	for parentheses := 0; p.err == nil; b = p.read() {
 		switch b {
 		case '(':
 			parentheses++
@@ -191,13 +169,12 @@ func (p *parser) value(b byte) (err error) {
 			parentheses--
 		}
 		if b == '\n' && p.wrapped && parentheses == 0 {
-			if b, err = p.read(); err == nil && strings.IndexByte("0123456789.eE+-", b) < 0 {
+			if b = p.read(); p.err != nil {
+				return
+			} else if strings.IndexByte("0123456789.eE+-", b) < 0 {
 				p.back()
 				break
 			}
-		}
-		if err != nil {
-			return err
 		}
 		if b == '\n' && !p.wrapped || parentheses == 0 && strings.IndexByte(",:]} \t\r", b) >= 0 {
 			p.back()
@@ -206,85 +183,60 @@ func (p *parser) value(b byte) (err error) {
 		if len(p.text) < longText {
 			p.text = append(p.text, b)
 		}
-		if b, err = p.read(); err != nil {
-			return err
-		}
 	}
-	if _, _, ok := number(p.text); !ok {
-		return &syntax{quote(string(p.text)), "a value"}
+	if _, _, ok := number(p.text); !ok && p.err == nil {
+		p.err = &syntax{quote(string(p.text)), "a value"}
 	}
 	p.put()
-	return nil
 }
 
 // put sets the value that has been read; those of lists are no series.
 func (p *parser) put() {
-	if p.lists == 0 {
+	if p.lists == 0 && p.err == nil {
 		p.set(p.line, p.path, p.text)
 	}
 }
 
 // list reads the rest of a list, which holds no series, after its bracket.
-func (p *parser) list() error {
-	if err := p.deeper(); err != nil {
-		return err
-	}
+func (p *parser) list() {
+	p.deeper()
 	p.lists++
 	defer func() { p.depth--; p.lists-- }()
-	for {
-		b, err := p.next()
-		if err != nil {
-			return err
-		}
-		switch b {
-		case ']':
-			return nil
-		case ',':
-		default:
-			if err := p.value(b); err != nil {
-				return err
-			}
+	for b := p.next(); p.err == nil && b != ']'; b = p.next() {
+		if b != ',' {
+			p.value(b)
 		}
 	}
 }
 
 // deeper enters an object or a list.
-func (p *parser) deeper() error {
-	if p.depth++; p.depth > deepest {
-		return &syntax{fmt.Sprintf("more than %d levels of nesting", deepest), "fewer"}
+func (p *parser) deeper() {
+	if p.depth++; p.depth > deepest && p.err == nil {
+		p.err = &syntax{fmt.Sprintf("more than %d levels of nesting", deepest), "fewer"}
 	}
-	return nil
 }
 
 // quoted appends a quoted text after its opening quote.
-func (p *parser) quoted(to []byte, quote byte) ([]byte, error) {
+func (p *parser) quoted(to []byte, quote byte) []byte {
 	most := len(to) + longText
 	for {
-		b, err := p.read()
+		b := p.read()
 		switch {
-		case err != nil:
-			return to, err
-		case b == quote:
-			return to, nil
+		case p.err != nil || b == quote:
+			return to
 		case b == '\n' && p.wrapped:
 			continue
 		case b == '\n':
-			return to, p.unexpected(b, "a closing quote")
+			p.unexpected(b, "a closing quote")
+			return to
 		case b == '\\':
-			if b, err = p.read(); err != nil {
-				return to, err
-			}
-			switch b {
+			switch b = p.read(); b {
 			case 'n':
 				b = '\n'
 			case 't':
 				b = '\t'
 			case 'u':
-				r, err := p.hex()
-				if err != nil {
-					return to, err
-				}
-				if len(to) < most {
+				if r := p.hex(); len(to) < most {
 					to = utf8.AppendRune(to, r)
 				}
 				continue
@@ -297,45 +249,36 @@ func (p *parser) quoted(to []byte, quote byte) ([]byte, error) {
 }
 
 // hex reads the four digits of \u.
-func (p *parser) hex() (rune, error) {
+func (p *parser) hex() rune {
 	var digits [4]byte
-	var err error
 	for i := range digits {
-		if digits[i], err = p.read(); err != nil {
-			return 0, err
-		}
+		digits[i] = p.read()
 	}
 	code, err := strconv.ParseUint(string(digits[:]), 16, 16)
 	if err != nil {
-		return 0, p.unexpected(digits[3], "four hexadecimal digits after \\u")
+		p.unexpected(digits[3], "four hexadecimal digits after \\u")
 	}
-	return rune(code), nil
+	return rune(code)
 }
 
 // logHistory reads the list of rows in a trainer_state.json. What the file holds beside
 // it is no row.
-func (p *parser) logHistory() error {
+func (p *parser) logHistory() {
 	p.dropRow()
 	p.container, p.history = TrainerState, true
 	p.depth = 0
 	defer func() { p.depth = 1 }()
-	for {
-		b, err := p.next()
-		if err != nil {
-			return err
-		}
-		switch line := p.line; b {
-		case ']':
-			return nil
+	for b := p.next(); p.err == nil && b != ']'; b = p.next() {
+		switch b {
 		case ',':
 		case '{':
+			line := p.line
 			p.path = p.path[:0]
-			if err := p.object(); err != nil {
-				return err
+			if p.object(); p.err == nil {
+				p.endRow(line)
 			}
-			p.endRow(line)
 		default:
-			return p.unexpected(b, "an object")
+			p.unexpected(b, "an object")
 		}
 	}
 }
@@ -343,45 +286,49 @@ func (p *parser) logHistory() error {
 // json reads objects, each a row, one after another or in a list.
 func (p *parser) json() error {
 	for {
-		b, err := p.next()
-		if err == io.EOF {
+		b := p.next()
+		if p.err == io.EOF {
 			return nil
 		}
 		line := p.line
-		switch {
-		case err != nil:
-		case b == '{':
+		switch b {
+		case '{':
 			p.path, p.depth, p.lists = p.path[:0], 0, 0
-			err = p.object()
-		case b != ',' && b != '[' && b != ']':
-			err = p.unexpected(b, "an object")
+			p.object()
+		case ',', '[', ']':
+		default:
+			p.unexpected(b, "an object")
 		}
-		var wrong *syntax
+		wrong, inForm := errors.AsType[*syntax](p.err)
 		switch {
-		case err == nil && p.history:
+		case p.err == nil && p.history:
 			p.dropRow()
-		case err == nil:
+		case p.err == nil:
 			p.endRow(line)
-		case err == io.EOF:
+		case p.err == io.EOF:
 			p.dropRow()
 			if len(p.rows) == 0 {
-				p.err.add(line, "got the end of the file within the first row, want a whole row")
+				p.collector.err.add(line, "got the end of the file within the first row, want a whole row")
 				return nil
 			}
-			p.notes = append(p.notes, fmt.Sprintf("The last row, from line %d on, is not complete and was left out.", p.line))
+			p.note("The last row, from line %d on, is not complete and was left out.", p.line)
 			return nil
-		case errors.As(err, &wrong):
+		case !inForm:
+			return p.err
+		default:
 			p.dropRow()
+			p.err = nil
 			if p.line > line && p.upcoming() == '{' && !p.history {
-				p.err.add(line, "got a row without its end, want a closing brace")
+				p.collector.err.add(line, "got a row without its end, want a closing brace")
 				continue
 			}
-			p.err.add(p.line, "%s", wrong)
-			if err := p.skipLine(); p.history || err != nil {
-				return unlessEnd(err)
+			p.collector.err.add(p.line, "%s", wrong)
+			for b := byte(0); b != '\n' && p.err == nil; { // the rest of the line
+				b = p.read()
 			}
-		default:
-			return err
+			if p.history || p.err != nil {
+				return unlessEnd(p.err)
+			}
 		}
 	}
 }
@@ -394,13 +341,4 @@ func (p *parser) upcoming() byte {
 	}
 	_ = p.r.UnreadByte() // of a byte just read
 	return b
-}
-
-// skipLine skips the rest of the line.
-func (p *parser) skipLine() error {
-	for {
-		if b, err := p.read(); err != nil || b == '\n' {
-			return err
-		}
-	}
 }

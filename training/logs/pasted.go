@@ -151,13 +151,13 @@ func readPasted(c *collector, l *lines) error {
 		case len(cells) == 1, (table.by == spaces || table.by == space) && !slices.ContainsFunc(cells, isNumber):
 			table = nil
 		case len(cells) != len(table.columns) && !next.whole:
-			c.notes = append(c.notes, lastLine(next.number))
+			c.note(lastLine, next.number)
 		case len(cells) != len(table.columns):
 			c.unread.add(next.number, next.text, "it has "+CountWords(len(cells), "cell")+", the table "+CountWords(len(table.columns), "column"))
 		default:
 			if end := len(cells) - 1; !next.whole && !strings.HasSuffix(strings.TrimSpace(next.text), "|") {
 				cells[end] = ""
-				c.note("Line %d, the last, has no end: its last cell may be cut and was left out.", next.number)
+				c.note(lastCell, next.number)
 			}
 			for i, s := range table.columns {
 				if s != nil && !missing(cells[i]) {
