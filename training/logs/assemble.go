@@ -375,9 +375,6 @@ func (a *assembly) table(of part) Table {
 	var kept, at []int // rows, and their steps
 	lost, back, again, numbered := 0, 0, 0, 0
 	for row, info := range a.rows {
-		if info.dropped {
-			continue
-		}
 		evaluates := own && info.evaluates()
 		isNumbered := !evaluates && slices.ContainsFunc(counts, func(s *series) bool { return s.has(row) })
 		if isNumbered {

@@ -24,7 +24,7 @@ func (k *console) grid(l line) bool {
 	for i := 0; i+1 < len(cells); i += 2 {
 		key, value := strings.TrimSpace(cells[i]), strings.TrimSpace(cells[i+1])
 		if _, has, ok := number([]byte(value)); has && ok && key != "" {
-			k.add(l, key, value)
+			k.addValue(l, key, value)
 		}
 	}
 	return true
@@ -48,19 +48,19 @@ func (k *console) single(l line) bool {
 	key, value := m[1], m[2]
 	if named := inner.FindAllStringSubmatch(value, -1); named != nil {
 		for _, n := range named {
-			k.add(l, key+" "+n[1], n[2])
+			k.addValue(l, key+" "+n[1], n[2])
 		}
 		return true
 	}
 	if m := keyNumber.FindStringSubmatch("x " + value); m != nil {
-		k.add(l, key, m[2])
+		k.addValue(l, key, m[2])
 	}
 	return true
 }
 
-// add adds a value to the row that is printed over several lines. A key that it has begins
+// addValue adds a value to the row that is printed over several lines. A key that it has begins
 // the next row.
-func (k *console) add(l line, key, value string) {
+func (k *console) addValue(l line, key, value string) {
 	if !l.whole {
 		k.note(lastLine, l.number)
 		return
@@ -84,7 +84,7 @@ func (k *console) add(l line, key, value string) {
 // close ends the row that is printed over several lines.
 func (k *console) close() {
 	if len(k.block) > 0 {
-		k.endLater(weak{form: 1, line: k.begins, step: k.heading, cells: k.block}, "")
+		k.add(printedRow{form: ofLines, line: k.begins, step: k.heading, cells: k.block})
 		k.block = nil
 	}
 }

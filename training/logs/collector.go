@@ -56,7 +56,6 @@ type rowInfo struct {
 	tells    bool // has one that is more than a learning rate
 	ofEval   bool // has a key of evaluation
 	updates  bool // has a key that only rows of training have
-	dropped  bool // it repeats another
 }
 
 // evaluates reports whether a row is one of evaluation alone, where such rows have some

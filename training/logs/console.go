@@ -50,35 +50,47 @@ var lineForms = []lineForm{
 type console struct {
 	*collector
 	*lines
-	bars   bars
-	ranks  map[int]string  // what processes set before the dicts of rows
-	named  map[float64]int // row of each step that a line names: such lines of a step are one row
-	labels []labelled      // rows that labels name the step of
+	bars  bars
+	named map[float64]int // row of each step that a line names: such lines of a step are one row
+	found []printedRow
 
 	heading float64 // step of the heading read last; NaN: none
 	headed  int     // line of that heading
 	eval    bool    // a heading says that values of evaluation follow
 	block   []cell  // values printed one a line, of a row that is not complete
 	begins  int     // line of the first of them
-	later   []weak  // rows of the last forms, which count only without rows of a more certain one
 }
 
-// weakSize is the number of values that take as much memory as a weak row without cells.
-const weakSize = 8
-
-// weak is a row of one of the last forms.
-type weak struct {
-	form  int // 0: of one line; 1: of several
-	line  int
-	end   int // the last line
-	step  float64
-	cells []cell
-	bars  map[float64]float64
+// printedRow is a row as it was printed. Those of the last forms count only without rows of a more
+// certain one.
+type printedRow struct {
+	form   rowForm
+	line   int
+	end    int // the last line
+	step   float64
+	label  string // what the step counts, in small letters
+	rank   string // what a process sets before it
+	cells  []cell
+	bars   map[float64]float64
+	redraw bool // a progress bar is in its line
 }
+
+// rowForm says how certain it is that a row is one of metrics.
+type rowForm int
+
+const (
+	certain rowForm = iota
+	ofOneLine
+	ofLines // a value in each
+	rowForms
+)
+
+// rowSize is the number of values that take as much memory as a row without cells.
+const rowSize = 8
 
 // readConsole reads the text of a console.
 func readConsole(c *collector, l *lines) error {
-	k := &console{collector: c, lines: l, heading: math.NaN(), named: make(map[float64]int), ranks: make(map[int]string)}
+	k := &console{collector: c, lines: l, heading: math.NaN(), named: make(map[float64]int)}
 	for {
 		next, ok := k.next()
 		if !ok || k.values > mostValues {
@@ -96,9 +108,18 @@ func readConsole(c *collector, l *lines) error {
 		k.dropRow()
 	}
 	k.close()
-	k.readLabelled()
-	k.readLater()
-	k.firstRank()
+	if k.values <= mostValues {
+		k.values = 0 // of the rows themselves
+	}
+	rows := k.firstRank(k.mostCertain())
+	perRollout := k.stepsPerRollout(rows)
+	for _, r := range rows {
+		if r.label != "step" && r.label != "" {
+			r.step *= perRollout
+		}
+		k.cells, k.bars.now = r.cells, r.bars
+		k.endStep(r.line, r.step)
+	}
 	k.stepsOfBars()
 	return unlessEnd(l.err)
 }
@@ -111,7 +132,10 @@ func (k *console) endStep(line int, step float64) {
 		if !slices.ContainsFunc(k.cells, func(c cell) bool { return c.of.isStep }) {
 			k.set(line, []byte("step"), []byte(strconv.FormatFloat(step, 'f', -1, 64)))
 		}
-		if before, has := k.named[step]; has && !slices.ContainsFunc(k.cells, func(c cell) bool { return !c.of.isStep && (c.of.has(before) || c.of.broken(before)) }) {
+		inRow := func(before int) func(cell) bool {
+			return func(c cell) bool { return !c.of.isStep && (c.of.has(before) || c.of.broken(before)) }
+		}
+		if before, has := k.named[step]; has && !slices.ContainsFunc(k.cells, inRow(before)) {
 			row = before
 		}
 		k.named[step] = row
@@ -122,27 +146,28 @@ func (k *console) endStep(line int, step float64) {
 	}
 }
 
-// endLater keeps the row that has been read for later. A progress bar in its line that is drawn
+// add adds a row. A progress bar in its line that is drawn
 // again shows the same row, unless a heading has named another step since. A line of other keys
 // that follows one without a step goes on with its row.
-func (k *console) endLater(w weak, text string) {
-	if w.bars = maps.Clone(k.bars.now); len(k.later) > 0 {
-		last := &k.later[len(k.later)-1]
-		own := w.form == last.form && sameStep(w.step, last.step)
-		of := func(c cell) bool {
+func (k *console) add(r printedRow) {
+	r.cells, r.bars, r.end = slices.Clone(r.cells), maps.Clone(k.bars.now), r.line
+	if n := len(k.found); n > 0 && r.form != certain {
+		last := &k.found[n-1]
+		own := r.form == last.form && sameStep(r.step, last.step)
+		inLast := func(c cell) bool {
 			return slices.ContainsFunc(last.cells, func(old cell) bool { return old.of == c.of })
 		}
 		switch {
-		case own && bar.MatchString(text) && maps.Equal(last.bars, w.bars):
-			last.cells = w.cells
+		case own && r.redraw && maps.Equal(last.bars, r.bars):
+			last.cells = r.cells
 			return
-		case own && w.form == 0 && math.IsNaN(w.step) && w.line == last.end+1 && !slices.ContainsFunc(w.cells, of):
-			last.cells, last.end = append(last.cells, w.cells...), w.line
+		case own && r.form == ofOneLine && math.IsNaN(r.step) && r.line == last.end+1 && !slices.ContainsFunc(r.cells, inLast):
+			last.cells, last.end = append(last.cells, r.cells...), r.line
 			return
 		}
 	}
-	if w.end = w.line; k.holds(w.line, weakSize+len(w.cells)) {
-		k.later = append(k.later, w)
+	if len(r.cells) > 0 && k.holds(r.line, rowSize+len(r.cells)) {
+		k.found = append(k.found, r)
 	}
 }
 
@@ -152,74 +177,50 @@ func sameStep(x, y float64) bool { return x == y || math.IsNaN(x) && math.IsNaN(
 // stray is the share of rows below which those of a more certain form are no table: one over it.
 const stray = 5
 
-// readLater reads the rows of the most certain form. Rows of another are taken instead if there are
-// more than five times as many, as where a sample is printed as a dict. What is left out is said.
-func (k *console) readLater() {
-	counts, lines := [3]int{}, [3]int{}
-	count := func(form, line int) {
-		if counts[form]++; counts[form] == 1 {
-			lines[form] = line
+// mostCertain returns the rows of the most certain form. Rows of another are taken instead if there
+// are more than five times as many, as where a sample is printed as a dict. What is left out is
+// said.
+func (k *console) mostCertain() []printedRow {
+	var rows [rowForms][]printedRow
+	tell := 0 // certain rows of more than a learning rate
+	for _, r := range k.found {
+		rows[r.form] = append(rows[r.form], r)
+		if r.form == certain && slices.ContainsFunc(r.cells, func(c cell) bool { return c.of.tells && !c.of.ofEval }) {
+			tell++
 		}
 	}
-	for _, r := range k.rows {
-		if r.tells {
-			count(0, r.line)
+	best, most := certain, tell
+	for form := ofOneLine; form < rowForms; form++ {
+		if n := len(rows[form]); n > stray*most {
+			best, most = form, n
 		}
 	}
-	for _, w := range k.later {
-		count(1+w.form, w.line)
-	}
-	best := 0
-	for form, n := range counts {
-		if n > stray*counts[best] {
-			best = form
+	for form, others := range rows {
+		if n := len(others); rowForm(form) != best && n > 0 && (rowForm(form) != certain || tell > 0) {
+			k.note("%s of another form left out, the first in line %d.", CountWords(n, "row"), others[0].line)
 		}
 	}
-	for form, n := range counts {
-		if form != best && n > 0 {
-			k.note("%s of another form left out, the first in line %d.", CountWords(n, "row"), lines[form])
-		}
-	}
-	if best == 0 {
-		return
-	}
-	for _, s := range k.series {
-		s.values, s.notFinite = nil, nil
-	}
-	k.rows, k.resumes, k.bars.rows = nil, nil, make(map[float64]*series)
-	clear(k.named)
-	for _, w := range k.later {
-		if 1+w.form == best {
-			k.cells, k.bars.now = w.cells, w.bars
-			k.endStep(w.line, w.step)
-		}
-	}
+	return rows[best]
 }
 
 // rank is what srun and torchrun set before the lines of each process.
 var rank = regexp.MustCompile(`^\s*(?:\[(?i:rank) ?\d+\]:?|\d+:) *$`)
 
 // firstRank leaves out rows of other processes than the first, where one prints several.
-func (k *console) firstRank() {
+func (k *console) firstRank(rows []printedRow) []printedRow {
 	var first string
 	times := make(map[string]int)
-	for row := range k.rows {
-		if label := k.ranks[row]; label != "" {
-			first = cmp.Or(first, label)
-			times[label]++
+	for _, r := range rows {
+		if first = cmp.Or(first, r.rank); r.rank != "" {
+			times[r.rank]++
 		}
 	}
 	if times[first] < 2 || len(times) < 2 {
-		return
+		return rows
 	}
-	left := 0
-	for row, label := range k.ranks {
-		if label != first {
-			k.rows[row] = rowInfo{line: k.rows[row].line, dropped: true}
-			left++
-		}
-	}
-	k.note("%s of other processes than %s left out: they train together.", CountWords(left, "row"), quote(first))
+	own := slices.DeleteFunc(slices.Clone(rows), func(r printedRow) bool { return r.rank != "" && r.rank != first })
+	k.note("%s of other processes than %s left out: they train together.", CountWords(len(rows)-len(own), "row"), quote(first))
+	return own
 }
 
 // put sets the value of a key; one that is not understood is noted.

@@ -3,6 +3,7 @@ package logs
 import (
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -33,7 +34,7 @@ func (k *console) dashes(l line) bool {
 	}
 	pairs := strings.Split(strings.TrimSuffix(strings.TrimSpace(text), " -"), " - ")
 	switch {
-	case !whole && len(k.rows) > 0:
+	case !whole && slices.ContainsFunc(k.found, func(r printedRow) bool { return r.form == certain }):
 		k.note(lastLine, k.lines.number)
 		return true
 	case !whole: // a paste, perhaps
@@ -47,7 +48,7 @@ func (k *console) dashes(l line) bool {
 			k.unread.add(l.number, pair, "want KEY:NUMBER")
 		}
 	}
-	k.endStep(l.number, math.NaN())
+	k.add(printedRow{line: l.number, step: math.NaN(), cells: k.cells})
 	return true
 }
 

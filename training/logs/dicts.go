@@ -15,20 +15,12 @@ import (
 // label names the step of the dict after it.
 var label = regexp.MustCompile(`(?i)\b(rollout|step|perf|eval|iteration|iter) (\d+): *$`)
 
-// labelled is a row after a label.
-type labelled struct {
-	of    string
-	line  int
-	step  float64
-	cells []cell
-}
-
-// readLabelled reads the rows after labels. Slime counts rollouts, and steps of which a
-// rollout may have several: then a rollout stands at the first of its own.
-func (k *console) readLabelled() {
+// stepsPerRollout returns of how many steps each rollout is that slime counts in labels: then a
+// rollout stands at the first of its own.
+func (k *console) stepsPerRollout(rows []printedRow) float64 {
 	last := make(map[string]float64)
-	for _, l := range k.labels {
-		last[l.of] = max(last[l.of], l.step+1)
+	for _, r := range rows {
+		last[r.label] = max(last[r.label], r.step+1)
 	}
 	steps := 1.0
 	if last["rollout"] > 0 && last["step"] > 0 {
@@ -37,13 +29,7 @@ func (k *console) readLabelled() {
 	if steps > 1 {
 		k.note("Steps are counted, of which a rollout has %v: it stands at its first.", steps)
 	}
-	for _, l := range k.labels {
-		if l.of != "step" {
-			l.step *= steps
-		}
-		k.cells = l.cells
-		k.endStep(l.line, l.step)
-	}
+	return steps
 }
 
 // dicts reads the dicts that begin in a line.
@@ -59,23 +45,23 @@ func (k *console) dicts(l line) (any bool) {
 		}
 		any = true
 		k.close()
-		step, named := math.NaN(), label.FindStringSubmatch(text[:i])
-		if named != nil {
-			step, _ = strconv.ParseFloat(named[2], 64) // digits
+		row := printedRow{line: l.number, step: math.NaN()}
+		if named := label.FindStringSubmatch(text[:i]); named != nil {
+			row.step, _ = strconv.ParseFloat(named[2], 64) // digits
+			row.label = strings.ToLower(named[1])
 		} else if k.headed == l.number-1 {
-			step = k.heading
+			row.step = k.heading
+		}
+		if rank.MatchString(text[:i]) {
+			row.rank = strings.TrimSpace(text[:i])
 		}
 		from := &joined{text: []byte(text[i+1:]), from: k.lines}
 		p := &parser{collector: k.collector, r: from, line: l.number, wrapped: true}
 		p.object()
 		switch err := p.err; {
-		case err == nil && !k.bad && named != nil:
-			k.labels = append(k.labels, labelled{strings.ToLower(named[1]), l.number, step, slices.Clone(k.cells)})
 		case err == nil && !k.bad:
-			if rank.MatchString(text[:i]) {
-				k.ranks[len(k.rows)] = strings.TrimSpace(text[:i])
-			}
-			k.endStep(l.number, step)
+			row.cells = k.cells
+			k.add(row)
 		case len(k.cells) == 0 && !k.bad:
 		case err == nil:
 			k.unread.add(l.number, text[i:], "a text where a number belongs")
@@ -156,7 +142,6 @@ func (k *console) bare(l line) bool {
 		return true
 	}
 	k.skip(used)
-	k.cells = read
-	k.endStep(l.number, step)
+	k.add(printedRow{line: l.number, step: step, cells: read})
 	return true
 }

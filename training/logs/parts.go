@@ -3,7 +3,6 @@ package logs
 import (
 	"math"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -44,7 +43,7 @@ func (k *console) parts(l line, start *regexp.Regexp, by string) bool {
 			k.put(l, m[1], m[2])
 		}
 	}
-	k.endStep(l.number, step)
+	k.add(printedRow{line: l.number, step: step, cells: k.cells})
 	return true
 }
 
@@ -86,6 +85,6 @@ func (k *console) several(l line) bool {
 	for _, m := range found {
 		k.put(l, m[1], strings.TrimSuffix(m[2], ","))
 	}
-	k.endLater(weak{form: 0, line: l.number, step: step, cells: slices.Clone(k.cells)}, l.text)
+	k.add(printedRow{form: ofOneLine, line: l.number, step: step, redraw: bar.MatchString(l.text), cells: k.cells})
 	return true
 }
