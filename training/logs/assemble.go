@@ -277,15 +277,15 @@ func (a *assembly) general() []*series {
 func (a *assembly) zeroStd() *series {
 	sum := &series{key: countOfReward + "*"}
 	for _, s := range a.series {
-		if strings.HasPrefix(s.name, countOfReward) {
-			for row, x := range s.values {
-				switch {
-				case !s.has(row):
-				case sum.has(row):
-					sum.values[row] += x
-				default:
-					sum.put(row, x)
-				}
+		if !strings.HasPrefix(s.name, countOfReward) {
+			continue
+		}
+		for row, x := range s.values {
+			if sum.has(row) && s.has(row) {
+				x += sum.at(row)
+			}
+			if s.has(row) {
+				sum.put(row, x)
 			}
 		}
 	}
@@ -299,13 +299,10 @@ func (a *assembly) zeroStd() *series {
 // fillCounts sets those numbers to 0 in rows that have the lengths, which slime writes
 // with them, and not the number.
 func (a *assembly) fillCounts() {
-	i := slices.IndexFunc(a.series, func(s *series) bool { return s.name == "rollout/response_len/mean" })
-	if i < 0 {
-		return
-	}
+	lengths := a.byName["rollout/response_len/mean"]
 	for _, s := range a.series {
 		for row := range a.rows {
-			if strings.HasPrefix(s.name, countOfReward) && a.series[i].has(row) && !s.has(row) {
+			if strings.HasPrefix(s.name, countOfReward) && lengths.has(row) && !s.has(row) {
 				s.put(row, 0)
 			}
 		}
@@ -436,7 +433,7 @@ func (a *assembly) table(of part) Table {
 
 	t := Table{Steps: at}
 	for _, s := range sources {
-		c := Column{Quantity: s.quantity, Key: s.of.key, Meaning: s.rule.Meaning, Estimator: s.rule.Estimator, Values: make([]float64, len(kept))}
+		c := Column{Quantity: s.quantity, Key: s.of.key, Meaning: s.rule.Meaning, Values: make([]float64, len(kept))}
 		if s.of.decimals > 0 {
 			c.Below = math.Pow10(-s.of.decimals) / 2 * math.Abs(cmp.Or(s.rule.Scale, 1))
 		}
@@ -449,7 +446,7 @@ func (a *assembly) table(of part) Table {
 				c.NotFinite = append(c.NotFinite, i)
 			}
 		}
-		a.believe(&c, at)
+		a.believe(&c, s.rule.Estimator, at)
 		if s.quantity == Reward || len(c.NotFinite) > 0 || slices.ContainsFunc(c.Values, func(x float64) bool { return !math.IsNaN(x) }) {
 			t.Columns = append(t.Columns, c)
 		}

@@ -10,10 +10,10 @@ import (
 // believe takes the values out of a column that its quantity cannot have, and says so. A share may
 // be in per cent if values are above 1 and none above 100 or below 0. It is not believed unless the
 // user says that it is one: values below 1 would be read a hundred times too large.
-func (a *assembly) believe(c *Column, steps []int) {
+func (a *assembly) believe(c *Column, of estimator, steps []int) {
 	within := c.Quantity.definition().within
 	rounding := 1e-6 // of sums of float32
-	if c.Estimator == K2 || c.Estimator == K3 {
+	if of == k2 || of == k3 {
 		within, rounding = notBelow0, roundedKL
 	}
 	if within == share && a.isPercent(c.Key) {

@@ -32,8 +32,7 @@ const (
 
 // IsOutput reports whether Open reads a folder: the output of a trainer, or one with logs.
 func IsOutput(dir string) bool {
-	files, _ := states(dir) // a folder that cannot be listed has none
-	if len(files) > 0 {
+	if len(states(dir)) > 0 {
 		return true
 	}
 	runs, err := runsIn(dir)
@@ -57,7 +56,8 @@ func openFolder(dir string, how Options) ([]*Log, error) {
 		c.note("%s", err)
 	}
 	if state == nil && len(found) == 0 {
-		c.err.add(0, "got a folder without %s, checkpoint-*/%s, files *tfevents* of TensorBoard, metrics of MLflow or a file *.wandb, want a log or the output folder of a trainer", TrainerState, TrainerState)
+		c.err.add(0, "got a folder without %s, checkpoint-*/%s, files *tfevents* of TensorBoard, metrics of MLflow "+
+			"or a file *.wandb, want a log or the output folder of a trainer", TrainerState, TrainerState)
 		return nil, &c.err
 	}
 	newest, err := c.readRuns(dir, found)
@@ -70,10 +70,12 @@ func openFolder(dir string, how Options) ([]*Log, error) {
 	if newest != nil {
 		last, err := newest.log()
 		if err == nil && last.last() >= state.last() {
-			last.Notes = append(last.Notes, oneLine("The %s were read, and %s, which ends at step %d, was not.", newest.container, state.File, state.last()))
+			last.Notes = append(last.Notes, oneLine("The %s were read, and %s, which ends at step %d, was not.",
+				newest.container, state.File, state.last()))
 			return []*Log{last}, nil
 		}
-		state.Notes = append(state.Notes, oneLine("%s was read, and the %s of %s were not.", filepath.Base(state.File), newest.container, quote(newest.run)))
+		state.Notes = append(state.Notes, oneLine("%s was read, and the %s of %s were not.",
+			filepath.Base(state.File), newest.container, quote(newest.run)))
 	}
 	return []*Log{state}, nil
 }
@@ -82,11 +84,10 @@ func openFolder(dir string, how Options) ([]*Log, error) {
 func (l *Log) last() int { return l.Steps[len(l.Steps)-1] }
 
 // longestState reads the trainer_state.json of a folder or, if longer, of its newest checkpoint;
-// nil if there is none. The newest is the folder checkpoint-N with the largest N.
+// nil if there is none.
 func longestState(dir string, how Options) (longest *Log, err error) {
 	how.Run = ""
-	files, err := states(dir)
-	for _, file := range files {
+	for _, file := range states(dir) {
 		all, err := openFile(file, how)
 		if err != nil {
 			return nil, err
@@ -95,35 +96,27 @@ func longestState(dir string, how Options) (longest *Log, err error) {
 			longest = l
 		}
 	}
-	return longest, err
+	return longest, nil
 }
 
-// states returns the trainer_state.json of a folder and that of its newest checkpoint, if
-// they exist.
-func states(dir string) (files []string, err error) {
-	entries, err := os.ReadDir(dir)
+// states returns the trainer_state.json of a folder and that of its newest checkpoint, if they
+// exist. The newest is the folder checkpoint-N with the largest N.
+func states(dir string) (files []string) {
+	root := os.DirFS(dir)
 	newest, last := -1, ""
-	for _, e := range entries {
-		text, is := strings.CutPrefix(e.Name(), "checkpoint-")
-		if n, err := strconv.Atoi(text); is && err == nil && n > newest {
-			if file := filepath.Join(dir, e.Name(), string(TrainerState)); exists(file) {
-				newest, last = n, file
-			}
+	found, _ := fs.Glob(root, "checkpoint-*/"+string(TrainerState)) // the pattern is a good one
+	for _, name := range found {
+		n, err := strconv.Atoi(strings.TrimPrefix(path.Dir(name), "checkpoint-"))
+		if err == nil && n > newest && isFile(root, name) {
+			newest, last = n, name
 		}
 	}
-	if own := filepath.Join(dir, string(TrainerState)); exists(own) {
-		files = append(files, own)
+	for _, name := range []string{string(TrainerState), last} {
+		if name != "" && isFile(root, name) {
+			files = append(files, filepath.Join(dir, name))
+		}
 	}
-	if last != "" {
-		files = append(files, last)
-	}
-	return files, err
-}
-
-// exists reports whether there is a file that can be read: a pipe in a folder would be waited for.
-func exists(file string) bool {
-	info, err := os.Stat(file)
-	return err == nil && info.Mode().IsRegular()
+	return files
 }
 
 // runsIn finds the runs with event files or MLflow metrics in a folder, in the order of
@@ -208,7 +201,8 @@ func (c *collector) readRuns(dir string, runs []runFiles) (newest *collector, er
 		for _, earlier := range slices.Backward(order[:n]) {
 			before := timelines[earlier]
 			beside := path.Dir(runs[i].folder) == path.Dir(runs[earlier].folder)
-			if before != nil && runs[i].form == TensorBoard && runs[earlier].form == TensorBoard && beside && timelines[i].continues(before) {
+			events := runs[i].form == TensorBoard && runs[earlier].form == TensorBoard
+			if before != nil && events && beside && timelines[i].continues(before) {
 				runs[i].files = slices.Concat(runs[earlier].files, runs[i].files)
 				if timelines[i], err = read(runs[i]); err != nil {
 					return nil, err
@@ -257,7 +251,8 @@ func (t *timeline) file(name string) error {
 // continues reports whether a run continues from the last steps of an earlier one. It begins later
 // than after the usual distance of rows, and where the earlier one has rows.
 func (t *timeline) continues(before *timeline) bool {
-	return t.began >= before.ended && t.first > before.first && t.first > max(before.gap, t.gap) && t.first <= before.last+before.gap
+	return t.began >= before.ended && t.first > before.first &&
+		t.first > max(before.gap, t.gap) && t.first <= before.last+before.gap
 }
 
 // measure finds the first and the last step of training, and the distance from the first to

@@ -56,12 +56,11 @@ type Table struct {
 
 // Column is the series of one quantity.
 type Column struct {
-	Quantity  Quantity  // canonical name
-	Key       string    // the key in the file
-	Meaning   string    // what this trainer means by the key, and what is ambiguous
-	Estimator Estimator // of a divergence; "" of other quantities, and where it is not known
-	Values    []float64 // one per row; NaN where missing or not finite
-	Below     float64   // a 0 is any number below it, since the file has rounded numbers; 0: exactly 0
+	Quantity Quantity  // canonical name
+	Key      string    // the key in the file
+	Meaning  string    // what this trainer means by the key, and what is ambiguous
+	Values   []float64 // one per row; NaN where missing or not finite
+	Below    float64   // a 0 is any number below it, since the file has rounded numbers; 0: exactly 0
 	// NotFinite holds the rows in which the file has NaN or an infinite number, increasing.
 	NotFinite []int
 }

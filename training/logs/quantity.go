@@ -37,10 +37,8 @@ const (
 	ClipLow            Quantity = "clip_low"
 	ClipHigh           Quantity = "clip_high"
 	ClipAny            Quantity = "clip_any"
-	RatioMean          Quantity = "ratio_mean"
 	RatioMax           Quantity = "ratio_max"
 	ISRatioMean        Quantity = "is_ratio_mean"
-	ISRatioMax         Quantity = "is_ratio_max"
 	ISEffective        Quantity = "is_effective"
 	LogpMismatch       Quantity = "logp_mismatch"
 	MismatchKL         Quantity = "mismatch_kl"
@@ -100,10 +98,10 @@ var Quantities = []Definition{
 	{ClipLow, "Fraction clipped at the lower bound, in [0, 1].", share},
 	{ClipHigh, "Fraction clipped at the upper bound, in [0, 1].", share},
 	{ClipAny, "Fraction clipped at either bound, in [0, 1].", share},
-	{RatioMean, "Mean ratio π/π_old of the policy to the one at the start of the update, ≥ 0.", notBelow0},
+	{"ratio_mean", "Mean ratio π/π_old of the policy to the one at the start of the update, ≥ 0.", notBelow0},
 	{RatioMax, "Largest such ratio, ≥ 0.", notBelow0},
 	{ISRatioMean, "Mean importance weight of the trainer's policy over that of the sampling engine, ≥ 0.", notBelow0},
-	{ISRatioMax, "Largest such weight, ≥ 0.", notBelow0},
+	{"is_ratio_max", "Largest such weight, ≥ 0.", notBelow0},
 	{ISEffective, "Effective sample size of the importance weights as a share of the samples, (Σw)²/(n Σw²), in (0, 1].", share},
 	{LogpMismatch, "Mean absolute difference between the trainer's and the sampling engine's log probabilities of the same tokens, in nats, ≥ 0.", notBelow0},
 	{MismatchKL, "Estimate of the KL divergence between the sampling engine's and the trainer's policy, in nats per token.", anyValue},
@@ -133,13 +131,11 @@ func (q Quantity) rank() int {
 	return slices.IndexFunc(Quantities, func(d Definition) bool { return d.Quantity == q.Family() })
 }
 
-// Estimator is an estimate of the divergence KL(π‖π') of a sampled token by x = log π'/π
-// (Schulman, Approximating KL divergence, 2020).
-type Estimator string
+// estimator is an estimate of the divergence KL(π‖π') of a sampled token by x = log π'/π
+// (Schulman, Approximating KL divergence, 2020): k1 is −x, k2 and k3 are never negative.
+type estimator string
 
 const (
-	K1         Estimator = "k1"         // −x, of either sign
-	K2         Estimator = "k2"         // x²/2
-	K3         Estimator = "k3"         // e^x − x − 1, never negative
-	Configured Estimator = "configured" // the user chose one of them
+	k2 estimator = "k2" // x²/2
+	k3 estimator = "k3" // e^x − x − 1
 )

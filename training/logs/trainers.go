@@ -12,23 +12,12 @@ import (
 // Trainer is a program that trains, or Plain.
 type Trainer string
 
-// The trainers, and the columns of other files.
+// Those of the table to which something else refers.
 const (
-	Plain        Trainer = ""
-	Unsloth      Trainer = "Unsloth"
-	TRL          Trainer = "TRL"
-	Verl         Trainer = "verl"
-	OpenRLHF     Trainer = "OpenRLHF"
-	NeMoRL       Trainer = "NeMo-RL"
-	Slime        Trainer = "slime"
-	PrimeRL      Trainer = "prime-rl"
-	Tinker       Trainer = "tinker"
-	SkyRL        Trainer = "SkyRL"
-	OpenInstruct Trainer = "open-instruct"
-	Torchforge   Trainer = "torchforge"
-	AReaL        Trainer = "AReaL"
-	MLX          Trainer = "mlx-lm-lora"
-	Grposim      Trainer = "grposim"
+	Plain   Trainer = "" // the columns of other files
+	TRL     Trainer = "TRL"
+	NeMoRL  Trainer = "NeMo-RL"
+	Grposim Trainer = "grposim"
 )
 
 // trainer is a row of the table: a trainer with the keys that it writes.
@@ -68,7 +57,7 @@ type rule struct {
 	Key       string    // without the prefix, whatever its case; a * stands for any name
 	Quantity  Quantity  `json:"is"` // a * is that name; "": it tells trainer or version only
 	Meaning   string    `json:"means"`
-	Estimator Estimator // of a divergence
+	Estimator estimator // of a divergence
 	Scale     float64   `json:"times"` // factor to the unit of the quantity; 0 stands for 1
 	Rest      bool      // the quantity is 1 minus the value
 	With      string    // the rule applies only to files with this key, if one is given
