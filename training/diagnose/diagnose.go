@@ -64,10 +64,10 @@ type Trace struct {
 
 // columns returns pointers to all series, with the names of their fields.
 func (t *Trace) columns() (fields []string, series []*[]float64) {
-	fields = []string{"Reward", "TrueReward", "Entropy", "Collision", "ZeroVariance", "KL", "GradientNorm", "RatioMax",
-		"KLOld", "ClipFraction", "BatchStd"}
-	return fields, []*[]float64{&t.Reward, &t.TrueReward, &t.Entropy, &t.Collision, &t.ZeroVariance, &t.KL, &t.GradientNorm, &t.RatioMax,
-		&t.KLOld, &t.ClipFraction, &t.BatchStd}
+	fields = []string{"Reward", "TrueReward", "Entropy", "Collision", "ZeroVariance", "KL",
+		"GradientNorm", "RatioMax", "KLOld", "ClipFraction", "BatchStd"}
+	return fields, []*[]float64{&t.Reward, &t.TrueReward, &t.Entropy, &t.Collision, &t.ZeroVariance, &t.KL,
+		&t.GradientNorm, &t.RatioMax, &t.KLOld, &t.ClipFraction, &t.BatchStd}
 }
 
 // Prefix returns the first n rows of the trace. It panics if there are fewer.
@@ -162,22 +162,39 @@ const (
 	AtMost  Side = "at most"
 )
 
-// measured returns the evidence of a value with an error, Undefined if a number is not finite. A
-// value whose interval contains the threshold is no sign. since is the step since which it is one.
-func measured(diagnostic string, of Mode, value, wide float64, s Side, threshold float64, since int) Evidence {
-	if !isNumber(value) || !isNumber(wide) || !isNumber(threshold) {
+// reading is what a diagnostic measures.
+type reading struct {
+	value, wide float64 // with the half-width of its interval, 0 if it is not known
+	side        Side
+	threshold   float64
+	since       int // the step since which the value is a sign, if it is one
+}
+
+// undefined is the reading of a formula without a finite value.
+var undefined = reading{value: math.NaN()}
+
+// evidence reads a diagnostic of a mode from columns, if they have enough values. A value whose
+// interval contains the threshold is no sign.
+func (t *Trace) evidence(diagnostic string, of Mode, read func(r *run) reading, columns ...[]float64) Evidence {
+	r, o := t.rows(columns...)
+	if o != Observed {
+		return unobserved(diagnostic, of, o)
+	}
+	m := read(&r)
+	if !isNumber(m.value) || !isNumber(m.wide) || !isNumber(m.threshold) {
 		return unobserved(diagnostic, of, Undefined)
 	}
-	e := Evidence{Diagnostic: diagnostic, Of: of, Value: value, Side: s, Threshold: threshold, Error: wide, Says: None, Since: -1, Observable: Observed}
-	if s == AtLeast && value-wide >= threshold || s == AtMost && value+wide <= threshold {
-		e.Says, e.Since = of, since
+	e := Evidence{diagnostic, of, m.value, m.side, m.threshold, m.wide, None, -1, Observed}
+	if m.side == AtLeast && m.value-m.wide >= m.threshold || m.side == AtMost && m.value+m.wide <= m.threshold {
+		e.Says, e.Since = of, m.since
 	}
 	return e
 }
 
 // unobserved returns the evidence of a diagnostic whose value is not known.
 func unobserved(diagnostic string, of Mode, why Observability) Evidence {
-	return Evidence{Diagnostic: diagnostic, Of: of, Value: math.NaN(), Threshold: math.NaN(), Says: None, Since: -1, Observable: why}
+	return Evidence{Diagnostic: diagnostic, Of: of, Value: math.NaN(), Threshold: math.NaN(),
+		Says: None, Since: -1, Observable: why}
 }
 
 // speaks reports whether the evidence is a sign of its mode.

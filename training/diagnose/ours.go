@@ -35,16 +35,18 @@ func Name(t Trace) Diagnosis {
 	coupling := rewardCoupling(&t)
 	silent := zeroVarianceGroups(&t)
 	spread := remainingEntropy(&t, "remaining entropy", t.Entropy, identity)
-	distinct := remainingEntropy(&t, "remaining collision entropy", t.Collision, func(c float64) float64 { return -math.Log(c) })
+	renyi := func(c float64) float64 { return -math.Log(c) }
+	distinct := remainingEntropy(&t, "remaining collision entropy", t.Collision, renyi)
 
-	d := Diagnosis{Mode: None, Evidence: []Evidence{late, reached, rings, swings, clipped, moved, coupling, silent, spread, distinct}}
+	d := Diagnosis{Mode: None}
+	d.Evidence = []Evidence{late, reached, rings, swings, clipped, moved, coupling, silent, spread, distinct}
 	concentrated := allObserved(spread, distinct)
 	narrow := concentrated
 	if t.BestReward != nil {
 		for _, learned := range []Evidence{wayToBest(&t), wayLeft(&t)} {
 			d.Evidence = append(d.Evidence, learned)
 			if learned.Observable == Observed {
-				narrow = both(narrow, learned.sign())
+				narrow = min(narrow, learned.sign())
 			}
 		}
 	}
@@ -58,9 +60,9 @@ func Name(t Trace) Diagnosis {
 		}
 	}
 	beyond := []Evidence{late, swings, clipped, moved} // signs that the reward need not show
-	unstable := either(anySign(append(beyond, rings)), both(reached.sign(), concentrated))
-	if unstable != yes {
-		unstable = noneOf(rings, beyond)
+	unstable := noneOf(rings, beyond)
+	if slices.ContainsFunc(append(beyond, rings), Evidence.speaks) || min(reached.sign(), concentrated) == yes {
+		unstable = yes
 	}
 	d.judge(&t, DynamicalInstability, unstable)
 	d.judge(&t, RewardHacking, hacked)
@@ -73,16 +75,14 @@ func Name(t Trace) Diagnosis {
 // late reward has made. At 95 % or less a concentrated policy is a failure: it has lost its other
 // answers without that reward. It is Undefined if the run starts with that reward.
 func wayToBest(t *Trace) Evidence {
-	const name = "way to the best arm's reward"
-	r, o := t.rows(t.Reward)
-	if o != Observed {
-		return unobserved(name, PolicyConcentration, o)
-	}
-	start, best := r.columns[0][0], *t.BestReward
-	if !(best-start > roundOff*math.Abs(best)) {
-		return unobserved(name, PolicyConcentration, Undefined)
-	}
-	return measured(name, PolicyConcentration, (r.end()[0]-start)/(best-start), t.lateError(&r, 0)/(best-start), AtMost, 0.95, int(r.at[len(r.at)-1]))
+	return t.evidence("way to the best arm's reward", PolicyConcentration, func(r *run) reading {
+		start, best := r.columns[0][0], *t.BestReward
+		if !(best-start > roundOff*math.Abs(best)) {
+			return undefined
+		}
+		way, last := (r.end()[0]-start)/(best-start), int(r.at[len(r.at)-1])
+		return reading{way, t.lateError(r, 0) / (best - start), AtMost, 0.95, last}
+	}, t.Reward)
 }
 
 // slowestLeft is what wayLeft has of a way whose rest is c/t, as the last stretch without a KL
@@ -94,19 +94,46 @@ var slowestLeft = math.Log(1.5)/math.Log(4./3) - 1
 // that arm has not lost the answer. The threshold is the midpoint between a run at rest, 0, and
 // slowestLeft. It is Undefined where nothing is left.
 func wayLeft(t *Trace) Evidence {
-	const name = "rise to the best arm's reward"
-	r, o := t.rows(t.Reward)
-	if o != Observed {
-		return unobserved(name, PolicyConcentration, o)
+	return t.evidence("rise to the best arm's reward", PolicyConcentration, func(r *run) reading {
+		last := r.at[len(r.at)-1]
+		quarter, _ := slices.BinarySearch(r.at, last-(last-r.at[0])/4)
+		before, after := r.means(r.late, quarter)[0], r.means(quarter, len(r.at))[0]
+		left := *t.BestReward - after
+		if !(left > roundOff*math.Abs(*t.BestReward)) {
+			return undefined
+		}
+		return reading{(after - before) / left, t.lateError(r, 0) / left, AtMost, slowestLeft / 2, int(last)}
+	}, t.Reward)
+}
+
+// zeroVarianceGroups measures the mean share of groups with equal rewards over the last half of the
+// run. Such groups have no advantages. At the threshold ½ half of the samples contribute nothing.
+//
+// Where the share is not recorded, that of rows with a recorded deviation of 0 is a lower bound:
+// every group has equal rewards there. A lower bound can be a sign, but never the absence of one.
+func zeroVarianceGroups(t *Trace) Evidence {
+	const name = "zero-variance groups"
+	late := func(r *run) reading {
+		t.settle(r, 0)
+		return reading{r.end()[0], t.lateError(r, 0), AtLeast, 0.5, r.onset(0, AtLeast, 0.5)}
 	}
-	last := r.at[len(r.at)-1]
-	quarter, _ := slices.BinarySearch(r.at, last-(last-r.at[0])/4)
-	before, after := r.means(r.late, quarter)[0], r.means(quarter, len(r.at))[0]
-	left := *t.BestReward - after
-	if !(left > roundOff*math.Abs(*t.BestReward)) {
-		return unobserved(name, PolicyConcentration, Undefined)
+	e := t.evidence(name, AdvantageDegeneracy, late, t.ZeroVariance)
+	if e.Observable != NotRecorded {
+		return e
 	}
-	return measured(name, PolicyConcentration, (after-before)/left, t.lateError(&r, 0)/left, AtMost, slowestLeft/2, int(last))
+	equal := slices.Clone(t.BatchStd)
+	for i, x := range equal {
+		switch {
+		case x == 0:
+			equal[i] = 1
+		case isNumber(x):
+			equal[i] = 0
+		}
+	}
+	if bound := t.evidence(name+", at least", AdvantageDegeneracy, late, equal); bound.speaks() {
+		return bound
+	}
+	return e
 }
 
 // clipLimit is the importance ratio 1 + ε up to which the clipped objective counts a sample of
@@ -122,19 +149,17 @@ var klLimit = math.Log(clipLimit) * math.Log(clipLimit) / 2
 // level below the threshold shows absence only if it is clear of the noise. It is Undefined if
 // every value is 0.
 func (t *Trace) lateLevel(name string, series []float64, threshold float64) Evidence {
-	r, o := t.rows(series)
-	if o != Observed {
-		return unobserved(name, DynamicalInstability, o)
-	}
-	if !slices.ContainsFunc(r.columns[0], func(x float64) bool { return x != 0 }) {
-		return unobserved(name, DynamicalInstability, Undefined)
-	}
-	t.settle(&r, 0)
-	level, wide := min(r.end()[0], nthLargest(r.columns[0][r.late:], minLate)), 0.0
-	if level < threshold {
-		wide = t.lateError(&r, 0)
-	}
-	return measured(name, DynamicalInstability, level, wide, AtLeast, threshold, r.onset(0, AtLeast, threshold))
+	return t.evidence(name, DynamicalInstability, func(r *run) reading {
+		if !slices.ContainsFunc(r.columns[0], func(x float64) bool { return x != 0 }) {
+			return undefined
+		}
+		t.settle(r, 0)
+		level, wide := min(r.end()[0], nthLargest(r.columns[0][r.late:], minLate)), 0.0
+		if level < threshold {
+			wide = t.lateError(r, 0)
+		}
+		return reading{level, wide, AtLeast, threshold, r.onset(0, AtLeast, threshold)}
+	}, series)
 }
 
 // movedAtOnce measures how far the policy of Samples went within one lag: the second largest
@@ -142,18 +167,20 @@ func (t *Trace) lateLevel(name string, series []float64, threshold float64) Evid
 // start: a policy that lost that much at once did not lose it step by step. In a concentrated
 // policy it is a sign of instability, as the ratio reached is for Expectations.
 func movedAtOnce(t *Trace) Evidence {
-	const name = "KL to the old policy reached"
-	r, o := t.rows(t.KLOld)
-	if o != Observed {
-		return unobserved(name, DynamicalInstability, o)
-	}
-	h, o := t.rows(t.Entropy)
-	if o != Observed {
-		return unobserved(name, DynamicalInstability, Undefined)
-	}
-	threshold := h.columns[0][0] / 2
+	return t.evidence("KL to the old policy reached", DynamicalInstability, func(r *run) reading {
+		h, o := t.rows(t.Entropy)
+		if o != Observed {
+			return undefined
+		}
+		return r.reached(2, h.columns[0][0]/2)
+	}, t.KLOld)
+}
+
+// reached is the n-th largest value of the first column, a sign from a threshold on, since the first
+// row that has reached it.
+func (r *run) reached(n int, threshold float64) reading {
 	first := slices.IndexFunc(r.columns[0], func(x float64) bool { return x >= threshold })
-	return measured(name, DynamicalInstability, nthLargest(r.columns[0], 2), 0, AtLeast, threshold, int(r.at[max(first, 0)]))
+	return reading{nthLargest(r.columns[0], n), 0, AtLeast, threshold, int(r.at[max(first, 0)])}
 }
 
 // nthLargest returns the n-th largest of at least n values.
@@ -175,30 +202,31 @@ func nthLargest(x []float64, n int) float64 {
 // A record of a step on-policy has the ratio 1 by definition and is left out. Of Samples both are
 // Undefined: the largest ratio of many tokens is large in every run.
 func importanceRatios(t *Trace) (late, reached Evidence) {
-	const mean, top = "late importance ratio", "importance ratio reached"
-	if t.Origin == Samples && slices.ContainsFunc(t.RatioMax, isNumber) {
-		return unobserved(mean, DynamicalInstability, Undefined), unobserved(top, DynamicalInstability, Undefined)
-	}
 	ratio := slices.Clone(t.RatioMax)
 	for i, x := range ratio {
 		if x == 1 {
 			ratio[i] = math.NaN()
 		}
 	}
-	r, o := t.rows(ratio)
-	if o == NotRecorded && slices.Contains(t.RatioMax, 1) {
-		o = Undefined
+	of := func(name string, read func(r *run) reading) Evidence {
+		e := t.evidence(name, DynamicalInstability, read, ratio)
+		if t.Origin == Samples && slices.ContainsFunc(t.RatioMax, isNumber) ||
+			e.Observable == NotRecorded && slices.Contains(t.RatioMax, 1) {
+			return unobserved(name, DynamicalInstability, Undefined)
+		}
+		return e
 	}
-	if o != Observed {
-		return unobserved(mean, DynamicalInstability, o), unobserved(top, DynamicalInstability, o)
-	}
-	arms := math.NaN()
-	if h, o := t.rows(t.Entropy); o == Observed {
-		arms = fp.MathExp(h.columns[0][0])
-	}
-	first := slices.IndexFunc(r.columns[0], func(x float64) bool { return x >= math.Sqrt(arms) })
-	return measured(mean, DynamicalInstability, r.end()[0], 0, AtLeast, clipLimit, r.onset(0, AtLeast, clipLimit)),
-		measured(top, DynamicalInstability, nthLargest(r.columns[0], minLate), 0, AtLeast, math.Sqrt(arms), int(r.at[max(first, 0)]))
+	late = of("late importance ratio", func(r *run) reading {
+		return reading{r.end()[0], 0, AtLeast, clipLimit, r.onset(0, AtLeast, clipLimit)}
+	})
+	reached = of("importance ratio reached", func(r *run) reading {
+		arms := math.NaN()
+		if h, o := t.rows(t.Entropy); o == Observed {
+			arms = fp.MathExp(h.columns[0][0])
+		}
+		return r.reached(minLate, math.Sqrt(arms))
+	})
+	return late, reached
 }
 
 // remainingEntropy measures the share of its entropy that the policy has kept: the mean over the
@@ -208,24 +236,22 @@ func importanceRatios(t *Trace) (late, reached Evidence) {
 // keeps all its entropy and one on a single arm. In effective arms, e^H, it is the square root of
 // their number at the start.
 func remainingEntropy(t *Trace, diagnostic string, series []float64, entropy func(float64) float64) Evidence {
-	r, o := t.rows(series)
-	if o != Observed {
-		return unobserved(diagnostic, PolicyConcentration, o)
-	}
-	for i, x := range r.columns[0] {
-		r.columns[0][i] = entropy(x)
-	}
-	start, scatter := r.columns[0][0], 0.0
-	if t.Origin == Samples {
-		early := r.columns[0][:r.late]
-		start = r.start()[0]
-		scatter = standardErrors * change.Noise(early) / math.Sqrt(float64(max(1, len(r.at)/10)))
-	}
-	if !(start > max(roundOff, scatter)) {
-		return unobserved(diagnostic, PolicyConcentration, Undefined) // the run starts on a single arm
-	}
-	t.settle(&r, 0)
-	rest := r.end()[0] / start
-	wide := math.Hypot(t.lateError(&r, 0), rest*scatter) / start
-	return measured(diagnostic, PolicyConcentration, rest, wide, AtMost, 0.5, r.onset(0, AtMost, start/2))
+	return t.evidence(diagnostic, PolicyConcentration, func(r *run) reading {
+		for i, x := range r.columns[0] {
+			r.columns[0][i] = entropy(x)
+		}
+		start, scatter := r.columns[0][0], 0.0
+		if t.Origin == Samples {
+			early := r.columns[0][:r.late]
+			start = r.start()[0]
+			scatter = standardErrors * change.Noise(early) / math.Sqrt(float64(max(1, len(r.at)/10)))
+		}
+		if !(start > max(roundOff, scatter)) {
+			return undefined // the run starts on a single arm
+		}
+		t.settle(r, 0)
+		rest := r.end()[0] / start
+		wide := math.Hypot(t.lateError(r, 0), rest*scatter) / start
+		return reading{rest, wide, AtMost, 0.5, r.onset(0, AtMost, start/2)}
+	}, series)
 }

@@ -43,39 +43,37 @@ const Ringing = "reward ringing"
 // Of Samples the error is the largest amplitude of a cycle or more that does not count. It is
 // divided by half the range less what the noise of rows adds to that.
 func rewardRinging(t *Trace) Evidence {
-	r, o := t.rows(t.Reward)
-	if o != Observed {
-		return unobserved(Ringing, DynamicalInstability, o)
-	}
-	x := r.columns[0]
-	first := x[:r.late]
-	early := (slices.Max(first) - slices.Min(first)) / 2
-	parts := []*periodogram{newPeriodogram(r.at[r.late:], x[r.late:])}
-	if n := len(x); t.Origin == Samples && n-r.late > mostRows {
-		parts[0] = parts[0].coarse()
-		parts = append(parts, newPeriodogram(r.at[n-mostRows:], x[n-mostRows:]))
-	}
-	regular, hidden := 0.0, 0.0
-	for _, p := range parts {
-		n := float64(len(p.y))
-		if !(math.Sqrt(p.total/n) > roundOff*floats.Norm(x, math.Inf(1))) {
-			continue
+	return t.evidence(Ringing, DynamicalInstability, func(r *run) reading {
+		x := r.columns[0]
+		first := x[:r.late]
+		early := (slices.Max(first) - slices.Min(first)) / 2
+		parts := []*periodogram{newPeriodogram(r.at[r.late:], x[r.late:])}
+		if n := len(x); t.Origin == Samples && n-r.late > mostRows {
+			parts[0] = parts[0].coarse()
+			parts = append(parts, newPeriodogram(r.at[n-mostRows:], x[n-mostRows:]))
 		}
-		found := p.best(minCycles, n/2)
-		hidden = max(hidden, p.amplitude(found), p.amplitude(p.best(1, minCycles-cycleStep)))
-		if found.explained/p.total > chanceShare(found.trials, n) {
-			regular = max(regular, p.amplitude(found))
+		regular, hidden := 0.0, 0.0
+		for _, p := range parts {
+			n := float64(len(p.y))
+			if !(math.Sqrt(p.total/n) > roundOff*floats.Norm(x, math.Inf(1))) {
+				continue
+			}
+			found := p.best(minCycles, n/2)
+			hidden = max(hidden, p.amplitude(found), p.amplitude(p.best(1, minCycles-cycleStep)))
+			if found.explained/p.total > chanceShare(found.trials, n) {
+				regular = max(regular, p.amplitude(found))
+			}
 		}
-	}
-	wide := 0.0
-	if t.Origin == Samples && regular < minAmplitudeRatio*early {
-		noise, rows := change.Noise(first), float64(max(2, len(first)))
-		curve := max(early-noise*distuv.UnitNormal.Quantile(1-1/rows), noise/math.Sqrt(rows))
-		if hidden > 0 {
-			wide = hidden/curve - regular/early
+		wide := 0.0
+		if t.Origin == Samples && regular < minAmplitudeRatio*early {
+			noise, rows := change.Noise(first), float64(max(2, len(first)))
+			curve := max(early-noise*distuv.UnitNormal.Quantile(1-1/rows), noise/math.Sqrt(rows))
+			if hidden > 0 {
+				wide = hidden/curve - regular/early
+			}
 		}
-	}
-	return measured(Ringing, DynamicalInstability, regular/early, wide, AtLeast, minAmplitudeRatio, int(r.at[r.late]))
+		return reading{regular / early, wide, AtLeast, minAmplitudeRatio, int(r.at[r.late])}
+	}, t.Reward)
 }
 
 // chanceShare is the share of the variance that the best of some trial frequencies must exceed in
@@ -91,36 +89,31 @@ func chanceShare(trials, n float64) float64 {
 // Of Samples fewer than minCycles leave the sign open. It is Undefined if the noise of single rows
 // makes swings of that size.
 func entropySwings(t *Trace) Evidence {
-	const name = "entropy swings"
-	r, o := t.rows(t.Entropy)
-	if o != Observed {
-		return unobserved(name, DynamicalInstability, o)
-	}
-	late := r.columns[0][r.late:]
-	half := slices.Max(r.columns[0]) / 2
-	if !(half > 0) || t.Origin == Samples && half < standardErrors*math.Sqrt2*change.Noise(late) {
-		return unobserved(name, DynamicalInstability, Undefined)
-	}
-	swings, wide, falling, turn := 0.0, 0.0, true, late[0] // turn: the extreme since the last turn
-	for _, h := range late {
-		switch {
-		case falling && h <= turn-half:
-			falling, turn = false, h
-		case !falling && h >= turn+half:
-			swings++
-			falling, turn = true, h
-		case falling:
-			turn = max(turn, h)
-		default:
-			turn = min(turn, h)
+	return t.evidence("entropy swings", DynamicalInstability, func(r *run) reading {
+		late := r.columns[0][r.late:]
+		half := slices.Max(r.columns[0]) / 2
+		if !(half > 0) || t.Origin == Samples && half < standardErrors*math.Sqrt2*change.Noise(late) {
+			return undefined
 		}
-	}
-	if t.Origin == Samples && swings > 0 && swings < minCycles {
-		wide = minCycles - swings
-	}
-	e := measured(name, DynamicalInstability, swings, 0, AtLeast, minCycles, int(r.at[r.late]))
-	e.Error = wide
-	return e
+		swings, wide, falling, turn := 0.0, 0.0, true, late[0] // turn: the extreme since the last turn
+		for _, h := range late {
+			switch {
+			case falling && h <= turn-half:
+				falling, turn = false, h
+			case !falling && h >= turn+half:
+				swings++
+				falling, turn = true, h
+			case falling:
+				turn = max(turn, h)
+			default:
+				turn = min(turn, h)
+			}
+		}
+		if t.Origin == Samples && swings > 0 && swings < minCycles {
+			wide = minCycles - swings
+		}
+		return reading{swings, wide, AtLeast, minCycles, int(r.at[r.late])}
+	}, t.Entropy)
 }
 
 // periodogram fits sinusoids to values about a straight line.

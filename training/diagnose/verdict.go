@@ -16,11 +16,6 @@ const (
 	yes
 )
 
-func both(a, b sign) sign { return min(a, b) }
-
-// either of no and unknown is unknown.
-func either(a, b sign) sign { return max(a, b) }
-
 // sign says whether the evidence is a sign of its mode. It is not known where a series is not
 // recorded, or where the noise hides on which side of the threshold the value is.
 func (e Evidence) sign() sign {
@@ -38,14 +33,6 @@ func (e Evidence) noisy() bool {
 	return e.Observable == Observed && e.Error > 0 && math.Abs(e.Value-e.Threshold) <= e.Error && !e.speaks()
 }
 
-// anySign is yes if any of the evidence is a sign, else unknown.
-func anySign(evidence []Evidence) sign {
-	if slices.ContainsFunc(evidence, Evidence.speaks) {
-		return yes
-	}
-	return unknown
-}
-
 // noneOf is no if the reward does not ring, one of the other signs is absent too, and noise hides
 // none of those. Else it is unknown.
 func noneOf(rings Evidence, beyond []Evidence) sign {
@@ -59,12 +46,14 @@ func noneOf(rings Evidence, beyond []Evidence) sign {
 // allObserved combines evidence for one mode: at least one must be observable, and each
 // that is observable must be a sign of it.
 func allObserved(evidence ...Evidence) sign {
-	found := unknown
-	for i, e := range slices.DeleteFunc(evidence, func(e Evidence) bool { return e.Observable != Observed }) {
-		if i == 0 {
-			found = yes
+	found, observed := yes, false
+	for _, e := range evidence {
+		if e.Observable == Observed {
+			found, observed = min(found, e.sign()), true
 		}
-		found = both(found, e.sign())
+	}
+	if !observed {
+		return unknown
 	}
 	return found
 }
@@ -117,36 +106,36 @@ func (t *Trace) missing(mode Mode) (names []Series) {
 // because says why a mode is not observable, by the first reason that applies. They are the noise,
 // a run too short, a series that is missing, a diagnostic without a value.
 func (d *Diagnosis) because(t *Trace, mode Mode, missing []Series) string {
-	for _, e := range d.Evidence {
-		switch {
-		case e.Of != mode:
-		case e.noisy():
-			return fmt.Sprintf("the noise hides on which side of %.3g the %s is: %.3g ± %.2g", e.Threshold, e.Diagnostic, e.Value, e.Error)
+	first := func(is func(e Evidence) bool) (Evidence, bool) {
+		i := slices.IndexFunc(d.Evidence, func(e Evidence) bool { return e.Of == mode && is(e) })
+		if i < 0 {
+			return Evidence{}, false
 		}
+		return d.Evidence[i], true
 	}
-	for _, e := range d.Evidence {
-		switch {
-		case e.Of != mode:
-		case e.Observable == TooShort:
-			if few := t.fewEvaluations(); mode == RewardHacking && few != "" {
-				return few
-			}
-			return fmt.Sprintf("%s: fewer than %d values in the last half of the run", e.Diagnostic, minLate)
-		case e.Observable == Ended:
-			return fmt.Sprintf("%s: what it is read from ends before the last eighth of the run", e.Diagnostic)
-		}
+	if e, found := first(Evidence.noisy); found {
+		return fmt.Sprintf("the noise hides on which side of %.3g the %s is: %.3g ± %.2g",
+			e.Threshold, e.Diagnostic, e.Value, e.Error)
+	}
+	e, found := first(func(e Evidence) bool { return e.Observable == TooShort || e.Observable == Ended })
+	switch few := t.fewEvaluations(); {
+	case !found:
+	case e.Observable == Ended:
+		return e.Diagnostic + ": what it is read from ends before the last eighth of the run"
+	case mode == RewardHacking && few != "":
+		return few
+	default:
+		return fmt.Sprintf("%s: fewer than %d values in the last half of the run", e.Diagnostic, minLate)
 	}
 	if len(missing) > 0 {
-		return fmt.Sprintf("not recorded: %s", missing[0])
+		return "not recorded: " + string(missing[0])
 	}
-	for _, e := range d.Evidence {
-		switch {
-		case e.Of != mode || e.Observable != Undefined:
-		case mode == RewardHacking:
-			return "the reward has not risen by more than its noise, so there is nothing for the true reward to follow"
-		default:
-			return e.Diagnostic + " has no value in this run"
-		}
+	e, found = first(func(e Evidence) bool { return e.Observable == Undefined })
+	switch {
+	case !found:
+		return "no diagnostic of it has a value"
+	case mode == RewardHacking:
+		return "the reward has not risen by more than its noise, so there is nothing for the true reward to follow"
 	}
-	return "no diagnostic of it has a value"
+	return e.Diagnostic + " has no value in this run"
 }
