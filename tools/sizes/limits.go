@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 70_860
+	mostProduct = 70_716
 	mostTools   = 5_264
 	mostTests   = 45_397
 	mostDocs    = 330
@@ -56,9 +56,9 @@ var rooms = map[string]int{
 	"tools/site":             469,
 	"tools/sizes":            243,
 	"training/change":        374,
-	"training/diagnose":      1206,
+	"training/diagnose":      1194,
 	"training/equivalence":   816,
 	"training/findings":      1527,
 	"training/fit":           956,
-	"training/logs":          5479,
+	"training/logs":          5347,
 }
