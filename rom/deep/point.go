@@ -2,9 +2,7 @@ package deep
 
 import (
 	"fmt"
-	"slices"
 
-	"grposim/fp"
 	"grposim/rom/cell"
 	"grposim/rom/force"
 	"grposim/rom/rest"
@@ -50,35 +48,23 @@ func FixedPoint(contexts []cell.Params) (*Point, error) {
 func At(contexts []cell.Params, logits []float64) *Point {
 	arms := len(contexts[0].Arms)
 	if len(logits) != arms*len(contexts) {
-		panic(fmt.Sprintf("deep: %d logits, want %d, of %d contexts with %d arms", len(logits), arms*len(contexts), len(contexts), arms))
+		panic(fmt.Sprintf("deep: %d logits, want %d, of %d contexts with %d arms",
+			len(logits), arms*len(contexts), len(contexts), arms))
 	}
 	p := &Point{Arms: arms, Logits: logits, Slope: make([]float64, len(logits))}
 	for x := range contexts {
 		row := logits[x*arms : (x+1)*arms]
 		fresh, stale := force.Stiffness(contexts[x], row)
 		noise, _ := force.Covariance(contexts[x], row, row)
-		p.Fresh, p.Stale, p.Noise = append(p.Fresh, fresh), append(p.Stale, stale), append(p.Noise, mat.DenseCopyOf(noise))
+		p.Fresh, p.Stale = append(p.Fresh, fresh), append(p.Stale, stale)
+		p.Noise = append(p.Noise, mat.DenseCopyOf(noise))
 		slope := p.Slope[x*arms : (x+1)*arms]
-		probs, reward := expected(&contexts[x], row)
+		probs := cell.PolicyAt(row)
+		reward := cell.Expected(contexts[x].Arms, probs)
 		for a, arm := range contexts[x].Arms {
 			slope[a] = probs[a] * (arm.Mean - reward) / float64(len(contexts))
 		}
 		p.Reward += reward / float64(len(contexts))
 	}
 	return p
-}
-
-// expected returns the policy of a context and its expected reward.
-func expected(context *cell.Params, logits []float64) (probs []float64, reward float64) {
-	probs = make([]float64, len(logits))
-	top, sum := slices.Max(logits), 0.0
-	for a, l := range logits {
-		probs[a] = fp.MathExp(l - top)
-		sum += probs[a]
-	}
-	for a, arm := range context.Arms {
-		probs[a] /= sum
-		reward += probs[a] * arm.Mean
-	}
-	return probs, reward
 }
