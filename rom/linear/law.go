@@ -37,14 +37,7 @@ func Lyapunov(a, q *mat.Dense) (x *mat.Dense, ok bool) {
 		next.Mul(factor, factor)
 		factor = &next
 	}
-	// X is symmetric except for rounding.
-	for i := range n {
-		for j := range i {
-			v := 0.5 * (x.At(i, j) + x.At(j, i))
-			x.Set(i, j, v)
-			x.Set(j, i, v)
-		}
-	}
+	x = mat.DenseCopyOf(SymmetricPart(x)) // it is symmetric except for rounding
 	residual := Congruence(a, x)
 	residual.Add(residual, q)
 	residual.Sub(x, residual)

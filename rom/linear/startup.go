@@ -63,8 +63,11 @@ const largestLack = 1e6
 func (s *Law) Shares(lacks *mat.Dense, vectors [][]float64, from, to int) []float64 {
 	from, to = max(from, 0), max(to, max(from, 0)+1)
 	n, period := s.Dim(), s.Lag.Period()
-	if k := from / period; k > 0 && Norm(lacks.RawMatrix().Data) > largestLack*Norm(s.start.RawMatrix().Data) {
-		lacks, from, to = Congruence(power(s.Monodromy(), k), lacks), from-k*period, to-k*period
+	k := from / period
+	if k > 0 && Norm(lacks.RawMatrix().Data) > largestLack*Norm(s.start.RawMatrix().Data) {
+		past := s.Monodromy()
+		past.Pow(past, k)
+		lacks, from, to = Congruence(past, lacks), from-k*period, to-k*period
 	}
 	earlier, later := s.missing(lacks, first(n), from, to)
 	cycle, before, last := s.stateSum(period), s.stateSum(from%period), s.stateSum(to%period)

@@ -95,7 +95,8 @@ func (s *System) step() (a, gamma *mat.Dense) {
 // maps one period of the state without the position that a refresh drops.
 func (s *System) Monodromy() *mat.Dense {
 	a, _ := s.step()
-	return s.refresh(power(a, s.Lag.Period()))
+	a.Pow(a, s.Lag.Period())
+	return s.refresh(a)
 }
 
 // refreshes reports whether the last block of the state is replaced at the start of a period.
@@ -134,29 +135,6 @@ func (s *System) at(rate float64, lag Lag) *System {
 	moved := *s
 	moved.Rate, moved.Lag = rate, lag
 	return &moved
-}
-
-// power returns m^k, k ≥ 1, by repeated squaring.
-func power(m *mat.Dense, k int) *mat.Dense {
-	var out *mat.Dense
-	factor := m
-	for ; k > 0; k >>= 1 {
-		switch {
-		case k&1 == 0:
-		case out == nil:
-			out = factor
-		default:
-			var next mat.Dense
-			next.Mul(out, factor)
-			out = &next
-		}
-		if k > 1 {
-			var next mat.Dense
-			next.Mul(factor, factor)
-			factor = &next
-		}
-	}
-	return out
 }
 
 // Identity returns the n×n identity matrix.
