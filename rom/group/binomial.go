@@ -34,30 +34,6 @@ func (b Binomial) Mean(f func(k int) float64) (sum float64) {
 	return sum
 }
 
-// leastThinned is the stride from which on a law is thinned: below it there are few outcomes.
-const leastThinned = 4
-
-// Thinned returns the law by every s-th of its outcomes, s at most half a standard deviation σ.
-// They are about 40 however wide the law is. By Poisson's summation formula the mean of a function
-// that is smooth on the scale of σ changes by exp(−2π²(σ/s)²), 1e-34.
-func (b Binomial) Thinned() Binomial {
-	mean := b.Mean(func(k int) float64 { return float64(k) })
-	width := math.Sqrt(b.Mean(func(k int) float64 { return (float64(k) - mean) * (float64(k) - mean) }))
-	every := int(width / 2 / float64(b.Stride))
-	if every < leastThinned {
-		return b
-	}
-	out, sum := Binomial{First: b.First, Stride: b.Stride * every}, 0.0
-	for i := 0; i < len(b.Weights); i += every {
-		out.Weights = append(out.Weights, b.Weights[i])
-		sum += b.Weights[i]
-	}
-	for i := range out.Weights {
-		out.Weights[i] /= sum
-	}
-	return out
-}
-
 // NewBinomial returns the outcomes of Binomial(n, p) that carry all but lostMass of the
 // probability. The caller gives both p and q = 1 − p: the smaller would be lost in the rounding of
 // 1 minus the other. The window has at least two outcomes on either side of the peak, if there are

@@ -2,7 +2,6 @@ package group
 
 import (
 	"math"
-	"slices"
 	"testing"
 )
 
@@ -59,28 +58,5 @@ func TestSampledBinomial(t *testing.T) {
 		if math.Abs(mean) > 1e-10*width {
 			t.Errorf("mean off by %v of %v", mean, width)
 		}
-	}
-}
-
-// A thinned law keeps means of smooth functions and few outcomes, whatever its width; one that is
-// narrow stays.
-func TestThinned(t *testing.T) {
-	for _, n := range []int{400, 4096, 1 << 16, 1 << 24} {
-		law := NewBinomial(n, 0.3, 0.7, nil)
-		thin := law.Thinned()
-		if len(thin.Weights) > 80 {
-			t.Errorf("n = %d: %d outcomes", n, len(thin.Weights))
-		}
-		width := math.Sqrt(0.21 * float64(n))
-		smooth := func(k int) float64 {
-			x := (float64(k) - 0.3*float64(n)) / width
-			return math.Exp(-(x - 0.5) * (x - 0.5))
-		}
-		if got, want := thin.Mean(smooth), law.Mean(smooth); math.Abs(got-want) > 1e-9 {
-			t.Errorf("n = %d: mean %v, want %v", n, got, want)
-		}
-	}
-	if law := NewBinomial(64, 0.3, 0.7, nil); !slices.Equal(law.Thinned().Weights, law.Weights) {
-		t.Error("a narrow law is thinned")
 	}
 }
