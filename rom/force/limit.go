@@ -73,11 +73,10 @@ func (m *Model) ChangeOfCuts(logits []float64, deviation float64) (change float6
 func (m *Model) CutMoments() (mean, variance float64) {
 	j, rest := m.Counts.Chances(m.Old)
 	alpha, delta := m.Counts.Outcomes(j, rest)
-	alphas, deltas := [2]float64{alpha[0], alpha[1]}, [2]float64{delta[0], delta[1]}
 	now := newGroupForce(m)
 	counts := m.Counts.Successes(j, rest)
 	most := m.Cut()
-	var sums [2]float64
+	square := 0.0
 	for i, chance := range counts.Weights {
 		s := counts.At(i)
 		up, down := m.Counts.Advantages(s)
@@ -86,8 +85,8 @@ func (m *Model) CutMoments() (mean, variance float64) {
 		if m.cuts != nil {
 			at, atSuccess, atFailure = m.cuts.line(m.GroupSize, s, up, down)
 		}
-		successes := group.NewBinomial(s, alphas[0], alphas[1], m.inner[0])
-		failures := group.NewBinomial(m.GroupSize-s, deltas[0], deltas[1], m.inner[1])
+		successes := group.NewBinomial(s, alpha[0], alpha[1], m.inner[0])
+		failures := group.NewBinomial(m.GroupSize-s, delta[0], delta[1], m.inner[1])
 		m.inner = [2][]float64{successes.Weights, failures.Weights}
 		for k, p := range successes.Weights {
 			n := float64(successes.First + k)
@@ -95,16 +94,13 @@ func (m *Model) CutMoments() (mean, variance float64) {
 			for l, q := range failures.Weights {
 				n := float64(failures.First + l)
 				x, decides, w := g+n*byFailure, where+n*atFailure, p*q
-				if decides > most {
-					x = most
-				} else if decides < -most {
-					x = -most
+				if math.Abs(decides) > most {
+					x = math.Copysign(most, decides)
 				}
-				sums[0] += w * x
-				sums[1] += w * x * x
+				mean += w * x
+				square += w * x * x
 			}
 		}
 	}
-	mean = sums[0]
-	return mean, max(sums[1]-mean*mean, 0)
+	return mean, max(square-mean*mean, 0)
 }

@@ -20,21 +20,15 @@ const (
 	rareEvents = 4 // of events of any rate, beyond so many deviations of their number
 )
 
-// NormMet returns what the norm of a gradient exceeds hardly ever, at policies now and old, of a
-// model of runs whose largest norm does not act.
-func NormMet(m *Model, now, old []float64) float64 { return reach{m}.at(now, old) }
-
-// reach bounds the norms of gradients at states of a model of runs whose largest norm does not act.
-type reach struct{ *Model }
-
-// at returns what the norm of a gradient exceeds with a probability of about rareNorm at most,
-// at policies now and old. The noise of the steps since the snapshot displaces the policy from now:
-// the bound is the largest where it does so along the noise of an arm, by as rare an amount.
-func (m reach) at(now, old []float64) float64 {
+// NormMet returns what the norm of a gradient exceeds with a probability of about rareNorm at most,
+// at policies now and old, of a model of runs whose largest norm does not act. The noise of the
+// steps since the snapshot displaces the policy from now. The bound is the largest where it does so
+// along the noise of an arm, by as rare an amount.
+func (m *Model) NormMet(now, old []float64) float64 {
 	m.Set(now, old)
 	lag := linear.NewLag(&m.Lag)
 	if m.Importance.Mode == option.NoImportance || lag.OnPolicy() {
-		return m.here()
+		return m.normHere()
 	}
 	age := float64(lag.Span())
 	if m.Lag.Kind == option.Block {
@@ -59,7 +53,7 @@ func (m reach) at(now, old []float64) float64 {
 			scale[a] *= (1 - o.Beta1) / math.Sqrt(square)
 		}
 	}
-	most, moved := m.here(), make([]float64, arms)
+	most, moved := m.normHere(), make([]float64, arms)
 	for a := range now {
 		for _, by := range [2]float64{-rareNormal, rareNormal} {
 			if v := noise.At(a, a); v > 0 {
@@ -67,17 +61,17 @@ func (m reach) at(now, old []float64) float64 {
 					moved[b] = x + by*scale[b]*noise.At(a, b)/math.Sqrt(v)
 				}
 				m.Set(moved, old)
-				most = max(most, m.here())
+				most = max(most, m.normHere())
 			}
 		}
 	}
 	return most
 }
 
-// here is the same at the state that is set, without the noise of earlier steps: the less of two
+// normHere is the same at the state that is set, without the noise of earlier steps: the less of two
 // bounds: that of the rewards' part beside that of the penalty's, and the mean force with the
 // deviations of a normal law and some of the largest single events.
-func (m reach) here() float64 {
+func (m *Model) normHere() float64 {
 	still, force := make([]float64, len(m.Arms)), make([]float64, len(m.Arms))
 	m.SubtractPenalty(still)
 	m.AddEntropy(still)
@@ -104,7 +98,7 @@ func (m reach) here() float64 {
 // Where all but a few of the samples, a share f, are of one arm and the weights have no sign, the
 // sum of the others' is less: √f of it with the std scale, f of the range of the rewards without
 // one.
-func (m reach) spanned(few float64) (most float64) {
+func (m *Model) spanned(few float64) (most float64) {
 	square, signed := floats.Dot(m.Now.Probs, m.Now.Probs), m.Advantage.BinaryOnly()
 	for i, p := range m.Now.Probs {
 		up := m.Up[i]
@@ -129,7 +123,7 @@ func (m reach) spanned(few float64) (most float64) {
 
 // rareShare returns the share that events of the given probability have of the samples of a step at
 // most, but for as rare steps, by Chernoff's bound.
-func (m reach) rareShare(p float64) float64 {
+func (m *Model) rareShare(p float64) float64 {
 	exponent := -math.Log(rareNorm) / (m.Size * float64(m.GroupsPerStep))
 	low, high := p, 1.0
 	for range 40 {
@@ -147,7 +141,7 @@ func (m reach) rareShare(p float64) float64 {
 // in no rarer steps, and by how much their sum differs from its mean: by Bernstein's inequality, or
 // with x_a = βκ_a(e_a − π) the largest difference to that of the most probable arm for all but the
 // few samples of others.
-func (m reach) sampledPenalty(few float64) (largest, scatter float64) {
+func (m *Model) sampledPenalty(few float64) (largest, scatter float64) {
 	if !m.KL.Sampled() {
 		return 0, 0
 	}

@@ -34,7 +34,7 @@ func (m *Model) Pairs() *pairMoments {
 	if m.Counts.AtRest(j, rest) && !m.KL.Sampled() {
 		return all
 	}
-	given := givenSuccesses(m, 1)
+	given := givenSuccesses(m)
 	law, means := m.Counts.Successes(j, rest), make([]float64, arms)
 	for i, w := range law.Weights {
 		for a, x := range given(law.At(i)).mean {
@@ -73,30 +73,23 @@ func (m *Model) Pairs() *pairMoments {
 }
 
 // givenSuccesses returns a function that gives the mean and the cumulants of the force of one
-// group, times a scale, given its number of successes; the next call overwrites them.
-func givenSuccesses(m *Model, scale float64) func(s int) *contribution {
+// group, given its number of successes. The next call overwrites them.
+func givenSuccesses(m *Model) func(s int) *contribution {
 	alpha, delta := m.Counts.Outcomes(m.Counts.Chances(m.Old))
 	c := newContribution(len(m.Arms))
 	success, failure := newContribution(len(m.Arms)), newContribution(len(m.Arms)) // of one sample
-	// which does not scale with the advantage
-	if m.KL.Sampled() {
-		return func(s int) *contribution {
-			c.clear()
-			up, down := m.Counts.Advantages(s)
-			success.ofOne(m, up, m.Up, alpha)
-			failure.ofOne(m, down, m.Down, delta)
-			c.add(float64(s), scale, success)
-			c.add(m.Size-float64(s), scale, failure)
-			return c
-		}
-	}
 	success.ofOne(m, 1, m.Up, alpha)
 	failure.ofOne(m, 1, m.Down, delta)
 	return func(s int) *contribution {
 		c.clear()
 		up, down := m.Counts.Advantages(s)
-		c.add(float64(s), scale*up, success)
-		c.add(m.Size-float64(s), scale*down, failure)
+		if m.KL.Sampled() { // which does not scale with the advantage
+			success.ofOne(m, up, m.Up, alpha)
+			failure.ofOne(m, down, m.Down, delta)
+			up, down = 1, 1
+		}
+		c.add(float64(s), up, success)
+		c.add(m.Size-float64(s), down, failure)
 		return c
 	}
 }
@@ -120,7 +113,7 @@ func (p *pairMoments) Squares(mean []float64) (mixed, square [][]float64) {
 type contribution struct {
 	mean                  []float64
 	second, third, fourth [][]float64
-	forces                [][]float64 // of ofOne
+	forces                [][]float64 // of one sample of each arm, see ofOne
 }
 
 func newContribution(arms int) *contribution {
@@ -139,23 +132,21 @@ func (c *contribution) clear() {
 
 // add adds those of a number of independent samples, with a factor of their force.
 func (c *contribution) add(count, factor float64, one *contribution) {
-	first, second, third, fourth := count*factor, count*factor*factor, count*factor*factor*factor,
-		count*factor*factor*factor*factor
-	for a, x := range one.mean {
-		c.mean[a] += first * x
-		for b := range one.mean {
-			c.second[a][b] += second * one.second[a][b]
-			c.third[a][b] += third * one.third[a][b]
-			c.fourth[a][b] += fourth * one.fourth[a][b]
-		}
+	second := count * factor * factor
+	floats.AddScaled(c.mean, count*factor, one.mean)
+	for a := range one.mean {
+		floats.AddScaled(c.second[a], second, one.second[a])
+		floats.AddScaled(c.third[a], second*factor, one.third[a])
+		floats.AddScaled(c.fourth[a], second*factor*factor, one.fourth[a])
 	}
 }
 
-// sampleForces sets the forces of one sample of each arm, A×A, with an advantage and by arm its
-// weight.
-func sampleForces(forces [][]float64, m *Model, advantage float64, weight []float64) {
+// ofOne sets c to that of one sample of a reward, with an advantage, and by arm its weight and its
+// probability.
+func (c *contribution) ofOne(m *Model, advantage float64, weight, probability []float64) {
 	now, at := m.Now.Probs, m.anchor().Probs
-	for s, row := range forces {
+	c.clear()
+	for s, row := range c.forces {
 		reward, penalty := advantage*weight[s]/m.Size, 0.0
 		if m.KL.Sampled() {
 			penalty = m.KL.Coefficient * m.Kappa[s] / m.Size
@@ -164,15 +155,6 @@ func sampleForces(forces [][]float64, m *Model, advantage float64, weight []floa
 			row[a] = penalty*at[a] - reward*now[a]
 		}
 		row[s] += reward - penalty
-	}
-}
-
-// ofOne sets c to that of one sample of a reward, with an advantage, and by arm its weight and its
-// probability.
-func (c *contribution) ofOne(m *Model, advantage float64, weight, probability []float64) {
-	sampleForces(c.forces, m, advantage, weight)
-	c.clear()
-	for s, row := range c.forces {
 		floats.AddScaled(c.mean, probability[s], row)
 	}
 	for s, row := range c.forces {

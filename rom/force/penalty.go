@@ -105,11 +105,17 @@ func (m *penalties) uncertainty() (l []float64, mean float64) {
 // entropyStiffness adds α(H_w + F), w = π∘(log π + H), to the fresh stiffness.
 func (m *penalties) entropyStiffness(fresh [][]float64) {
 	l, mean := m.uncertainty()
+	m.addDivergence(fresh, m.Entropy, l, mean, 1, 1)
+}
+
+// addDivergence adds β(x H_w + y F), w = π∘(ℓ − ℓ̄), F = diag π − ππᵀ. With x = y = 1 it is the
+// derivative of the gradient of βKL, ℓ = log π/π_ref.
+func (m *penalties) addDivergence(dst [][]float64, beta float64, l []float64, mean, x, y float64) {
 	for a, p := range m.Now.Probs {
 		wa := p * (l[a] - mean)
-		fresh[a][a] += m.Entropy * (wa + p)
+		dst[a][a] += beta * (x*wa + y*p)
 		for b, q := range m.Now.Probs {
-			fresh[a][b] -= m.Entropy * (wa*q + p*q*(l[b]-mean) + p*q)
+			dst[a][b] -= beta * (x*(wa*q+p*q*(l[b]-mean)) + y*p*q)
 		}
 	}
 }
@@ -143,16 +149,7 @@ func (m *penalties) penaltyStiffness(fresh, stale [][]float64) {
 			}
 		}
 	}
-	// exact adds the derivative β(x H_w + y F) of the exact gradient, w = π∘(ℓ − KL).
-	exact := func(dst [][]float64, x, y float64) {
-		for a, p := range probs {
-			wa := p * (l[a] - kl)
-			dst[a][a] += beta * (x*wa + y*p)
-			for b, q := range probs {
-				dst[a][b] -= beta * (x*(wa*q+p*q*(l[b]-kl)) + y*p*q)
-			}
-		}
-	}
+	exact := func(dst [][]float64, x, y float64) { m.addDivergence(dst, beta, l, kl, x, y) }
 	if m.KL.OfAdvantage() {
 		if m.Importance.Mode == option.NoImportance { // π_old∘ℓ_old − πΣπ_oldℓ_old
 			exact(fresh, 0, -kl)

@@ -1,6 +1,8 @@
 package force
 
 import (
+	"slices"
+
 	"grposim/option"
 	"grposim/rom/cell"
 	"grposim/rom/group"
@@ -45,7 +47,6 @@ func (m *Model) Stiffness(theta []float64) (fresh, stale *mat.Dense) {
 	if m.Limited() {
 		defer m.HoldCuts()()
 		m.differencedStiffness(f, s, theta, m.MeanForce)
-		m.Set(theta, theta)
 		return dense(f, 1), dense(s, 1)
 	}
 	switch {
@@ -54,10 +55,8 @@ func (m *Model) Stiffness(theta []float64) (fresh, stale *mat.Dense) {
 			m.rewardForce(dst)
 			m.SubtractPenalty(dst)
 		})
-		m.Set(theta, theta)
 	case !m.Law.Stiffness(f, s):
 		m.differencedStiffness(f, s, theta, m.rewardForce)
-		m.Set(theta, theta)
 	case m.Importance.Mode != option.NoImportance:
 		m.bendWeights(f, s)
 	}
@@ -72,13 +71,8 @@ func (m *Model) Stiffness(theta []float64) (fresh, stale *mat.Dense) {
 
 // dense returns factor times the square matrix with the given rows.
 func dense(rows [][]float64, factor float64) *mat.Dense {
-	n := len(rows)
-	d := mat.NewDense(n, n, nil)
-	for a, row := range rows {
-		for b, x := range row {
-			d.Set(a, b, factor*x)
-		}
-	}
+	d := mat.NewDense(len(rows), len(rows), slices.Concat(rows...))
+	d.Scale(factor, d)
 	return d
 }
 
@@ -140,4 +134,5 @@ func (m *Model) differencedStiffness(
 			}
 		}
 	}
+	m.Set(theta, theta)
 }

@@ -295,7 +295,7 @@ func Unlimited(p cell.Params, init []float64, steps int) cell.Params {
 		old := past.at(t, theta)
 		here := append(append([]float64{}, theta...), old...)
 		if before == nil || floats.Distance(here, before, math.Inf(1)) > metStep {
-			before, most = here, max(most, force.NormMet(m, theta, old))
+			before, most = here, max(most, m.NormMet(theta, old))
 		}
 		return !math.IsInf(most, 1)
 	})

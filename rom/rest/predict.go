@@ -793,7 +793,7 @@ func unlimitedAt(p cell.Params, logits []float64) cell.Params {
 		return p
 	}
 	free := cell.WithoutNorm(p)
-	return cell.Meeting(p, force.NormMet(force.New(&free), logits, logits))
+	return cell.Meeting(p, force.New(&free).NormMet(logits, logits))
 }
 
 // Reached returns the fixed point that the on-policy mean field
