@@ -63,8 +63,7 @@ func (p Params) Checked() Params {
 	}
 	Must(p.Estimator.Check)
 	Must(p.ReferenceUpdate.Check)
-	success, _ := group.TwoValued(p.Arms)
-	Want(success != nil || p.Filter == option.KeepAll, "Params.Filter", p.Filter,
+	Want(!manyValues(&p) || p.Filter == option.KeepAll, "Params.Filter", p.Filter,
 		"none where rewards take more than two values")
 	if p.Advantage.BinaryOnly() {
 		for _, arm := range p.Arms {

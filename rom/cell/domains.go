@@ -12,34 +12,34 @@ import (
 )
 
 // Question is a part of a prediction, which is not derived for every bandit, estimator, optimizer
-// and lag.
-type Question int
+// and lag. A set of them is their sum.
+type Question uint
 
 const (
-	RewardsInDigits  Question = iota // rewards that rounding does not decide
-	MeanForceKnown                   // the mean force and its noise
-	FixedPointKnown                  // a fixed point
-	WeightsAtRest                    // the force where the policy is its snapshot
-	StateAtRest                      // the dynamics about a fixed point of many prompts
-	DynamicsAtRest                   // the linear dynamics about a fixed point
-	StationaryNoise                  // its stationary law
-	AgeNoise                         // the noise of random ages of several modes
-	SecondOrderLaw                   // the moments of second order in the noise
-	AdamMoment                       // the mean field of Adam's second moment
-	SpreadOfRuns                     // the spread of runs about the mean field
-	ShareOnTheWay                    // the share of groups with equal rewards along a path
-	ClipOnTheWay                     // the share of clipped samples along a path
-	NormOnTheWay                     // the norm of the gradient along a path
-	QuantityOfStep                   // a quantity of both policies of a step along a path
-	OscillatorOfPath                 // the reduced-order model away from the fixed point
-	LocalDynamics                    // the linear dynamics along a path, see MarginAlong
-	ArrivalOfRuns                    // see Arrival
-	KicksOfK3                        // whether kicks of k3 throw runs across
-	LockingOfRuns                    // whether runs lock without a penalty
-	LawOfArrived                     // the share of runs at rest on the other side
-	FlipsOfReuse                     // whether reused samples with ratios carry runs over
-	BlockRecurrence                  // see Refreshed
-	visitsOfPrompts                  // see Params.visits
+	RewardsInDigits  Question = 1 << iota // rewards that rounding does not decide
+	MeanForceKnown                        // the mean force and its noise
+	FixedPointKnown                       // a fixed point
+	WeightsAtRest                         // the force where the policy is its snapshot
+	StateAtRest                           // the dynamics about a fixed point of many prompts
+	DynamicsAtRest                        // the linear dynamics about a fixed point
+	StationaryNoise                       // its stationary law
+	AgeNoise                              // the noise of random ages of several modes
+	SecondOrderLaw                        // the moments of second order in the noise
+	AdamMoment                            // the mean field of Adam's second moment
+	SpreadOfRuns                          // the spread of runs about the mean field
+	ShareOnTheWay                         // the share of groups with equal rewards along a path
+	ClipOnTheWay                          // the share of clipped samples along a path
+	NormOnTheWay                          // the norm of the gradient along a path
+	QuantityOfStep                        // a quantity of both policies of a step along a path
+	OscillatorOfPath                      // the reduced-order model away from the fixed point
+	LocalDynamics                         // the linear dynamics along a path, see MarginAlong
+	ArrivalOfRuns                         // see Arrival
+	KicksOfK3                             // whether kicks of k3 throw runs across
+	LockingOfRuns                         // whether runs lock without a penalty
+	LawOfArrived                          // the share of runs at rest on the other side
+	FlipsOfReuse                          // whether reused samples with ratios carry runs over
+	BlockRecurrence                       // see Refreshed
+	visitsOfPrompts                       // see Params.visits
 )
 
 // lagClass is a set of lags that the theory tells apart.
@@ -73,7 +73,7 @@ func classOf(l *option.Lag) lagClass {
 	return otherLag
 }
 
-// domains is the table of what the theory does not answer: for a question the lags and the options,
+// domains is the table of what the theory does not answer: for questions the lags and the options,
 // and the reason. It is asked before anything is computed; the first row that applies counts.
 var domains = []struct {
 	of      Question
@@ -87,158 +87,138 @@ var domains = []struct {
 		scope.MovingReference.Because()},
 	{MeanForceKnown, anyLag, func(p *Params) bool {
 		return p.KL.OfReward() && p.Filter != option.KeepAll
-	}, scope.NotPredicted.Because("a KL penalty in the reward with dynamic sampling")},
+	}, simulated("a KL penalty in the reward with dynamic sampling")},
 	{MeanForceKnown, anyLag, func(p *Params) bool {
 		return p.KL.Outside() && p.Advantage.BinaryOnly()
-	}, scope.NotPredicted.Because("a KL penalty outside the loss, but for the scales none and std")},
+	}, simulated("a KL penalty outside the loss, but for the scales none and std")},
 	{MeanForceKnown, anyLag, func(p *Params) bool {
 		return prompts(p) && (p.KL.Outside() || p.Entropy > 0)
-	}, scope.NotPredicted.Because(
-		"many prompts with a KL penalty outside the loss or an entropy bonus")},
+	}, simulated("many prompts with a KL penalty outside the loss or an entropy bonus")},
 	{MeanForceKnown, anyLag, func(p *Params) bool { return prompts(p) && p.Filter != option.KeepAll },
-		scope.NotPredicted.Because("dynamic sampling among many prompts")},
+		simulated("dynamic sampling among many prompts")},
 	{MeanForceKnown, anyLag, func(p *Params) bool { return p.KL.OfReward() && !p.Importance.Linear() },
-		scope.NotPredicted.Because("a KL penalty in the reward with weights other than ratios")},
+		simulated("a KL penalty in the reward with weights other than ratios")},
 	{MeanForceKnown, anyLag, func(p *Params) bool { return p.KL.OfReward() && p.Entropy > 0 },
-		scope.NotPredicted.Because("a KL penalty in the reward with an entropy bonus")},
+		simulated("a KL penalty in the reward with an entropy bonus")},
 	{MeanForceKnown, anyLag, func(p *Params) bool {
 		normal := slices.ContainsFunc(
 			p.Arms, func(arm option.Arm) bool { return arm.Law == option.Normal })
 		return expands(p) && p.KL.OfReward() && (normal || len(p.Arms) > 2)
 	}, manyValued},
 
+	{BlockRecurrence, anyLag, func(p *Params) bool {
+		return p.Importance.Mode != option.Ratio || p.KL.In != option.InLoss ||
+			p.KL.Gradient != option.ExactKL || p.KL.At != option.AtCurrent
+	}, scope.Recurrence.Because(
+		"it is for importance ratios without a clip and the exact KL at the current policy")},
 	{FixedPointKnown, anyLag, func(p *Params) bool {
-		return p.Pull() == 0 && p.KL.Coefficient > 0 && p.Filter == option.Redraw
+		return noPenalty(p) && p.KL.Coefficient > 0 && p.Filter == option.Redraw
 	}, scope.NoPenalty.Because(
 		" that is stable: k1 in the loss of redrawn groups pushes away from J = ½")},
-	{FixedPointKnown, anyLag, func(p *Params) bool { return p.Pull() == 0 && p.KL.Coefficient > 0 },
+	{FixedPointKnown, anyLag, func(p *Params) bool { return noPenalty(p) && p.KL.Coefficient > 0 },
 		scope.NoPenalty.Because(": k1 in the loss is no penalty in the mean")},
-	{FixedPointKnown, anyLag, noPenalty, scope.NoPenalty.Because(" without a KL penalty")},
+	{FixedPointKnown | BlockRecurrence, anyLag, noPenalty,
+		scope.NoPenalty.Because(" without a KL penalty")},
 	{FixedPointKnown, anyLag, func(p *Params) bool {
 		return p.Entropy > 0 && p.KL.Gradient == option.K3 && p.KL.In == option.InLoss &&
 			p.KL.Coefficient > 0
-	}, scope.NotPredicted.Because("k3 with an entropy bonus")},
+	}, simulated("k3 with an entropy bonus")},
 
 	{WeightsAtRest, anyLag, func(p *Params) bool { return weight.Range(&p.Importance) == 0 },
-		scope.NotPredicted.Because("a weight with a kink where the policy is its snapshot")},
-	{WeightsAtRest, anyLag, signedWeights, scope.NotPredicted.Because(
-		"weights that depend on the sign of the advantage, with rewards of more than two values in " +
-			"finite groups")},
+		simulated("a weight with a kink where the policy is its snapshot")},
+	{WeightsAtRest, anyLag, signedWeights, simulated("weights that depend on the sign of the " +
+		"advantage, with rewards of more than two values in finite groups")},
 	{WeightsAtRest, anyLag, func(p *Params) bool {
 		return expands(p) && (p.GroupSize < leastExpanded || p.KL.OfReward() && !certain(p))
 	}, manyValued},
 	{StateAtRest, anyLag, func(p *Params) bool {
 		return prompts(p) && p.Prompts.Parameters == option.Shared &&
 			p.Prompts.Order != option.Independent
-	}, scope.NotPredicted.Because(
-		"the noise of prompts that share one policy and are drawn by epochs")},
+	}, simulated("the noise of prompts that share one policy and are drawn by epochs")},
+
+	{OscillatorOfPath | LocalDynamics, anyLag, (*Params).Tabular,
+		scope.NoNumber.Because("each prompt has a policy of its own")},
+	{OscillatorOfPath | LocalDynamics, anyLag, adam,
+		scope.NoNumber.Because("Adam has no linear dynamics away from its fixed point")},
+	{LockingOfRuns, anyLag, noLockingWalk, simulated(
+		"the locking of runs off-policy, under Adam, or of other rewards than two values")},
+	{FlipsOfReuse, anyLag, noLoneSample, simulated(
+		"what one sample of a rare arm does, under Adam or of other rewards than two values")},
+	{OscillatorOfPath | LockingOfRuns | FlipsOfReuse, anyLag, rateVaries,
+		scope.RateVaries.Because("is not constant")},
 	{DynamicsAtRest, anyLag, func(p *Params) bool {
-		return !p.ForceKnown() || adam(p) && !p.NeverClipped(0)
+		return !p.ForceKnown() || adam(p) && clips(p)
 	}, scope.NormClips.Because("")},
 	{DynamicsAtRest, randomAges, clips, scope.NormClips.Because("")},
-	{DynamicsAtRest, notLastBlock, reused, scope.NotPredicted.Because(
-		"reused samples with snapshots older than a block")},
+	{LocalDynamics | LockingOfRuns, anyLag, clips, scope.NormClips.Because("")},
+	{DynamicsAtRest | LocalDynamics, notLastBlock, reused,
+		simulated("reused samples with snapshots older than a block")},
 	{DynamicsAtRest, randomAges, func(p *Params) bool { return p.KL.Outside() },
-		scope.NotPredicted.Because("random ages with a KL penalty outside the loss")},
+		simulated("random ages with a KL penalty outside the loss")},
 	{StationaryNoise, anyLag, func(p *Params) bool { return adam(p) && reused(p) },
-		scope.NotPredicted.Because("reused samples under Adam")},
+		simulated("reused samples under Adam")},
 	{AgeNoise, randomAges, func(p *Params) bool { return p.AgeDraws() > 0 },
-		scope.NotPredicted.Because("the noise of random ages of more than two kinds of arms")},
-	{SecondOrderLaw, severalOld, nil, scope.NotPredicted.Because(
+		simulated("the noise of random ages of more than two kinds of arms")},
+	{SecondOrderLaw, severalOld, nil, simulated(
 		"the second order in the noise with several old policies")},
 	{SecondOrderLaw, anyLag, func(p *Params) bool {
 		return reused(p) || p.Advantage.Baseline == option.RunningMean
-	}, scope.NotPredicted.Because(
-		"the second order in the noise where steps share samples or a baseline")},
-	{AdamMoment, randomAges | otherLag, adam, scope.NotPredicted.Because("random ages under Adam")},
+	}, simulated("the second order in the noise where steps share samples or a baseline")},
+	{AdamMoment, randomAges | otherLag, adam, simulated("random ages under Adam")},
 
-	{SpreadOfRuns, anyLag, func(p *Params) bool {
-		success, _ := group.TwoValued(p.Arms)
-		return adam(p) && (success == nil || p.KL.OfReward())
-	}, scope.NotPredicted.Because(
-		"the spread of runs under Adam of other rewards than 0 and 1, or with the KL in them")},
+	{SpreadOfRuns, anyLag, func(p *Params) bool { return adam(p) && (manyValues(p) || p.KL.OfReward()) },
+		simulated(
+			"the spread of runs under Adam of other rewards than 0 and 1, or with the KL in them")},
 	{SpreadOfRuns, anyLag, func(p *Params) bool {
 		return adam(p) && (prompts(p) || p.Filter == option.Drop || p.Advantage.Scale.OfStep() ||
 			p.Advantage.Baseline == option.RunningMean)
-	}, scope.NotPredicted.Because("the spread of runs under Adam where groups depend on each other")},
+	}, simulated("the spread of runs under Adam where groups depend on each other")},
 	{SpreadOfRuns, anyLag, (*Params).oldBaseline,
-		scope.NotPredicted.Because("the spread of runs with a running mean of old rewards as baseline")},
-	{SpreadOfRuns, anyLag, keepsGroups, scope.NotPredicted.Because(
+		simulated("the spread of runs with a running mean of old rewards as baseline")},
+	{SpreadOfRuns, anyLag, keepsGroups, simulated(
 		"the spread of runs whose blocks reuse their samples")},
 	{SpreadOfRuns, anyLag, clips, scope.NormClips.Because("")},
-	{SpreadOfRuns, severalOld, nil, scope.NotPredicted.Because(
-		"the spread of runs with several old policies")},
+	{SpreadOfRuns, severalOld, nil, simulated("the spread of runs with several old policies")},
 	{ShareOnTheWay, anyLag, func(p *Params) bool { return p.GroupSize == option.Infinite },
 		scope.NoNoise.Because()},
-	{ShareOnTheWay, anyLag, func(p *Params) bool {
-		return p.KL.OfReward()
-	}, scope.NotPredicted.Because(
+	{ShareOnTheWay, anyLag, func(p *Params) bool { return p.KL.OfReward() }, simulated(
 		"the share of groups with equal rewards where the KL is a part of the reward")},
 	{ClipOnTheWay, anyLag, func(p *Params) bool {
-		success, _ := group.TwoValued(p.Arms)
-		return success == nil || p.Advantage.Baseline > option.LeaveOneOut || clipsOnTheWay(p)
-	}, scope.NotPredicted.Because(
-		"the share of clipped samples of finite groups, of other rewards than two values, or of " +
-			"another baseline")},
+		return manyValues(p) || p.Advantage.Baseline > option.LeaveOneOut || clipsOnTheWay(p)
+	}, simulated("the share of clipped samples of finite groups, of other rewards than two values, " +
+		"or of another baseline")},
 	{NormOnTheWay, anyLag, func(p *Params) bool {
 		return p.GroupSize != option.Infinite || p.Optimizer.MaxNorm > 0 || prompts(p)
-	}, scope.NotPredicted.Because("the norm of sampled gradients")},
+	}, simulated("the norm of sampled gradients")},
 	{QuantityOfStep, anyLag, func(p *Params) bool {
 		return p.Tabular() && p.Prompts.Order != option.Independent && p.Lag.Interval > 1
-	}, scope.NotPredicted.Because("the effective share of the samples of prompts drawn by epochs")},
-	{OscillatorOfPath, anyLag, (*Params).Tabular,
-		scope.NoNumber.Because("each prompt has a policy of its own")},
-	{OscillatorOfPath, anyLag, adam, scope.NoNumber.Because(
-		"Adam has no linear dynamics away from its fixed point")},
-	{OscillatorOfPath, anyLag, rateVaries, scope.RateVaries.Because("is not constant")},
+	}, simulated("the effective share of the samples of prompts drawn by epochs")},
 
-	{LocalDynamics, anyLag, (*Params).Tabular,
-		scope.NoNumber.Because("each prompt has a policy of its own")},
-	{LocalDynamics, anyLag, adam, scope.NoNumber.Because(
-		"Adam has no linear dynamics away from its fixed point")},
-	{LocalDynamics, anyLag, clips, scope.NormClips.Because("")},
-	{LocalDynamics, notLastBlock, reused, scope.NotPredicted.Because(
-		"reused samples with snapshots older than a block")},
-
-	{ArrivalOfRuns, anyLag, prompts, scope.NotPredicted.Because(
-		"the share of runs that arrive, of many prompts")},
-	{KicksOfK3, anyLag, adam, scope.NotPredicted.Because("the kicks of k3 under Adam")},
+	{ArrivalOfRuns, anyLag, prompts, simulated("the share of runs that arrive, of many prompts")},
+	{KicksOfK3, anyLag, adam, simulated("the kicks of k3 under Adam")},
 	{KicksOfK3, anyLag, func(p *Params) bool {
 		return !linear.NewLag(&p.Lag).OnPolicy() || p.Filter != option.KeepAll
-	}, scope.NotPredicted.Because("the kicks of k3 of older samples or with dynamic sampling")},
+	}, simulated("the kicks of k3 of older samples or with dynamic sampling")},
 	{KicksOfK3, anyLag, func(p *Params) bool {
 		return p.Optimizer.MaxNorm > 0 && !p.RewardWithinNorm()
 	}, scope.NormClips.Because("")},
-	{LockingOfRuns, anyLag, noLockingWalk, scope.NotPredicted.Because(
-		"the locking of runs off-policy, under Adam, or of other rewards than two values")},
-	{LockingOfRuns, anyLag, rateVaries, scope.RateVaries.Because("is not constant")},
-	{LockingOfRuns, anyLag, clips, scope.NormClips.Because("")},
-	{LawOfArrived, anyLag, notTwoArms, scope.NotPredicted.Because(
+	{LawOfArrived, anyLag, notTwoArms, simulated(
 		"the share of runs that end on a wrong arm of more than two")},
-	{FlipsOfReuse, anyLag, noLoneSample, scope.NotPredicted.Because(
-		"what one sample of a rare arm does, under Adam or of other rewards than two values")},
-	{FlipsOfReuse, anyLag, rateVaries, scope.RateVaries.Because("is not constant")},
-
-	{BlockRecurrence, anyLag, func(p *Params) bool {
-		return p.Importance.Mode != option.Ratio || p.KL.In != option.InLoss ||
-			p.KL.Gradient != option.ExactKL || p.KL.At != option.AtCurrent
-	}, scope.Recurrence.Because(
-		"it is for importance ratios without a clip and the exact KL at the current policy")},
-	{BlockRecurrence, anyLag, noPenalty, scope.NoPenalty.Because(" without a KL penalty")},
 
 	{visitsOfPrompts, anyLag, func(p *Params) bool {
 		return p.Optimizer.Kind != option.HeavyBall || rateVaries(p)
-	}, scope.NotPredicted.Because(
-		"prompts with a policy each under Adam, Nesterov or a varying learning rate")},
+	}, simulated("prompts with a policy each under Adam, Nesterov or a varying learning rate")},
 	{visitsOfPrompts, anyLag, func(p *Params) bool {
 		return p.Optimizer.Momentum > 0 && len(p.Prompts.First) > p.GroupsPerStep &&
 			p.Prompts.Order == option.Shuffled
-	}, scope.NotPredicted.Because("momentum with shuffled epochs of prompts")},
-	{visitsOfPrompts, notLastBlock, nil, scope.NotPredicted.Because(
-		"a snapshot older than the last visit of its prompt")},
-	{visitsOfPrompts, lastBlock, func(p *Params) bool { return p.coastsOnSnapshot() },
-		scope.NotPredicted.Because("a snapshot older than the last visit of its prompt")},
+	}, simulated("momentum with shuffled epochs of prompts")},
+	{visitsOfPrompts, anyLag, func(p *Params) bool {
+		return classOf(&p.Lag) != lastBlock || p.coastsOnSnapshot()
+	}, simulated("a snapshot older than the last visit of its prompt")},
 }
+
+// simulated returns the reason of what the simulator alone knows.
+func simulated(what string) scope.Reason { return scope.NotPredicted.Because(what) }
 
 func reused(p *Params) bool { return p.Samples == option.Reused }
 
@@ -259,6 +239,12 @@ func clipsOnTheWay(p *Params) bool {
 		!linear.NewLag(&p.Lag).OnPolicy()
 }
 
+// manyValues reports whether rewards take more than two values.
+func manyValues(p *Params) bool {
+	success, _ := group.TwoValued(p.Arms)
+	return success == nil
+}
+
 func clips(p *Params) bool { return !p.NeverClipped(0) }
 
 // notTwoArms reports whether a share of lost runs, derived for a better and a worse arm, has no
@@ -270,8 +256,7 @@ func notTwoArms(p *Params) bool {
 // noLoneSample reports whether the law of the advantage of a lone sample of an arm in a group is
 // not known, or is not all that moves the policy.
 func noLoneSample(p *Params) bool {
-	success, _ := group.TwoValued(p.Arms)
-	return success == nil || adam(p) || p.KL.OfReward() || p.Filter != option.KeepAll ||
+	return manyValues(p) || adam(p) || p.KL.OfReward() || p.Filter != option.KeepAll ||
 		p.Advantage.Scale.OfStep() || p.Advantage.BinaryOnly()
 }
 
@@ -308,12 +293,11 @@ func SucceedOrFail(p *Params) bool {
 // displacement, where the numbers of samples by sign are not known: they are for rewards of two
 // values only.
 func signedWeights(p *Params) bool {
-	success, _ := group.TwoValued(p.Arms)
-	return weight.Signed(&p.Importance) && p.GroupSize != option.Infinite && success == nil
+	return weight.Signed(&p.Importance) && p.GroupSize != option.Infinite && manyValues(p)
 }
 
 // manyValued is the reason of rewards of many values whose expansion in 1/G does not hold.
-var manyValued = scope.NotPredicted.Because(
+var manyValued = simulated(
 	"the std scale of rewards with the KL in them, and of more than two values in groups below 8")
 
 // leastExpanded is the least size of a group whose rewards of many values are predicted with the
@@ -322,9 +306,8 @@ const leastExpanded = 8
 
 // expands reports whether the force of a group is known to first order in 1/G only.
 func expands(p *Params) bool {
-	success, _ := group.TwoValued(p.Arms)
 	return p.GroupSize != option.Infinite && p.Advantage.Scale == option.StdScale &&
-		(success == nil || p.KL.OfReward())
+		(manyValues(p) || p.KL.OfReward())
 }
 
 // NotDerived returns the reason why the theory has no answer to the questions, none where it may.
@@ -332,7 +315,7 @@ func (p *Params) NotDerived(all ...Question) scope.Reason {
 	class := classOf(&p.Lag)
 	for _, of := range all {
 		for i := range domains {
-			if row := &domains[i]; row.of == of && row.lags&class != 0 &&
+			if row := &domains[i]; row.of&of != 0 && row.lags&class != 0 &&
 				(row.option == nil || row.option(p)) {
 				if row.because.Is(scope.NormClips) {
 					return p.Clipped(math.Inf(1))
