@@ -15,11 +15,13 @@ type row struct {
 	weight func(imp *option.Importance, ratio, old float64) (up, down float64)
 	// slope returns s^± = dw^±/dρ at ρ = 1.
 	slope func(imp *option.Importance) (up, down float64)
+	// most returns a bound of w^± of an arm with a ratio from low to high and the given π_old.
+	most func(imp *option.Importance, low, high, old float64) float64
 	// signed reports whether w⁺ and w⁻ differ at any distance from ρ = 1; nil: they do not.
 	signed func(imp *option.Importance) bool
 	// bands returns where w^± is ρ, for an arm of the given probability; nil: w^± is smooth.
 	bands func(imp *option.Importance, prob float64) (up, down Band)
-	// scale returns the change of ρ over which a smooth weight bends; nil: one of order 1.
+	// scale returns the change of ρ over which a smooth weight bends; nil: it does not.
 	scale func(imp *option.Importance) float64
 }
 
@@ -58,6 +60,10 @@ func banded(bands func(imp *option.Importance, prob float64) (up, down Band)) ro
 			return above.of(ratio), below.of(ratio)
 		},
 		slope: func(*option.Importance) (up, down float64) { return 1, 1 },
+		most: func(imp *option.Importance, low, high, old float64) float64 {
+			up, down := bands(imp, old)
+			return max(up.most(low, high), down.most(low, high))
+		},
 		bands: bands,
 	}
 }
@@ -67,10 +73,12 @@ var weightings = [...]row{
 	option.NoImportance: {
 		weight: func(*option.Importance, float64, float64) (up, down float64) { return 1, 1 },
 		slope:  func(*option.Importance) (up, down float64) { return 0, 0 },
+		most:   func(*option.Importance, float64, float64, float64) float64 { return 1 },
 	},
 	option.Ratio: {
 		weight: func(_ *option.Importance, ratio, _ float64) (up, down float64) { return ratio, ratio },
 		slope:  func(*option.Importance) (up, down float64) { return 1, 1 },
+		most:   mostRatio,
 	},
 	option.Clip: banded(func(imp *option.Importance, _ float64) (up, down Band) {
 		return Band{math.Inf(1), imp.ClipHigh, false}, Band{imp.ClipLow, math.Inf(1), false}
@@ -101,6 +109,7 @@ var weightings = [...]row{
 			return of(imp.Temperature.Positive), of(imp.Temperature.Negative)
 		},
 		slope:  func(*option.Importance) (up, down float64) { return 1, 1 },
+		most:   mostRatio, // w ≤ ρ
 		signed: func(imp *option.Importance) bool { return imp.Temperature.Positive != imp.Temperature.Negative },
 		scale: func(imp *option.Importance) float64 {
 			return 1 / max(imp.Temperature.Positive, imp.Temperature.Negative, 1)
@@ -108,14 +117,13 @@ var weightings = [...]row{
 	},
 	option.VESPO: {
 		weight: func(imp *option.Importance, ratio, _ float64) (up, down float64) {
-			of := func(k, lambda float64) float64 {
-				return fp.MathExp(min(k*math.Log(ratio)-lambda*(min(ratio, 1e300)-1), 500))
-			}
-			return of(imp.Power.Positive, imp.Decay.Positive), of(imp.Power.Negative, imp.Decay.Negative)
+			return vespo(ratio, imp.Power.Positive, imp.Decay.Positive),
+				vespo(ratio, imp.Power.Negative, imp.Decay.Negative)
 		},
 		slope: func(imp *option.Importance) (up, down float64) {
 			return imp.Power.Positive - imp.Decay.Positive, imp.Power.Negative - imp.Decay.Negative
 		},
+		most: mostVESPO,
 		signed: func(imp *option.Importance) bool {
 			return imp.Power.Positive != imp.Power.Negative || imp.Decay.Positive != imp.Decay.Negative
 		},
@@ -128,6 +136,27 @@ var weightings = [...]row{
 	}),
 }
 
+func mostRatio(_ *option.Importance, _, high, _ float64) float64 { return high }
+
+// vespo returns VESPO's weight ρ^k e^{λ(1−ρ)} for one sign.
+func vespo(ratio, k, lambda float64) float64 {
+	return fp.MathExp(min(k*math.Log(ratio)-lambda*(min(ratio, 1e300)-1), 500))
+}
+
+// mostVESPO is the most of its weights, which are largest at k/λ.
+func mostVESPO(imp *option.Importance, low, high, _ float64) (most float64) {
+	for _, peak := range [3]float64{
+		imp.Power.Positive / imp.Decay.Positive, imp.Power.Negative / imp.Decay.Negative, 0,
+	} {
+		if !math.IsNaN(peak) {
+			at := min(max(peak, low), high)
+			most = max(most, vespo(at, imp.Power.Positive, imp.Decay.Positive),
+				vespo(at, imp.Power.Negative, imp.Decay.Negative))
+		}
+	}
+	return most
+}
+
 // At returns w⁺ and w⁻ of an arm with the ratio ρ and the given π_old.
 func At(imp *option.Importance, ratio, old float64) (up, down float64) {
 	return weightings[imp.Mode].weight(imp, ratio, old)
@@ -135,22 +164,7 @@ func At(imp *option.Importance, ratio, old float64) (up, down float64) {
 
 // Most returns a bound of w⁺ and w⁻ of an arm with a ratio from low to high and the given π_old.
 func Most(imp *option.Importance, low, high, old float64) float64 {
-	switch up, down, ok := Bands(imp, old); {
-	case ok:
-		return max(up.most(low, high), down.most(low, high))
-	case imp.Mode == option.NoImportance:
-		return 1
-	case imp.Mode == option.VESPO: // ρ^k e^{λ(1−ρ)} is largest at k/λ
-		most := 0.0
-		for _, peak := range []float64{imp.Power.Positive / imp.Decay.Positive, imp.Power.Negative / imp.Decay.Negative, 0} {
-			if !math.IsNaN(peak) {
-				up, down := At(imp, min(max(peak, low), high), old)
-				most = max(most, up, down)
-			}
-		}
-		return most
-	}
-	return high // w ≤ ρ
+	return weightings[imp.Mode].most(imp, low, high, old)
 }
 
 // Slopes returns s^± = dw^±/dρ at ρ = 1.
