@@ -26,11 +26,10 @@ const maxLimited = 256
 // and the law of the cut force is known, else 0. That is so for two arms with rewards of
 // two values and one group a step, all of which count.
 func (p *Params) cutForce() float64 {
-	success, _ := group.TwoValued(p.Arms)
 	switch {
 	case p.Optimizer.MaxNorm == 0 || p.GroupSize == option.Infinite ||
 		p.Importance.Mode == option.NoImportance && p.largestForce() <= p.Optimizer.MaxNorm:
-	case len(p.Arms) != 2 || success == nil || p.GroupsPerStep != 1 || p.GroupSize > maxLimited:
+	case len(p.Arms) != 2 || manyValues(p) || p.GroupsPerStep != 1 || p.GroupSize > maxLimited:
 	case p.Filter == option.Drop || p.Advantage.Baseline == option.RunningMean || p.KL.OfReward() ||
 		len(p.Prompts.First) > 0 || p.Samples == option.Reused:
 	default:
@@ -136,14 +135,12 @@ func (p *Params) largestForce() float64 {
 		steps *= float64(lag.Span()-1) / float64(lag.Span())
 	}
 	most := func(n float64) float64 {
-		ratio := fp.MathExp(steps * n / (1 - p.Optimizer.Momentum))
-		return reward*weight.Most(&p.Importance, 1/ratio, ratio, math.SmallestNonzeroFloat64) + rest
-	}
-	if p.Optimizer.Kind == option.Adam {
-		most = func(float64) float64 {
-			ratio := fp.MathExp(math.Sqrt2 * steps * largestAdamStep(&p.Optimizer))
-			return reward*weight.Most(&p.Importance, 1/ratio, ratio, math.SmallestNonzeroFloat64) + rest
+		moved := steps * n / (1 - p.Optimizer.Momentum)
+		if p.Optimizer.Kind == option.Adam {
+			moved = math.Sqrt2 * steps * largestAdamStep(&p.Optimizer)
 		}
+		ratio := fp.MathExp(moved)
+		return reward*weight.Most(&p.Importance, 1/ratio, ratio, math.SmallestNonzeroFloat64) + rest
 	}
 	for n, rounds := reward+rest, 0; rounds < 1000; rounds++ {
 		switch next := most(n); {
@@ -178,30 +175,21 @@ func largestAdamStep(o *option.Optimizer) float64 {
 // times the sum of its positive or of its negative entries at most, of which one has samples of one
 // sign alone.
 func (p *Params) AdvantageBound(shift []float64, deviations float64) float64 {
-	most := 1.0
-	switch scale := p.Advantage.Scale; {
-	case p.Advantage.Baseline.Given():
-		most = 2
-	case p.Advantage.Baseline > option.LeaveOneOut, scale == option.OthersStd:
-		return math.Inf(1)
-	case scale == option.MeanScale, scale == option.BatchMean:
-		most = 2
-	case scale == option.NoScale && p.KL.OfReward() && shift == nil:
-		return math.Inf(1)
-	case scale == option.NoScale:
-		low, high := math.Inf(1), math.Inf(-1)
-		for a, arm := range p.Arms {
-			below, above, ok := group.Support(arm)
-			if !ok {
-				below, above = arm.Mean-deviations*arm.Std, arm.Mean+deviations*arm.Std
-			}
-			if shift != nil {
-				below, above = below+shift[a], above+shift[a]
-			}
-			low, high = min(low, below), max(high, above)
+	low, high := math.Inf(1), math.Inf(-1)
+	for a, arm := range p.Arms {
+		below, above, ok := group.Support(arm)
+		switch {
+		case p.KL.OfReward() && shift == nil:
+			below, above = math.Inf(-1), math.Inf(1)
+		case !ok:
+			below, above = arm.Mean-deviations*arm.Std, arm.Mean+deviations*arm.Std
 		}
-		most = (high - low) / 2
+		if shift != nil {
+			below, above = below+shift[a], above+shift[a]
+		}
+		low, high = min(low, below), max(high, above)
 	}
+	most := group.MostAdvantage(&p.Advantage, high-low)
 	if p.GroupSize == option.Infinite {
 		return most
 	}

@@ -13,6 +13,7 @@ import (
 type scaling struct {
 	inverse func(c *Counts, share, rest float64) float64
 	byCount func(c *Counts, s int) (up, down float64) // 0 < s < G successes; nil: inverse·(r_i − r̄)
+	most    func(span float64) float64                // MostAdvantage of a mean baseline
 
 	// slope returns d inverse/dR, given inverse, which is φ′ at G = ∞. atInfinity is the scale that
 	// this one becomes where all groups have the same rewards.
@@ -25,30 +26,48 @@ type scaling struct {
 
 // scalings is the table, by Scale.
 var scalings = [...]scaling{
-	option.StdScale: {inverse: overDeviation, slope: deviationSlope, atInfinity: option.StdScale},
+	option.StdScale: {inverse: overStd, slope: stdSlope, atInfinity: option.StdScale, most: one},
 	option.NoScale: {
+		most:       func(span float64) float64 { return span / 2 },
 		inverse:    func(c *Counts, _, _ float64) float64 { return c.span },
 		slope:      func(*Counts, float64, float64, float64) float64 { return 0 },
 		atInfinity: option.NoScale,
 	},
-	option.BatchStd:  {inverse: overDeviation, atInfinity: option.StdScale, form: newOfStep},
-	option.OthersStd: {inverse: overDeviation, atInfinity: option.StdScale, byCount: overOthers},
+	option.BatchStd:  {inverse: overStd, atInfinity: option.StdScale, form: newOfStep, most: one},
+	option.OthersStd: {inverse: overStd, atInfinity: option.StdScale, byCount: overOthers, most: unknown},
 	option.MeanScale: {
-		inverse: overMean, slope: meanSlope, atInfinity: option.MeanScale,
+		inverse: overMean, slope: meanSlope, atInfinity: option.MeanScale, most: two,
 		byCount: func(c *Counts, s int) (up, down float64) {
 			return (c.size - float64(s)) / c.size / (float64(s) / c.size), -1
 		},
 	},
-	option.PooledStd: {inverse: overDeviation, atInfinity: option.StdScale, form: newPooled},
-	option.BatchMean: {inverse: overMean, atInfinity: option.MeanScale, form: newOfStep},
+	option.PooledStd: {inverse: overStd, atInfinity: option.StdScale, form: newPooled, most: one},
+	option.BatchMean: {inverse: overMean, atInfinity: option.MeanScale, form: newOfStep, most: two},
 }
 
-// overDeviation returns 1/(s + ε/span), s = √(R(1−R)) times the correction of the sample deviation.
-func overDeviation(c *Counts, share, rest float64) float64 {
+// Bounds that do not depend on the range of the rewards.
+func one(float64) float64     { return 1 }
+func two(float64) float64     { return 2 }
+func unknown(float64) float64 { return math.Inf(1) }
+
+// MostAdvantage returns a bound of the mean modulus of the advantages of a large group where they
+// add to 0, else of twice that of one sign. Rewards have the given range. +Inf: none is known.
+func MostAdvantage(adv *option.Advantage, span float64) float64 {
+	switch {
+	case adv.Baseline.Given():
+		return 2
+	case adv.Baseline == option.SecondBest:
+		return math.Inf(1)
+	}
+	return scalings[adv.Scale].most(span)
+}
+
+// overStd returns 1/(s + ε/span), s = √(R(1−R)) times the correction of the sample deviation.
+func overStd(c *Counts, share, rest float64) float64 {
 	return 1 / (c.deviation*math.Sqrt(share*rest) + c.e.Advantage.Epsilon/c.span)
 }
 
-func deviationSlope(_ *Counts, share, rest, inverse float64) float64 {
+func stdSlope(_ *Counts, share, rest, inverse float64) float64 {
 	return -inverse * inverse * (rest - share) / (2 * math.Sqrt(share*rest))
 }
 
