@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"grposim/option"
+	"grposim/rom/weight"
 )
 
 // Expanded is the law of a group of any rewards, to first order in 1/G; without scale and clip it
@@ -16,7 +17,7 @@ func NewExpanded(arms []option.Arm, e *option.Estimator, s *Samples) *Expanded {
 }
 
 func (l *Expanded) Factored() bool { return l.e.Advantage.Scale == option.NoScale }
-func (l *Expanded) Exact() bool    { return l.Factored() && !l.bySign() }
+func (l *Expanded) Exact() bool    { return l.Factored() && !weight.BySign(&l.e.Importance) }
 
 // LeftOut has with the std scale the relative variance of a group's variance, (μ_4/s⁴ − 1)/G, and at
 // least 1/G. A lone sample x changes that variance too: the next term of its force is ⅜x⁵/(G²s⁵),
@@ -39,7 +40,9 @@ func (l *Expanded) LeftOut() (mean, noise float64) {
 		arms := len(l.arms)
 		alone, pairs := Square(arms), Square(arms)
 		l.Covariance(alone, Square(arms), nil)
-		l.addPairs(pairs)
+		variance := l.moments()[2]
+		f, _, _ := l.generalScale(variance)
+		l.addPairs(pairs, l.weighted(1), l.weighted(0), f, variance)
 		single, both := 0.0, 0.0
 		for a := range arms {
 			single += alone[a][a]
@@ -70,7 +73,21 @@ func (l *Expanded) Stiffness(fresh, stale [][]float64) (known bool) {
 	return l.Factored() && l.base.Stiffness(fresh, stale)
 }
 
-func (l *Expanded) Mean(dst []float64) { l.perGroup(dst, l.Response) }
+func (l *Expanded) Mean(dst []float64) {
+	l.Response(dst)
+	for a, old := range l.Old {
+		dst[a] *= old
+	}
+}
+
+// weighted returns E[w x^j] of every arm.
+func (l *Expanded) weighted(j int) []float64 {
+	means := make([]float64, len(l.arms))
+	for a := range means {
+		means[a] = l.states[a].weighted(j, l.Up[a], l.Down[a])
+	}
+	return means
+}
 
 // moments returns those of x of order 2 to 4, E x^j.
 func (l *Expanded) moments() (mu [5]float64) {
@@ -96,14 +113,11 @@ func (l *Expanded) Response(dst []float64) {
 	mean := l.prepare()
 	mu := l.moments()
 	f, slope, curvature := l.generalScale(mu[2])
-	for a := range dst {
-		s, up, down := &l.states[a], l.Up[a], l.Down[a]
-		x := s.weighted(1, up, down)
-		y := s.weighted(0, up, down)
-		cov := s.weighted(3, up, down) - mu[2]*x
-		order := slope*(cov-mu[2]*x-mu[3]*y) + 0.5*curvature*(mu[4]-mu[2]*mu[2])*x
+	y, cube := l.weighted(0), l.weighted(3)
+	for a, x := range l.weighted(1) {
+		order := slope*(cube[a]-mu[2]*x-mu[2]*x-mu[3]*y[a]) + 0.5*curvature*(mu[4]-mu[2]*mu[2])*x
 		dst[a] = l.baseline * (f*x*(1-1/l.size) + order/l.size)
-		if up != down {
+		if up, down := l.Up[a], l.Down[a]; up != down {
 			dst[a] += l.baseline * f * (up - down) * blur(l.arms[a], mean, math.Sqrt(mu[2]/l.size))
 		}
 	}
@@ -127,48 +141,35 @@ func (l *Expanded) Covariance(reward, cross, _ [][]float64) {
 	arms := len(l.arms)
 	mu := l.moments()
 	f, slope, _ := l.generalScale(mu[2])
-	x, y := make([]float64, arms), make([]float64, arms)
-	// ψ is the sum of an entry for the sample's own arm and of x² and x times
-	// fixed vectors. E[·; a] is the expectation over samples of arm a.
-	own2 := make([]float64, arms)   // E[(F w x)²; a]
-	ownSq := make([]float64, arms)  // E[F w x · x²; a]
-	ownLin := make([]float64, arms) // E[F w x · x; a]
-	kOwn := make([]float64, arms)   // E[κ F w x; a]
-	kSq := make([]float64, arms)    // E[κ x²; a]
-	kLin := make([]float64, arms)   // E[κ x; a]
-	mean := make([]float64, arms)   // E[ψ^R]
-	kMean := make([]float64, arms)  // E[κ; a]
+	line, none, square, cube := l.weighted(1), l.weighted(0), l.weighted(2), l.weighted(3)
+	// ψ is the sum of an entry for the sample's own arm, of x² t and of −x y. E[·; a] is the
+	// expectation over samples of arm a.
+	type part struct {
+		x, t, y, mean float64 // X, F′X, FY and E[ψ^R]
+		square, line  float64 // E[F w x · x²; a] and E[F w x · x; a]
+	}
+	parts := make([]part, arms)
 	for a, old := range l.Old {
-		s, up, down, k := &l.states[a], l.Up[a], l.Down[a], l.Kappa[a]
-		x[a] = old * s.weighted(1, up, down)
-		y[a] = f * old * s.weighted(0, up, down)
-		own2[a] = f * f * old * s.weighted(2, up*up, down*down)
-		ownSq[a] = f * old * s.weighted(3, up, down)
-		ownLin[a] = f * old * s.weighted(2, up, down)
-		kOwn[a] = k * f * x[a]
-		kSq[a] = k * old * s.full(2)
-		kLin[a] = k * old * s.full(1)
-		kMean[a] = k * old
+		x := old * line[a]
+		parts[a] = part{x, slope * x, f * old * none[a], f*x + slope*x*mu[2],
+			f * old * cube[a], f * old * square[a]}
 	}
-	for a := range mean {
-		mean[a] = f*x[a] + slope*x[a]*mu[2]
-	}
-	for a := range arms {
-		ta := slope * x[a]
-		for b := range arms {
-			tb := slope * x[b]
-			v := ownSq[a]*tb + ta*ownSq[b] - ownLin[a]*y[b] - y[a]*ownLin[b] +
-				ta*tb*mu[4] - mu[3]*(ta*y[b]+y[a]*tb) + mu[2]*y[a]*y[b]
-			reward[a][b] = v - mean[a]*mean[b]
-			cross[a][b] = ta*kSq[b] - y[a]*kLin[b] - mean[a]*kMean[b]
+	for a, p := range parts {
+		for b, q := range parts {
+			v := p.square*q.t + p.t*q.square - p.line*q.y - p.y*q.line +
+				p.t*q.t*mu[4] - mu[3]*(p.t*q.y+p.y*q.t) + mu[2]*p.y*q.y
+			reward[a][b] = v - p.mean*q.mean
+			s, kappa := &l.states[b], l.Kappa[b]*l.Old[b]
+			cross[a][b] = p.t*(kappa*s.full(2)) - p.y*(kappa*s.full(1)) - p.mean*kappa
 		}
-		reward[a][a] += own2[a]
-		cross[a][a] += kOwn[a]
+		up, down := l.Up[a], l.Down[a]
+		reward[a][a] += f * f * l.Old[a] * l.states[a].weighted(2, up*up, down*down)
+		cross[a][a] += l.Kappa[a] * f * p.x
 	}
 	factor := l.baseline
 	if l.e.Advantage.Scale == option.NoScale && !l.Clipped() {
 		factor *= 1 - 1/l.size
-		l.addPairs(reward)
+		l.addPairs(reward, line, none, f, mu[2])
 	}
 	for a := range arms {
 		for b := range arms {
@@ -182,18 +183,13 @@ func (l *Expanded) Covariance(reward, cross, _ [][]float64) {
 //
 //	(Cov(u_a, u_b) s² + X_a X_b)/(G − 1),
 //
-// times F². Without a scale it is exact; std shrinks it, by up to ¼, as it varies with the pairs.
-func (l *Expanded) addPairs(reward [][]float64) {
-	mu := l.moments()
-	f, _, _ := l.generalScale(mu[2])
+// times F². x and y are E[w x] and E[w] of every arm. Without a scale it is exact; std shrinks it,
+// by up to ¼, as it varies with the pairs.
+func (l *Expanded) addPairs(reward [][]float64, x, y []float64, f, variance float64) {
 	for a, old := range l.Old {
-		up, down := l.Up[a], l.Down[a]
-		x, y := l.states[a].weighted(1, up, down), l.states[a].weighted(0, up, down)
 		for b, other := range l.Old {
-			up, down := l.Up[b], l.Down[b]
-			xb, yb := l.states[b].weighted(1, up, down), l.states[b].weighted(0, up, down)
-			reward[a][b] += f * f * old * other * (x*xb - y*yb*mu[2]) / (l.size - 1)
+			reward[a][b] += f * f * old * other * (x[a]*x[b] - y[a]*y[b]*variance) / (l.size - 1)
 		}
-		reward[a][a] += f * f * old * up * up * mu[2] / (l.size - 1)
+		reward[a][a] += f * f * old * l.Up[a] * l.Up[a] * variance / (l.size - 1)
 	}
 }

@@ -20,7 +20,6 @@ import (
 
 	"grposim/fp"
 	"grposim/option"
-	"grposim/rom/weight"
 )
 
 // Samples holds the policy that draws the samples of a group and their weights, one entry per arm.
@@ -188,11 +187,15 @@ func (b *base) listed() []take {
 	return b.takes
 }
 
-func (b *base) Unevenness(probs []float64) float64 {
+func (b *base) Unevenness(probs []float64) float64 { return b.uneven(b.EqualRewards(probs)) }
+
+// uneven is Unevenness of groups whose rewards are equal with the given probability, else uneven
+// alike.
+func (b *base) uneven(equal float64) float64 {
 	if b.e.Filter == option.Redraw {
 		return 1
 	}
-	return 1 / (1 - b.EqualRewards(probs))
+	return 1 / (1 - equal)
 }
 
 func (b *base) EqualRewards(probs []float64) float64 { return b.equal(b.Values(probs)) }
@@ -226,22 +229,11 @@ func (b *base) Leading() float64 {
 	return f
 }
 
-// bySign reports whether samples of positive and of negative advantage can have different weights.
-func (b *base) bySign() bool { return weight.BySign(&b.e.Importance) }
-
 // perSample writes the Response of a law of the given Mean.
 func (b *base) perSample(dst []float64, mean func(dst []float64)) {
 	mean(dst)
 	for a, old := range b.Old {
 		dst[a] /= old
-	}
-}
-
-// perGroup writes the Mean of a law of the given Response.
-func (b *base) perGroup(dst []float64, response func(dst []float64)) {
-	response(dst)
-	for a, old := range b.Old {
-		dst[a] *= old
 	}
 }
 
@@ -355,10 +347,5 @@ func Square(n int) [][]float64 { return Zeros(n, n) }
 
 // Zeros returns a matrix of zeros.
 func Zeros(rows, columns int) [][]float64 {
-	m := make([][]float64, rows)
-	data := make([]float64, rows*columns)
-	for i := range m {
-		m[i] = data[i*columns : (i+1)*columns]
-	}
-	return m
+	return slices.Collect(slices.Chunk(make([]float64, rows*columns), columns))
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"grposim/option"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Prompts is the law of a group of one of C prompts with one policy, each with rewards of two
@@ -39,12 +41,7 @@ func (l *Prompts) EqualRewards(probs []float64) float64 {
 	return l.equal(l.Values(probs)) / l.Prompts()
 }
 
-func (l *Prompts) Unevenness(probs []float64) float64 {
-	if l.e.Filter == option.Redraw {
-		return 1
-	}
-	return 1 / (1 - l.EqualRewards(probs))
-}
+func (l *Prompts) Unevenness(probs []float64) float64 { return l.uneven(l.EqualRewards(probs)) }
 
 func (l *Prompts) Reach(pull float64) float64 {
 	if l.e.Filter != option.KeepAll {
@@ -75,9 +72,7 @@ func (l *Prompts) Mean(dst []float64) {
 	sum := make([]float64, len(dst))
 	for x, share := range l.shares() {
 		l.each[x].Mean(dst)
-		for a, v := range dst {
-			sum[a] += share * v
-		}
+		floats.AddScaled(sum, share, dst)
 	}
 	copy(dst, sum)
 }
@@ -100,17 +95,15 @@ func (l *Prompts) Covariance(reward, cross, _ [][]float64) {
 	for x, one := range l.each {
 		means[x] = make([]float64, arms)
 		one.Mean(means[x])
+		floats.AddScaled(mean, shares[x], means[x])
 		for a := range arms {
-			mean[a] += shares[x] * means[x][a]
 			clear(reward[a])
 			clear(cross[a])
 		}
 		one.Covariance(reward, cross, nil) // no third: no sampled gradient is of redrawn groups
 		for a := range arms {
-			for b := range arms {
-				sums[0][a][b] += shares[x] * reward[a][b]
-				sums[1][a][b] += shares[x] * cross[a][b]
-			}
+			floats.AddScaled(sums[0][a], shares[x], reward[a])
+			floats.AddScaled(sums[1][a], shares[x], cross[a])
 		}
 	}
 	for a := range arms {
