@@ -27,7 +27,8 @@ type Dynamics struct {
 func (r *Range) Dynamics(p *Point, update linear.Update) *Dynamics {
 	each := 1 / float64(r.contexts)
 	system := &linear.System{
-		Fresh: r.Reduced(p.Fresh, each), Stale: r.Reduced(p.Stale, each), Noise: r.Reduced(p.Noise, each*each), Update: update,
+		Fresh: r.Reduced(p.Fresh, each), Stale: r.Reduced(p.Stale, each),
+		Noise: r.Reduced(p.Noise, each*each), Update: update,
 	}
 	return newDynamics(r, system, r.onRange(p.Slope))
 }
@@ -45,8 +46,7 @@ func newDynamics(r *Range, system *linear.System, slope []float64) *Dynamics {
 func (d *Dynamics) OneNumber() *Dynamics {
 	system := *d.system
 	n := system.Dim()
-	system.Stale, system.Fresh = mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
-	system.Stale.Add(d.system.Fresh, d.system.Stale)
+	system.Stale, system.Fresh = linear.Sum(system.Fresh, system.Stale), mat.NewDense(n, n, nil)
 	return newDynamics(d.at, &system, d.slope)
 }
 
@@ -92,9 +92,7 @@ type Mode struct {
 // an estimate. Of a complex pair they are what linear.Eigenvectors gives.
 func (d *Dynamics) Modes() []Mode {
 	n := d.system.Dim()
-	var total mat.Dense
-	total.Add(d.system.Fresh, d.system.Stale)
-	_, right, left := linear.Eigenvectors(&total)
+	_, right, left := linear.Eigenvectors(linear.Sum(d.system.Fresh, d.system.Stale))
 	all := make([]Mode, n)
 	for k := range all {
 		r, l := mat.Col(nil, k, right), mat.Col(nil, k, left)

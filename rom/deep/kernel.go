@@ -95,12 +95,6 @@ func (r *Range) symmetrize(rows *mat.Dense) {
 	}
 }
 
-// Rank returns r, the number of directions of weight space that move logits.
-func (r *Range) Rank() int {
-	_, rank := r.lift.Dims()
-	return rank
-}
-
 // spread writes Qx, of C·A entries.
 func (r *Range) spread(dst, x []float64) { r.perContext(dst, x, r.center) }
 

@@ -34,7 +34,8 @@ func (d *Dynamics) Law(modes []Mode, over Window) (*Law, error) {
 	for i := range modes {
 		own, ok := modes[i].alone().Law()
 		if !ok {
-			return nil, fmt.Errorf("mode %d, λ = %v, has no stationary law at η = %v", i, modes[i].Total(), modes[i].Rate)
+			return nil, fmt.Errorf("mode %d, λ = %v, has no stationary law at η = %v",
+				i, modes[i].Total(), modes[i].Rate)
 		}
 		setPair(amplitudes, own.Over(over.From, over.To), i, i)
 		for j := range i {
@@ -76,7 +77,8 @@ func setPair(all, of *mat.Dense, i, j int) {
 func correlatedPair(a, b *Mode, c float64) *linear.System {
 	size := max(c, -c)
 	return &linear.System{
-		Fresh: mat.NewDense(2, 2, []float64{a.Fresh, 0, 0, b.Fresh}), Stale: mat.NewDense(2, 2, []float64{a.Stale, 0, 0, b.Stale}),
+		Fresh: mat.NewDense(2, 2, []float64{a.Fresh, 0, 0, b.Fresh}),
+		Stale: mat.NewDense(2, 2, []float64{a.Stale, 0, 0, b.Stale}),
 		Noise: mat.NewDense(2, 2, []float64{size, c, c, size}), Update: a.Update,
 	}
 }
@@ -93,8 +95,7 @@ func (d *Dynamics) covectors(modes []Mode) [][]float64 {
 // mixedLaw solves the whole on the directions that Λ_f or Λ_s moves.
 func (d *Dynamics) mixedLaw(modes []Mode, over Window) (*Law, error) {
 	moving := movingDirections(d.system)
-	whole := *d.system
-	whole.Fresh, whole.Stale, whole.Noise = linear.Within(moving, whole.Fresh), linear.Within(moving, whole.Stale), linear.Within(moving, whole.Noise)
+	whole := d.system.Within(moving)
 	own, ok := whole.Law()
 	if !ok {
 		return nil, fmt.Errorf("no stationary law at η = %v", whole.Rate)
@@ -112,19 +113,12 @@ func (d *Dynamics) mixedLaw(modes []Mode, over Window) (*Law, error) {
 // movingDirections returns an orthonormal basis, the columns, of the directions that are not
 // neutral. In these [Λ_f; Λ_s] has a singular value above linear.Negligible of the largest.
 func movingDirections(s *linear.System) *mat.Dense {
-	var both mat.Dense
-	both.Stack(s.Fresh, s.Stale)
-	var of mat.SVD
-	if !of.Factorize(&both, mat.SVDThin) {
-		panic("deep: the singular values of a stiffness do not converge")
-	}
-	values, count := of.Values(nil), 0
-	for _, x := range values {
-		if x > linear.Negligible*values[0] {
+	sizes, axes := s.Directions()
+	count := 0
+	for _, x := range sizes {
+		if x > linear.Negligible*sizes[0] {
 			count++
 		}
 	}
-	var v mat.Dense
-	of.VTo(&v)
-	return mat.DenseCopyOf(v.Slice(0, s.Dim(), 0, count))
+	return axes.Slice(0, s.Dim(), 0, count).(*mat.Dense)
 }

@@ -138,7 +138,7 @@ func TestNetworksFollow(t *testing.T) {
 			for _, lag := range []option.Lag{block(1), block(4), {Kind: option.Delay, Interval: 2}} {
 				what := fmt.Sprintf("%s, %s, %v %d", kind, name, lag.Kind, lag.Interval)
 				off := n.follow(r.Dynamics(n.point, update(rate, 0.5, lag)), lag, 12)
-				t.Logf("%s: rank %d, off by %.1e", what, r.Rank(), off)
+				t.Logf("%s: rank %d, off by %.1e", what, rank(r), off)
 				if !(off < 1e-4) {
 					t.Errorf("%s: the linear recursion is off by %v", what, off)
 				}

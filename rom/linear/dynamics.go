@@ -49,9 +49,8 @@ var Rounded = Tolerance{Mixing: 1e-9, Neutral: Negligible}
 // New returns the dynamics of a system and of relative modes with its optimizer and lag; nil where
 // a matrix is not finite.
 func New(whole *System, relatives []Relative, of Tolerance) *Dynamics {
-	var total mat.Dense
-	total.Add(whole.Fresh, whole.Stale)
-	if !Finite(whole.Fresh) || !Finite(whole.Stale) || !Finite(&total) || !Finite(whole.Noise) {
+	if !Finite(whole.Fresh) || !Finite(whole.Stale) || !Finite(Sum(whole.Fresh, whole.Stale)) ||
+		!Finite(whole.Noise) {
 		return nil
 	}
 	fresh, stale := Norm(whole.Fresh.RawMatrix().Data), Norm(whole.Stale.RawMatrix().Data)
@@ -111,14 +110,11 @@ func (m *Dynamics) leaveNeutral(share float64) {
 	for i := range m.Parts {
 		stiffest = max(stiffest, math.Abs(m.Parts[i].Fresh)+math.Abs(m.Parts[i].Stale))
 	}
-	var moving mat.SVD
+	var sizes []float64
+	var axes *mat.Dense
 	if m.Mixed {
-		var both mat.Dense
-		both.Stack(m.Whole.Fresh, m.Whole.Stale)
-		if !moving.Factorize(&both, mat.SVDThin) {
-			panic("linear: the singular values of a stiffness do not converge")
-		}
-		stiffest = max(stiffest, moving.Values(nil)[0])
+		sizes, axes = m.Whole.Directions()
+		stiffest = max(stiffest, sizes[0])
 	}
 	m.rounding = share * stiffest
 	for i := range m.Parts {
@@ -130,7 +126,7 @@ func (m *Dynamics) leaveNeutral(share float64) {
 		return
 	}
 	moved := 0
-	for _, x := range moving.Values(nil) {
+	for _, x := range sizes {
 		if x > m.rounding {
 			moved++
 		}
@@ -142,12 +138,29 @@ func (m *Dynamics) leaveNeutral(share float64) {
 	case 0:
 		m.Mixed = false
 	default:
-		var v mat.Dense
-		moving.VTo(&v)
-		kept, whole := v.Slice(0, n, 0, moved).(*mat.Dense), *m.Whole
-		whole.Fresh, whole.Stale, whole.Noise = Within(kept, whole.Fresh), Within(kept, whole.Stale), Within(kept, whole.Noise)
-		m.Whole = &whole
+		m.Whole = m.Whole.Within(axes.Slice(0, n, 0, moved).(*mat.Dense))
 	}
+}
+
+// Directions returns the singular values of [Λ_f; Λ_s], the largest first, and the orthonormal
+// directions of x that they belong to, the columns.
+func (s *System) Directions() (sizes []float64, axes *mat.Dense) {
+	var both mat.Dense
+	both.Stack(s.Fresh, s.Stale)
+	var of mat.SVD
+	if !of.Factorize(&both, mat.SVDThin) {
+		panic("linear: the singular values of a stiffness do not converge")
+	}
+	axes = new(mat.Dense)
+	of.VTo(axes)
+	return of.Values(nil), axes
+}
+
+// Within returns the system in the coordinates of the orthonormal columns of q alone.
+func (s *System) Within(q *mat.Dense) *System {
+	part := *s
+	part.Fresh, part.Stale, part.Noise = Within(q, s.Fresh), Within(q, s.Stale), Within(q, s.Noise)
+	return &part
 }
 
 // IsNeutral reports whether a part is a neutral direction, see leaveNeutral.

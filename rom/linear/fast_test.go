@@ -5,8 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // Skipping points before the rate falls finds the same maximum as a look at every point. So it does
@@ -111,26 +109,5 @@ func TestCriticalFrozenBlockAgainstEveryInterval(t *testing.T) {
 	}
 	if long < 50 {
 		t.Errorf("%d intervals are long", long)
-	}
-}
-
-// Rotate gives the bits of the plain sums, for all shapes of a matrix and numbers of entries.
-func TestRotateAgainstSums(t *testing.T) {
-	r := rand.New(rand.NewPCG(93, 94))
-	for range 300 {
-		rows, columns, rest := 1+r.IntN(5), 1+r.IntN(5), []int{1 + r.IntN(30), 100 + r.IntN(200)}[r.IntN(2)]
-		a, tensor := mat.NewDense(rows, columns, normals(r, rows*columns, 1)), normals(r, columns*rest, 1)
-		got := new(Rotator).Rotate(a, tensor, make([]float64, rows*rest))
-		for j := range rest {
-			for i := range rows {
-				sum := 0.0
-				for c := range columns {
-					sum += a.At(i, c) * tensor[c*rest+j]
-				}
-				if got[j*rows+i] != sum {
-					t.Fatalf("%d×%d, %d entries: %v, want %v", rows, columns, rest, got[j*rows+i], sum)
-				}
-			}
-		}
 	}
 }

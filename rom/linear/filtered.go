@@ -40,22 +40,19 @@ func (everyStep) next(k int) (keep, gain float64, from int) {
 }
 func (everyStep) multipliers(m *Mode) []complex128 { return m.spectrum() }
 
-func (everyStep) threshold(of Event, m *Mode) Threshold {
-	switch of {
-	case CriticalRate:
-		return m.circleCrossing()
-	case OnsetRate:
-		return m.lineEnd()
-	}
-	return Threshold{}
-}
+func (everyStep) threshold(of Event, m *Mode) Threshold { return rateOf(of, m) }
+func (everyStep) mixed(of Event, s *System) Threshold   { return rateOf(of, s) }
 
-func (everyStep) mixed(of Event, s *System) Threshold {
+// rateOf returns the threshold of an event in the learning rate, of one mode or of several.
+func rateOf(of Event, in interface {
+	circleCrossing() Threshold
+	lineEnd() Threshold
+}) Threshold {
 	switch of {
 	case CriticalRate:
-		return s.circleCrossing()
+		return in.circleCrossing()
 	case OnsetRate:
-		return s.lineEnd()
+		return in.lineEnd()
 	}
 	return Threshold{}
 }
@@ -130,21 +127,23 @@ func (m *Mode) drive(w float64) complex128 {
 // vanishes first, the onset is where a complex multiplier overtakes the real one.
 func (m *Mode) lineEnd() Threshold {
 	l := m.Lag.(filtered)
-	rate := func(z float64) float64 {
-		n := 1.0
-		if m.Method == option.Nesterov {
-			n = 1 + m.Momentum - m.Momentum/z
-		}
-		d := m.Fresh + m.Stale*l.onLine(z)
-		if d <= 0 {
-			return math.Inf(1)
-		}
-		return (1 - z) * (z - m.Momentum) / (z * n * d)
-	}
+	rate := func(z float64) float64 { return m.lineRate(z, m.Fresh+m.Stale*l.onLine(z)) }
 	if top := firstMaximum(rate, m.Momentum); top.Known {
 		return top
 	}
 	return m.overtaking()
+}
+
+// lineRate returns the η(z) of lineEnd for the stiffness d = λ_f + λ_s P(1/z); +Inf for d ≤ 0.
+func (u *Update) lineRate(z, d float64) float64 {
+	n := 1.0
+	if u.Method == option.Nesterov {
+		n = 1 + u.Momentum - u.Momentum/z
+	}
+	if d <= 0 {
+		return math.Inf(1)
+	}
+	return (1 - z) * (z - u.Momentum) / (z * n * d)
 }
 
 // overtaking returns the first learning rate, up to the critical one, at which
@@ -308,10 +307,6 @@ func (s *System) lineEnd() Threshold {
 	l := s.Lag.(filtered)
 	n := s.Dim()
 	rate := func(z float64) float64 {
-		gain := 1.0
-		if s.Method == option.Nesterov {
-			gain = 1 + s.Momentum - s.Momentum/z
-		}
 		force := mat.NewDense(n, n, nil)
 		force.Scale(l.onLine(z), s.Stale)
 		force.Add(force, s.Fresh)
@@ -323,10 +318,7 @@ func (s *System) lineEnd() Threshold {
 		for _, v := range values {
 			stiffest = max(stiffest, real(v))
 		}
-		if stiffest <= 0 {
-			return math.Inf(1)
-		}
-		return (1 - z) * (z - s.Momentum) / (z * gain * stiffest)
+		return s.lineRate(z, stiffest)
 	}
 	return firstMaximum(rate, s.Momentum)
 }

@@ -33,13 +33,10 @@ func Lyapunov(a, q *mat.Dense) (x *mat.Dense, ok bool) {
 		if last {
 			break
 		}
-		var next mat.Dense
-		next.Mul(factor, factor)
-		factor = &next
+		factor = product(factor, factor)
 	}
 	x = mat.DenseCopyOf(SymmetricPart(x)) // it is symmetric except for rounding
-	residual := Congruence(a, x)
-	residual.Add(residual, q)
+	residual := Sum(Congruence(a, x), q)
 	residual.Sub(x, residual)
 	miss := largest(residual)
 	return x, !math.IsNaN(miss) && miss <= 1e-9*largest(x)
@@ -138,7 +135,7 @@ func after(a, x, q *mat.Dense, steps int) passage {
 }
 
 // end returns the covariance after the steps.
-func (p *passage) end() *mat.Dense { return add(Congruence(p.power, p.x), p.noise) }
+func (p *passage) end() *mat.Dense { return Sum(Congruence(p.power, p.x), p.noise) }
 
 // MeanSquares returns E (r·(x, x_old))² averaged over the phases, for each row r of the given
 // matrix.
@@ -205,12 +202,10 @@ func (s *Law) entered(state *mat.Dense) *mat.Dense {
 // of the state before the step in each. Behind the state are reused samples. It is overwritten by
 // the next.
 func (s *Law) States(yield func(phase int, state *mat.Dense) bool) {
-	state := s.entered(s.refreshed(s.start))
-	data := state.RawMatrix().Data
-	space, by := make([]float64, len(data)), new(Rotator)
+	state, turned := s.entered(s.refreshed(s.start)), mat.DenseCopyOf(s.inside.T())
 	for k := 0; yield(k, state) && k+1 < s.Lag.Period(); k++ {
-		by.Rotate(s.inside, by.Rotate(s.inside, data, space), data)
-		floats.Add(data, s.fresh.RawMatrix().Data)
+		state.Mul(product(s.inside, state), turned)
+		state.Add(state, s.fresh)
 	}
 }
 
@@ -268,14 +263,11 @@ func (s *Law) aged() *mat.Dense {
 	n := s.Dim()
 	with := s.withMean()
 	joint := mat.NewDense(2*n, 2*n, nil)
-	for i := range n {
-		for j := range n {
-			joint.Set(i, j, s.start.At(i, j))
-			joint.Set(n+i, n+j, s.start.At(i, j))
-			joint.Set(n+i, j, with.At(i, j))
-			joint.Set(j, n+i, with.At(i, j))
-		}
-	}
+	block := func(i, j int) *mat.Dense { return joint.Slice(i, i+n, j, j+n).(*mat.Dense) }
+	block(0, 0).Copy(s.start)
+	block(n, n).Copy(s.start)
+	block(n, 0).Copy(with)
+	block(0, n).Copy(with.Slice(0, n, 0, n).T())
 	return joint
 }
 
@@ -286,9 +278,7 @@ func (s *Law) withMean() *mat.Dense {
 	with := mat.NewDense(n, size, nil)
 	for k, weight := range s.Lag.weights() {
 		for i := range n {
-			for j := range size {
-				with.Set(i, j, with.At(i, j)+weight*s.start.At(k*n+i, j))
-			}
+			floats.AddScaled(with.RawRowView(i), weight, s.start.RawRowView(k*n+i))
 		}
 	}
 	return with
@@ -303,9 +293,7 @@ func (s *Law) ageNoise() *mat.Dense {
 	spread.Copy(s.start.Slice(0, n, 0, n))
 	for k, weight := range s.Lag.weights() {
 		for i := range n {
-			for j := range n {
-				spread.Set(i, j, spread.At(i, j)-weight*with.At(i, k*n+j))
-			}
+			floats.AddScaled(spread.RawRowView(i), -weight, with.RawRowView(i)[k*n:(k+1)*n])
 		}
 	}
 	noise := Congruence(s.Stale, spread)

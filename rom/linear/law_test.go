@@ -120,7 +120,7 @@ func TestSumsOverAPeriod(t *testing.T) {
 				state, gathered := mat.DenseCopyOf(before), mat.NewDense(size, size, nil)
 				response := mat.DenseCopyOf(gamma)
 				for range period + 1 {
-					visit(add(state, gathered))
+					visit(Sum(state, gathered))
 					state = Congruence(a, state)
 					if samples == option.Reused {
 						gathered = Congruence(response, noise)
@@ -128,7 +128,7 @@ func TestSumsOverAPeriod(t *testing.T) {
 						next.Mul(a, response)
 						response.Add(&next, gamma)
 					} else {
-						gathered = add(Congruence(a, gathered), Congruence(gamma, noise))
+						gathered = Sum(Congruence(a, gathered), Congruence(gamma, noise))
 					}
 				}
 			}

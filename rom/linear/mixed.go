@@ -13,9 +13,7 @@ import (
 // off-diagonal entry that counts as rounding or noise.
 func (s *System) decouple(mixing float64) (parts []Mode, ok bool) {
 	n := s.Dim()
-	total := mat.NewDense(n, n, nil)
-	total.Add(s.Fresh, s.Stale)
-	_, right, left := Eigenvectors(total)
+	_, right, left := Eigenvectors(Sum(s.Fresh, s.Stale))
 	small := mixing * (Norm(s.Fresh.RawMatrix().Data) + Norm(s.Stale.RawMatrix().Data))
 	for k := range n {
 		scale := mat.Dot(left.ColView(k), right.ColView(k))
@@ -24,9 +22,7 @@ func (s *System) decouple(mixing float64) (parts []Mode, ok bool) {
 		}
 	}
 	diagonal := func(m *mat.Dense) *mat.Dense {
-		var half, out mat.Dense
-		half.Mul(left.T(), m)
-		out.Mul(&half, right)
+		out := product(product(left.T(), m), right)
 		for i := range n {
 			for j := range n {
 				if i != j && !(math.Abs(out.At(i, j)) <= small) {
@@ -34,7 +30,7 @@ func (s *System) decouple(mixing float64) (parts []Mode, ok bool) {
 				}
 			}
 		}
-		return &out
+		return out
 	}
 	fresh, stale := diagonal(s.Fresh), diagonal(s.Stale)
 	if fresh == nil || stale == nil {
@@ -52,8 +48,7 @@ func (s *System) decouple(mixing float64) (parts []Mode, ok bool) {
 func (s *System) mixedThreshold(of Event) Threshold {
 	if of != CriticalInterval && s.Lag.OnPolicy() {
 		total := *s
-		total.Fresh, total.Stale = mat.NewDense(s.Dim(), s.Dim(), nil), mat.NewDense(s.Dim(), s.Dim(), nil)
-		total.Fresh.Add(s.Fresh, s.Stale)
+		total.Fresh, total.Stale = Sum(s.Fresh, s.Stale), mat.NewDense(s.Dim(), s.Dim(), nil)
 		if parts, ok := total.decouple(Rounded.Mixing); ok {
 			least := Never
 			for i := range parts {

@@ -136,12 +136,7 @@ func (s *Law) missing(lacks *mat.Dense, places []int, from, to int) (earlier, la
 	factor, partial := s.Monodromy(), lacks // M^{2^i}, Σ_{r<2^i} M^r Σ M^rᵀ
 	for i := 0; counts[1]>>i > 0; i++ {
 		if i > 0 {
-			more := Congruence(factor, partial)
-			more.Add(more, partial)
-			partial = more
-			var next mat.Dense
-			next.Mul(factor, factor)
-			factor = &next
+			partial, factor = Sum(Congruence(factor, partial), partial), product(factor, factor)
 		}
 		for side, k := range counts {
 			at := &past[side]
@@ -150,10 +145,8 @@ func (s *Law) missing(lacks *mat.Dense, places []int, from, to int) (earlier, la
 			case at.power == nil:
 				at.sum, at.power = partial, factor
 			default:
-				at.sum = add(at.sum, Congruence(at.power, partial))
-				var next mat.Dense
-				next.Mul(at.power, factor)
-				at.power = &next
+				at.sum = Sum(at.sum, Congruence(at.power, partial))
+				at.power = product(at.power, factor)
 			}
 		}
 	}
@@ -172,9 +165,15 @@ func (s *Law) missing(lacks *mat.Dense, places []int, from, to int) (earlier, la
 	return missing[0], missing[1]
 }
 
-// add returns a + b.
-func add(a, b *mat.Dense) *mat.Dense {
+// Sum returns a + b.
+func Sum(a, b *mat.Dense) *mat.Dense {
 	var sum mat.Dense
 	sum.Add(a, b)
 	return &sum
+}
+
+func product(a, b mat.Matrix) *mat.Dense {
+	var out mat.Dense
+	out.Mul(a, b)
+	return &out
 }
