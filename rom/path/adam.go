@@ -121,9 +121,7 @@ func (s *adamState) policies(at []int) (mean []float64, cov [][]float64) {
 			for a := range arms {
 				block.SetRow(a, s.cov[from+a][to:to+arms])
 			}
-			var half, reduced mat.Dense
-			half.Mul(s.q.T(), block)
-			reduced.Mul(&half, s.q)
+			reduced := linear.Within(s.q, block)
 			for r := range n {
 				copy(cov[i*n+r][k*n:(k+1)*n], reduced.RawRowView(r))
 			}
@@ -155,11 +153,10 @@ func (s *adamState) moments(x []float64) (force, square []float64) {
 
 // derive returns the local force and its square for policies of this mean and covariance.
 func (s *adamState) derive(centre []float64, cov [][]float64) (l *adamLocal, growth float64) {
-	if l := s.local; l != nil && l.near(centre, cov) {
-		if around := trace(l.around); around > 0 {
-			return l, trace(cov) / around
+	if s.local != nil {
+		if growth, near := s.local.near(centre, cov); near {
+			return s.local, growth
 		}
-		return l, 1
 	}
 	arms, d := len(s.Arms), len(centre)
 	l = &adamLocal{
@@ -208,7 +205,7 @@ func (s *adamState) derive(centre []float64, cov [][]float64) (l *adamLocal, gro
 func (s *adamState) step(t int) {
 	arms := len(s.Arms)
 	if s.period > 1 && t%s.period == 0 {
-		s.store(3)
+		store(s.mean, s.cov, 3*arms, 0, arms) // the snapshot is the present policy
 	}
 	if s.lost {
 		return
@@ -235,7 +232,7 @@ func (s *adamState) step(t int) {
 	rate := RateAt(&s.Optimizer, t)
 	s.coast(local, rate)
 	if s.delay > 0 {
-		s.store(3 + t%s.delay)
+		store(s.mean, s.cov, (3+t%s.delay)*arms, 0, arms)
 	}
 	s.move(rate)
 }
@@ -271,19 +268,6 @@ func (s *adamState) followed(cov [][]float64) bool {
 		}
 	}
 	return true
-}
-
-// store makes a block of the state that of the present policy.
-func (s *adamState) store(block int) {
-	arms := len(s.Arms)
-	from, to := block*arms, (block+1)*arms
-	copy(s.mean[from:to], s.mean[:arms])
-	for a := range arms {
-		copy(s.cov[from+a], s.cov[a])
-	}
-	for _, row := range s.cov {
-		copy(row[from:to], row[:arms])
-	}
 }
 
 // average is the first half of a step: m and v take in the force and its square.

@@ -78,9 +78,7 @@ func Follow(p cell.Params, init []float64, steps int,
 		past.each(t, func(share float64, old []float64) {
 			m.Set(theta, old)
 			m.MeanForce(part)
-			for a, g := range part {
-				force[a] += share * g
-			}
+			floats.AddScaled(force, share, part)
 			if m.Running != nil {
 				mean += share * cell.Expected(p.Arms, m.Past.Probs)
 			}
@@ -93,9 +91,7 @@ func Follow(p cell.Params, init []float64, steps int,
 		}
 		if size := floats.Norm(force, 2); o.MaxNorm > 0 && size > o.MaxNorm &&
 			p.GroupSize == option.Infinite {
-			for a := range force {
-				force[a] *= o.MaxNorm / size
-			}
+			floats.Scale(o.MaxNorm/size, force)
 		}
 		rate := RateAt(o, t)
 		switch o.Kind {
@@ -257,9 +253,7 @@ func Deviations(p cell.Params, theta, start []float64) iter.Seq2[[]float64, []fl
 			clear(old)
 			past.store(t, x)
 			past.each(t, func(share float64, snapshot []float64) {
-				for a, y := range snapshot {
-					old[a] += share * y
-				}
+				floats.AddScaled(old, share, snapshot)
 			})
 			for a := range g {
 				g[a] = 0

@@ -142,7 +142,7 @@ func (s *spread) refreshes(t int) bool { return s.past.period > 1 && t%s.past.pe
 // step advances the spread from step t, where the mean field is at theta, to t+1.
 func (s *spread) step(t int, theta []float64) {
 	if s.refreshes(t) {
-		s.refresh()
+		store(s.mean, s.cov, 2*s.n, s.n, s.n) // the snapshot is the present policy
 	}
 	old := s.past.at(t, theta)
 	if s.lost {
@@ -159,15 +159,14 @@ func (s *spread) step(t int, theta []float64) {
 	s.advance(t, local, growth)
 }
 
-// refresh makes the snapshot the present policy.
-func (s *spread) refresh() {
-	n := s.n
-	copy(s.mean[2*n:3*n], s.mean[n:2*n])
+// store makes n coordinates of a normal law, those at to, the same as those at from.
+func store(mean []float64, cov [][]float64, to, from, n int) {
+	copy(mean[to:to+n], mean[from:from+n])
 	for i := range n {
-		copy(s.cov[2*n+i], s.cov[n+i])
+		copy(cov[to+i], cov[from+i])
 	}
-	for _, row := range s.cov {
-		copy(row[2*n:3*n], row[n:2*n])
+	for _, row := range cov {
+		copy(row[to:to+n], row[from:from+n])
 	}
 }
 
@@ -267,18 +266,12 @@ func (s *spread) force(t int, theta, old []float64) (local *localForce, growth f
 	if d > n {
 		centre = append(centre, linear.Reduce(s.q, old)...)
 	}
-	for i := range centre {
-		centre[i] += mean[i]
-	}
+	floats.Add(centre, mean)
 	if s.Running != nil {
 		centre = append(centre, *s.Running)
 	}
-	if s.local != nil && s.local.near(centre, cov) {
-		now, then := trace(cov), trace(s.local.around)
-		if then == 0 {
-			return s.local, 1
-		}
-		return s.local, now / then
+	if growth, near := s.local.near(centre, cov); near {
+		return s.local, growth
 	}
 	set := func(x []float64) { s.Set(s.moved(theta, x[:n]), s.moved(old, x[d-n:])) }
 	set(mean)
@@ -356,21 +349,17 @@ func trace(m [][]float64) (sum float64) {
 }
 
 // near reports whether the force computed for l may be used for a law with this centre
-// and covariance.
-func (l *localForce) near(centre []float64, cov [][]float64) bool {
-	if len(centre) != len(l.centre) {
-		return false
-	}
-	for i, x := range centre {
-		if math.Abs(x-l.centre[i]) > holdCentre {
-			return false
-		}
+// and covariance, and the factor of its bend; l may be nil.
+func (l *localForce) near(centre []float64, cov [][]float64) (growth float64, ok bool) {
+	if l == nil || len(centre) != len(l.centre) ||
+		floats.Distance(centre, l.centre, math.Inf(1)) > holdCentre {
+		return 0, false
 	}
 	now, then := trace(cov), trace(l.around)
 	if math.Abs(now-then) > max(holdSpread*then, holdGrowth) {
-		return false
+		return 0, false
 	}
-	growth := 1.0
+	growth = 1
 	if then > 0 {
 		growth = now / then
 	}
@@ -378,11 +367,11 @@ func (l *localForce) near(centre []float64, cov [][]float64) bool {
 		for j := range i + 1 {
 			scale := growth * math.Sqrt(l.around[i][i]*l.around[j][j])
 			if math.Abs(cov[i][j]-growth*l.around[i][j]) > holdShape*scale {
-				return false
+				return 0, false
 			}
 		}
 	}
-	return true
+	return growth, true
 }
 
 // moved returns logits displaced by x in reduced coordinates.
