@@ -93,22 +93,21 @@ func (f *Folded) Reached() []float64 {
 	all := f.fixedPoints()
 	if len(all) == 0 {
 		f.Because = scope.NotReached.Because()
-		if f.GroupSize == option.Infinite && f.Advantage.Scale == option.StdScale &&
-			f.Advantage.Epsilon == 0 && m.Counts != nil {
-			// φ → ∞ as the rewards become equal (docs/theory.md §3).
-			if critical := f.criticalPenalty(); !math.IsInf(critical, 1) {
-				f.Because = scope.NoPenalty.Because(
-					fmt.Sprintf(" at G = ∞ below the critical KL coefficient, %.2g", critical))
-			}
+		where := ""
+		switch {
+		case f.GroupSize == option.Infinite && f.Advantage.Scale == option.StdScale &&
+			f.Advantage.Epsilon == 0 && m.Counts != nil:
+			where = "at G = ∞" // φ → ∞ as the rewards become equal (docs/theory.md §3)
+		case f.Filter == option.Redraw && slices.Max(m.Counts.Success) == 1 &&
+			!(m.Resamples() && m.Restoring() > 0):
+			// φ/P → ∞ as all rewards become 1 (docs/theory-trainers.md §11.3)
+			where = "where groups of equal rewards are redrawn"
+		default:
+			return nil
 		}
-		if f.Filter == option.Redraw && slices.Max(m.Counts.Success) == 1 &&
-			!(m.Resamples() && m.Restoring() > 0) {
-			// φ/P → ∞ as all rewards become 1 (docs/theory-trainers.md §11.3).
-			if critical := f.criticalPenalty(); !math.IsInf(critical, 1) {
-				f.Because = scope.NoPenalty.Because(
-					fmt.Sprintf(" where groups of equal rewards are redrawn below the critical KL "+
-						"coefficient, %.2g", critical))
-			}
+		if critical := f.criticalPenalty(); !math.IsInf(critical, 1) {
+			f.Because = scope.NoPenalty.Because(
+				fmt.Sprintf(" %s below the critical KL coefficient, %.2g", where, critical))
 		}
 		return nil
 	}
@@ -238,7 +237,7 @@ func (f *Folded) fixedPoints() [][]float64 {
 	c := newCurve(m)
 	var all [][]float64
 	add := func(logits []float64) {
-		if !slices.ContainsFunc(all, func(other []float64) bool { return same(m, other, logits) }) {
+		if !slices.ContainsFunc(all, func(other []float64) bool { return same(other, logits) }) {
 			all = append(all, logits)
 		}
 	}
@@ -279,7 +278,7 @@ func (f *Folded) fixedPoints() [][]float64 {
 
 // same reports whether two solutions of Newton's method are the same fixed point:
 // their logits agree to 1e-6 up to a common shift.
-func same(m *force.Model, a, b []float64) bool {
+func same(a, b []float64) bool {
 	for i := range a {
 		if math.Abs(a[i]-b[i]-(a[0]-b[0])) > 1e-6 {
 			return false
@@ -512,9 +511,7 @@ func (f *Folded) Newton(m *force.Model, start []float64) (logits []float64, ok b
 		length := linear.Norm(step)
 		trial := slices.Clone(logits)
 		for scale := 1.0; ; scale /= 2 {
-			for a := range trial {
-				trial[a] = logits[a] + scale*step[a]
-			}
+			floats.AddScaledTo(trial, logits, scale, step)
 			if next := size(trial); next <= residual || length < 1e-9 {
 				residual = next
 				break
@@ -611,9 +608,7 @@ func (f *Folded) flow(m *force.Model, start []float64) (logits []float64, conver
 			h /= 2
 			continue
 		}
-		for a, x := range rest {
-			logits[a] = middle[a] + x
-		}
+		floats.AddTo(logits, middle, rest)
 		last = length
 		if h > 1e12 && length < 1e-10 {
 			break

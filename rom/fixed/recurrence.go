@@ -9,6 +9,8 @@ import (
 	"grposim/rom/force"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Refreshed returns the centred logits, one per arm, to which a block without end
@@ -36,9 +38,7 @@ func Refreshed(p cell.Params, old []float64) ([]float64, scope.Scope) {
 	for _, l := range logits {
 		mean += l / float64(len(logits))
 	}
-	for a := range logits {
-		logits[a] -= mean
-	}
+	floats.AddConst(-mean, logits)
 	if !linear.IsFinite(logits...) {
 		return nil, scope.Scope{Because: scope.BeyondRange.Because()}
 	}

@@ -9,6 +9,8 @@ import (
 	"grposim/rom/cell"
 	"grposim/rom/force"
 	"grposim/rom/linear"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // redrawnEnd is the log-odds of J up to which redrawnCurve varies, but for digits beyond those
@@ -58,12 +60,7 @@ func redrawnCurve(m *force.Model, s float64) (logs []float64, odds float64) {
 		}
 		slope[a] += m.Entropy * p
 	}
-	top := 0
-	for a, x := range from {
-		if x > from[top] {
-			top = a
-		}
-	}
+	top := floats.MaxIdx(from)
 	// Newton's method for log Σπ = 0, which is convex in C, from where top has π = 1: at
 	// C = from_top + x, or with k3, of which π_ref,top may be tiny, from_top + π_ref,top slope_top x.
 	logs, scratch := make([]float64, arms), make([]float64, arms)
