@@ -151,15 +151,8 @@ func (l *linearization) atRestUnderAdam(
 	if of&(Multipliers|StationaryLaw) == 0 {
 		return m // boundaries are those of first order
 	}
-	prediction.Neglected.Add(scope.SecondMoment, d.relativeError(l.averageError(o, 1/(1-o.Beta2))))
+	prediction.Neglected.Add(scope.SecondMoment, d.relativeError(l.averageError(o)))
 	return m
-}
-
-// missingUnderAdam returns the sizes of the linear dynamics where Adam's linear variance misses the
-// given share of itself.
-func (l *linearization) missingUnderAdam(
-	d *Dynamics, o option.Optimizer, missing float64) scope.Sizes {
-	return d.relativeError(missing - l.averageError(o, 1/(1-o.Beta2)))
 }
 
 // boundedUnderAdam adds what a linear law with the given Var J, of which it misses a share, and
@@ -170,7 +163,7 @@ func (l *linearization) boundedUnderAdam(
 	higher scope.Sizes) scope.Sizes {
 	// The shift of E J is proportional to Var J, of which the share missing may be wrong: the
 	// estimate grows by 1/(1 − missing), and from missing = 1 on nothing is known.
-	moment := l.missingUnderAdam(&prediction.LeadingOrder, o, missing)
+	moment := prediction.LeadingOrder.relativeError(missing - l.averageError(o))
 	moment.RewardVariance, moment.RewardMean = reward*missing, l.skewShift(o)
 	prediction.Neglected.Add(scope.SecondMoment, moment)
 	higher.RewardMean /= max(1-missing, 0)
@@ -190,8 +183,7 @@ func (l *linearization) boundedUnderAdam(
 //
 // k the kurtosis of g and v its variance; whatever the law of v, the second term is at most v/ε.
 func (l *linearization) skewShift(o option.Optimizer) (size float64) {
-	gain, total, kurtoses := l.adamGain(o), &mat.Dense{}, l.armKurtoses()
-	total.Add(l.fresh, l.stale)
+	gain, total, kurtoses := l.adamGain(o), linear.Sum(l.fresh, l.stale), l.armKurtoses()
 	total.Mul(mat.NewDiagDense(len(gain), gain), total)
 	gradient := l.rewardGradient()
 	along := mat.NewVecDense(len(gradient), nil)

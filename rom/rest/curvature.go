@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -122,9 +123,7 @@ func (c *curvature) addContracted(force []float64, joint *mat.Dense) {
 			if i == j {
 				w *= 0.5
 			}
-			for k, x := range c.d[i*2*c.n+j] {
-				force[k] += w * x
-			}
+			floats.AddScaled(force, w, c.d[i*2*c.n+j])
 		}
 	}
 }

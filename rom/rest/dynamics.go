@@ -57,10 +57,8 @@ func (l *linearization) newMotion(
 }
 
 // multipliersAlone returns the dynamics without its variances and thresholds.
-func multipliersAlone(m *linear.Dynamics) Dynamics { return ofMultipliers(m, m.Multipliers()) }
-
-// ofMultipliers is multipliersAlone with the given multipliers, sorted; nil: not known.
-func ofMultipliers(m *linear.Dynamics, values []complex128) Dynamics {
+func multipliersAlone(m *linear.Dynamics) Dynamics {
+	values := m.Multipliers() // sorted; nil: not known
 	d := Dynamics{Scope: scope.Scope{In: true}, Neutral: m.Neutral}
 	if len(values) > 0 {
 		largest := cmplx.Abs(values[0])

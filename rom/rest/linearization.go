@@ -81,10 +81,8 @@ func (l *linearization) finite() bool {
 			return false
 		}
 	}
-	var total mat.Dense
-	total.Add(linear.Within(l.q, l.fresh), linear.Within(l.q, l.stale))
 	return linear.Finite(l.fresh) && linear.Finite(l.stale) && linear.Finite(l.noise) &&
-		linear.Finite(&total)
+		linear.Finite(linear.Sum(linear.Within(l.q, l.fresh), linear.Within(l.q, l.stale)))
 }
 
 // isometric replaces M by D_n^{−1/2} M D_n^{−1/2}, D_n = diag n: from the force of a
@@ -172,11 +170,9 @@ func (l *linearization) rewardGradient() []float64 {
 func (l *linearization) gapVariance(sigma *mat.Dense, relative []float64) float64 {
 	classes := linear.Congruence(l.q, sigma)
 	at := func(a, b int) float64 { return classes.At(a, b) / math.Sqrt(l.Count[a]*l.Count[b]) }
-	own := make([]float64, len(l.Count)) // variance of an arm's logit about the mean of its class
-	largest := 0.0
-	for i, x := range l.relatives {
-		own[x.class] = relative[i] * (1 - 1/l.Count[x.class])
-		largest = max(largest, 2*relative[i])
+	own, largest := l.aboutClass(relative), 0.0
+	for _, v := range relative {
+		largest = max(largest, 2*v)
 	}
 	for a := range l.Count {
 		for b := range a {
@@ -184,6 +180,16 @@ func (l *linearization) gapVariance(sigma *mat.Dense, relative []float64) float6
 		}
 	}
 	return largest
+}
+
+// aboutClass returns the variance of an arm's logit about the mean of its class, by class, given
+// those along the relative modes.
+func (l *linearization) aboutClass(relative []float64) []float64 {
+	own := make([]float64, len(l.Count))
+	for i, x := range l.relatives {
+		own[x.class] = relative[i] * (1 - 1/l.Count[x.class])
+	}
+	return own
 }
 
 // mode is an eigenmode of the stiffness at a fixed point: a mode of the merged
@@ -237,12 +243,9 @@ func Modes(fresh, stale *mat.Dense) []Mode {
 // q, stiffest first.
 func modes(fresh, stale *mat.Dense, q *mat.Dense) []Mode {
 	f, s := linear.Within(q, fresh), linear.Within(q, stale)
-	n, _ := f.Dims()
-	total := mat.NewDense(n, n, nil)
-	total.Add(f, s)
-	values, right, left := linear.Eigenvectors(total)
-	all := make([]Mode, n)
-	for k := range n {
+	values, right, left := linear.Eigenvectors(linear.Sum(f, s))
+	all := make([]Mode, len(values))
+	for k := range all {
 		r, l := right.ColView(k), left.ColView(k)
 		var direction, covector mat.VecDense
 		direction.MulVec(q, r)

@@ -68,7 +68,7 @@ func (l *linearization) adamError(o option.Optimizer, law *linear.Law, radius fl
 		signal = max(signal, x/l.noise.At(a, a))
 	}
 	following := (1 - o.Beta2) / (1 - o.Beta2*radius*radius)
-	return l.averageError(o, 1/(1-o.Beta2)) + signal*(following+signal)
+	return l.averageError(o) + signal*(following+signal)
 }
 
 // relativeError returns the given share of the relaxation rate and of the damping ratio. Where
@@ -84,13 +84,13 @@ func (d *Dynamics) relativeError(relative float64) (n scope.Sizes) {
 	return n
 }
 
-// averageError returns the largest relative error of an arm's gain 1/(√v + ε) where v averages
-// the squares of the forces of a number of steps. It is at most √v/ε, that of v = 0.
-func (l *linearization) averageError(o option.Optimizer, steps float64) float64 {
-	return slices.Max(l.averageErrors(o, steps)) // NaN if one is
+// averageError returns the largest of averageErrors over the 1/(1−β2) steps of the second moment.
+func (l *linearization) averageError(o option.Optimizer) float64 {
+	return slices.Max(l.averageErrors(o, 1/(1-o.Beta2))) // NaN if one is
 }
 
-// averageErrors returns the relative errors of all arms' gains, see averageError.
+// averageErrors returns the relative errors of the arms' gains 1/(√v + ε) where v averages the
+// squares of the forces of a number of steps. It is at most √v/ε, that of v = 0.
 func (l *linearization) averageErrors(o option.Optimizer, steps float64) []float64 {
 	errors := l.armKurtoses()
 	for a, kurtosis := range errors {

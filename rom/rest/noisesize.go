@@ -46,10 +46,7 @@ func (l *linearization) sizeOfNoise(m *motion, sigma *mat.Dense, relative []floa
 	if l.Samples == option.Reused {
 		rate *= float64(m.Whole.Lag.Period())
 	}
-	own := make([]float64, len(l.Count)) // variance of an arm's logit about the mean of its class
-	for i, x := range l.relatives {
-		own[x.class] = relative[i] * (1 - 1/l.Count[x.class])
-	}
+	own := l.aboutClass(relative)
 	probs, reward, draws := cell.PolicyAt(l.logits), l.model.Expected(l.logits),
 		l.model.Size*float64(l.GroupsPerStep)
 	all, softmax, kicks := 0.0, 0.0, 0.0
@@ -103,12 +100,10 @@ func (l *linearization) logSlope(class int, probs []float64) []float64 {
 // moves J one deviation away, on both sides of every axis of the law.
 func (l *linearization) changesAlong(gradient []float64, sigma *mat.Dense) (bend, noise float64) {
 	n := len(gradient)
-	var total mat.Dense
-	total.Add(l.fresh, l.stale)
 	response, along := mat.NewVecDense(n, nil), mat.NewVecDense(n, nil)
 	variances, axes := linear.Axes(mat.NewSymDense(n, sigma.RawMatrix().Data))
 	if variances == nil || response.SolveVec(
-		linear.Within(l.q, &total).T(), mat.NewVecDense(n, gradient)) != nil {
+		linear.Within(l.q, linear.Sum(l.fresh, l.stale)).T(), mat.NewVecDense(n, gradient)) != nil {
 		return math.Inf(1), math.Inf(1)
 	}
 	w, moved := response.RawVector().Data, make([]float64, n)

@@ -22,6 +22,7 @@ import (
 	"grposim/rom/paper"
 	"grposim/rom/scope"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -178,6 +179,11 @@ func (e *Equilibrium) Predict(o option.Optimizer, l option.Lag) Prediction {
 	return e.PredictPart(o, l, Everything)
 }
 
+func (prediction *Prediction) rules() [4]*paper.Rule {
+	return [4]*paper.Rule{&prediction.PaperRule, &prediction.RuleAtStiffness,
+		&prediction.RuleAtLargestAge, &prediction.SufficientRule}
+}
+
 // dropInfinite sets every pointer to a number that is not finite to nil.
 func (prediction *Prediction) dropInfinite() {
 	pointers := []**float64{
@@ -185,16 +191,14 @@ func (prediction *Prediction) dropInfinite() {
 		&prediction.Moments.RewardVariance, &prediction.Moments.ZeroVariance,
 		&prediction.Moments.ZeroVarianceShift,
 	}
-	for _, r := range []*paper.Rule{&prediction.PaperRule, &prediction.RuleAtStiffness,
-		&prediction.RuleAtLargestAge, &prediction.SufficientRule} {
+	for _, r := range prediction.rules() {
 		pointers = append(pointers, &r.CriticalLearningRate, &r.CriticalRefreshInterval,
 			&r.OscillationLearningRate, &r.DampingRatio, &r.RewardVariance, &r.Stiffness)
 	}
 	for _, d := range []*Dynamics{&prediction.Exact, &prediction.LeadingOrder} {
 		pointers = append(pointers, &d.SpectralRadius, &d.CriticalLearningRate,
-			&d.CriticalRefreshInterval,
-			&d.OscillationLearningRate, &d.StationaryVariance.LogitGap, &d.StationaryVariance.ExpectedReward,
-			&d.RelaxationRate, &d.DampingRatio)
+			&d.CriticalRefreshInterval, &d.OscillationLearningRate, &d.StationaryVariance.LogitGap,
+			&d.StationaryVariance.ExpectedReward, &d.RelaxationRate, &d.DampingRatio)
 	}
 	for _, x := range pointers {
 		if *x != nil && !linear.IsFinite(**x) {
@@ -292,12 +296,7 @@ const lockedRest = 1e-3
 func (e *Equilibrium) locked() scope.Reason {
 	p, point := &e.params, e.prediction.FixedPoint
 	name, coefficient := balance(p)
-	arm, rest := 0, 0.0
-	for a, q := range point.Policy {
-		if q > point.Policy[arm] {
-			arm = a
-		}
-	}
+	arm, rest := floats.MaxIdx(point.Policy), 0.0
 	for a, q := range point.Policy {
 		if a != arm {
 			rest += q
@@ -386,8 +385,7 @@ func (prediction *Prediction) answer(method option.Method) {
 	if prediction.Noise.In && (m.RewardShift == nil || m.ZeroVariance == nil) {
 		m.Because = cmp.Or(m.Because, scope.NoNumber.Because("second-order mean"))
 	}
-	for _, r := range []*paper.Rule{&prediction.PaperRule, &prediction.RuleAtStiffness,
-		&prediction.RuleAtLargestAge, &prediction.SufficientRule} {
+	for _, r := range prediction.rules() {
 		if r.CriticalLearningRate == nil {
 			r.Because = cmp.Or(r.Because, scope.NoNumber.Because("the rule has none"))
 		}
@@ -409,8 +407,8 @@ func (e *Equilibrium) addDynamics(
 	if because.Out() {
 		return because
 	}
-	gain := m.gain
-	prediction.Oscillator = paper.OscillatorOf(m.stiffest(directions, gain), p.Factors)
+	s := m.stiffest(directions)
+	prediction.Oscillator = paper.OscillatorOf(s, p.Factors)
 	free := &prediction.Oscillator
 	if !linear.IsFinite(free.LagSteps, free.Mass, free.Damping, free.Spring, free.DampingRatio) {
 		return scope.BeyondRange.Because()
@@ -422,8 +420,7 @@ func (e *Equilibrium) addDynamics(
 		prediction.Exact.Scope, prediction.LeadingOrder.Scope, prediction.Noise = out, out, out
 	case reason.Out():
 		prediction.Exact.Scope.Because = reason
-		prediction.LeadingOrder = m.reduced(
-			p, m.stiffest(directions, gain), directions, prediction.Oscillator)
+		prediction.LeadingOrder = m.reduced(p, s, directions, prediction.Oscillator)
 		prediction.Noise.Because = reason
 	case p.Optimizer.Kind == option.Adam:
 		prediction.Exact.Scope.Because = scope.NoNumber.Because(
@@ -439,8 +436,7 @@ func (e *Equilibrium) addDynamics(
 		prediction.LeadingOrder = e.dynamics(m, o, l, of)
 	default:
 		prediction.Exact = e.dynamics(m, o, l, of)
-		prediction.LeadingOrder = m.reduced(
-			p, m.stiffest(directions, gain), directions, prediction.Oscillator)
+		prediction.LeadingOrder = m.reduced(p, s, directions, prediction.Oscillator)
 	}
 	if p.Optimizer.Kind == option.Adam { // m has the learning rate (1−β1)η
 		d := &prediction.LeadingOrder
@@ -453,9 +449,8 @@ func (e *Equilibrium) addDynamics(
 			}
 		}
 		prediction.Adam = adamAtRest(d, o, prediction.Oscillator.Spring/((1-o.Beta1)*o.LearningRate))
-	}
-	if p.Optimizer.Kind != option.Adam {
-		s, noise := m.stiffest(directions, gain), 0.0
+	} else {
+		noise := 0.0
 		if len(p.Arms) == 2 && p.GroupSize != option.Infinite {
 			noise = at.squaredSlope() * prediction.GradientVariance
 		}
@@ -575,13 +570,11 @@ func cached[Key comparable, Value any](known map[Key]Value, key Key, search func
 
 // stiffest returns the stiffest mode under m's optimizer and lag: the first of
 // directions, or with a gain (Adam) that of the preconditioned stiffness.
-func (m *motion) stiffest(directions []mode, gain []float64) *linear.Mode {
+func (m *motion) stiffest(directions []mode) *linear.Mode {
 	top := directions[0]
-	if gain != nil {
+	if m.gain != nil {
 		top = mode{total: math.Inf(-1)}
-		var total mat.Dense
-		total.Add(m.Whole.Fresh, m.Whole.Stale)
-		values, right, left := linear.Eigenvectors(&total)
+		values, right, left := linear.Eigenvectors(linear.Sum(m.Whole.Fresh, m.Whole.Stale))
 		for k, v := range values {
 			if v <= top.total {
 				continue
@@ -652,14 +645,10 @@ func noStationaryLaw(p *cell.Params, d *Dynamics, m *motion) scope.Reason {
 		return scope.NoNumber.Because("the multipliers of the linear map are not known")
 	case d.IsUnstable():
 		return d.Unstable()
-	case *d.SpectralRadius >= 1:
+	case *d.SpectralRadius >= 1 || d.Neutral > 0:
 		return scope.RoundedStiffness.Because(
 			fmt.Sprintf("the fixed point is neutral, neither stable nor unstable, in %d of %d "+
 				"directions of the logits", d.marginal(), len(p.Arms)-1))
-	case d.Neutral > 0:
-		return scope.RoundedStiffness.Because(
-			fmt.Sprintf("the fixed point is neutral, neither stable nor unstable, in %d of %d "+
-				"directions of the logits", d.Neutral, len(p.Arms)-1))
 	case m.Whole.Lag.Period() > linear.MaxPeriod:
 		return scope.TooLarge.Because("a refresh interval longer than 10,000 steps")
 	case d.RelaxationRate != nil && *d.RelaxationRate < roundedTerm:
