@@ -108,9 +108,7 @@ func (m *Model) SubtractPenalty(dst []float64) {
 		c[a] *= m.KL.Coefficient * m.Kappa[a]
 	}
 	project(c, at.Probs)
-	for a := range dst {
-		dst[a] -= c[a]
-	}
+	floats.Sub(dst, c)
 }
 
 // shiftRewards sets what the KL penalty adds to a reward of each arm, −β log π_old/π_ref.

@@ -37,9 +37,7 @@ func (m *Model) Pairs() *pairMoments {
 	given := givenSuccesses(m)
 	law, means := m.Counts.Successes(j, rest), make([]float64, arms)
 	for i, w := range law.Weights {
-		for a, x := range given(law.At(i)).mean {
-			means[a] += w * x
-		}
+		floats.AddScaled(means, w, given(law.At(i)).mean)
 	}
 	for i, w := range law.Weights {
 		c := given(law.At(i))

@@ -8,6 +8,7 @@ import (
 	"grposim/rom/group"
 	"grposim/rom/weight"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -97,11 +98,9 @@ func (m *Model) bendWeights(fresh, stale [][]float64) {
 		part[a][a] = -x
 	}
 	projectMatrix(part, probs, probs)
-	for a := range d {
-		for b, x := range part[a] {
-			fresh[a][b] += x
-			stale[a][b] -= x
-		}
+	for a, row := range part {
+		floats.Add(fresh[a], row)
+		floats.Sub(stale[a], row)
 	}
 }
 
