@@ -3,9 +3,9 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 70_716
+	mostProduct = 70_439
 	mostTools   = 5_264
-	mostTests   = 45_397
+	mostTests   = 45_356
 	mostDocs    = 330
 )
 
@@ -19,17 +19,17 @@ var rooms = map[string]int{
 	"option":                 873,
 	"rom":                    110,
 	"rom/arrive":             946,
-	"rom/cell":               1043,
-	"rom/deep":               1023,
-	"rom/fixed":              1080,
-	"rom/force":              1291,
-	"rom/group":              1970,
-	"rom/linear":             3264,
+	"rom/cell":               1013,
+	"rom/deep":               995,
+	"rom/fixed":              1072,
+	"rom/force":              1250,
+	"rom/group":              1941,
+	"rom/linear":             3166,
 	"rom/paper":              352,
-	"rom/path":               2363,
-	"rom/rest":               2795,
+	"rom/path":               2330,
+	"rom/rest":               2771,
 	"rom/scope":              471,
-	"rom/weight":             201,
+	"rom/weight":             215,
 	"sim":                    4462,
 	"sim/draw":               1334,
 	"sim/lanes":              1946,
