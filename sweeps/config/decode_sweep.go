@@ -101,10 +101,9 @@ func (l *loader) grid(n *node, path string) (axes []Axis) {
 type param struct {
 	key    Key
 	at     Place
-	n      int                 // number of values
-	values []any               // the values, where the file writes them out
-	places []Place             // of values
-	make   func(i int) float64 // value i of log and range; nil for values
+	n      int             // number of values
+	value  func(i int) any // value i
+	places []Place         // of each value that the file writes out, or one of all
 }
 
 // axis decodes the parameters of an axis: one, or those of a zip.
@@ -179,14 +178,15 @@ func (l *loader) axisValues(p *param, n *node, path string) (good bool) {
 	}
 	l.rounds = true
 	defer func() { l.rounds = false }()
+	values := make([]any, len(n.items))
 	good = true
 	for i, item := range n.items {
-		v, ok := l.value(p.key, item, fmt.Sprintf("%s[%d]", path, i))
+		var ok bool
+		values[i], ok = l.value(p.key, item, fmt.Sprintf("%s[%d]", path, i))
 		good = good && ok
-		p.values = append(p.values, v)
 		p.places = append(p.places, item.at)
 	}
-	p.n = len(p.values)
+	p.n, p.value = len(values), func(i int) any { return values[i] }
 	return good
 }
 
@@ -212,8 +212,9 @@ func (l *loader) axisInterval(p *param, n *node, path, form string) bool {
 	fields, ok := l.record(n, path,
 		part{Key: Key{Path: "from", Kind: kind, Range: end}, to: &from},
 		part{Key: Key{Path: "to", Kind: kind, Range: end}, to: &to}, last)
+	p.places = []Place{p.at}
 	if form == "log" || !ok {
-		p.make = func(i int) float64 { return logPoint(from, to, i, p.n) }
+		p.value = func(i int) any { return p.key.valueOf(logPoint(from, to, i, p.n)) }
 		return ok
 	}
 	steps := (to - from) / step
@@ -224,7 +225,7 @@ func (l *loader) axisInterval(p *param, n *node, path, form string) bool {
 		return false
 	}
 	p.n = int(min(whole+1, maxCells+1))
-	p.make = func(i int) float64 { return Round(from + float64(i)*step) }
+	p.value = func(i int) any { return p.key.valueOf(Round(from + float64(i)*step)) }
 	return true
 }
 
@@ -245,31 +246,17 @@ func (l *loader) makeAxis(params []param, at Place, path string) Axis {
 	axis := Axis{Points: make([][]any, params[0].n)}
 	for _, p := range params {
 		axis.Params = append(axis.Params, p.key.Path)
-		if p.make != nil {
-			p.places = []Place{p.at}
-		}
 		axis.places = append(axis.places, p.places)
 		for i := range axis.Points {
-			var v any
-			switch {
-			case p.make == nil:
-				v = p.values[i]
-			case p.key.Kind == IntegerValue:
-				v = int(math.Round(p.make(i)))
-			case p.key.Kind == SeedValue:
-				v = uint64(math.Round(p.make(i)))
-			default:
-				v = p.make(i)
-			}
-			axis.Points[i] = append(axis.Points[i], v)
+			axis.Points[i] = append(axis.Points[i], p.value(i))
 		}
 	}
 	seen := map[string]bool{}
 	for i, point := range axis.Points {
 		text := Format(point)
 		if seen[text] {
-			if params[0].make == nil {
-				at = axis.places[0][i]
+			if places := axis.places[0]; len(places) > 1 {
+				at = places[i]
 			}
 			l.problem(at, path, "got %s again, want every value once", quoteText(text[1:len(text)-1]))
 		}

@@ -138,17 +138,6 @@ const (
 	BurnInKey        = "run.burn_in"
 )
 
-// word is a type of words of package option.
-type word interface {
-	~uint8
-	String() string
-}
-
-// texts returns words as a file writes them.
-func texts[Word word](words []Word) []string {
-	return each(words, func(w Word) string { return w.String() })
-}
-
 // each lists what a function returns for the items of a list; nil for an empty one.
 func each[T, U any](list []T, of func(T) U) []U {
 	var all []U
@@ -211,13 +200,18 @@ func numberOf(v any) float64 {
 
 // SetNumber assigns a numeric key, an integer key the integer nearest to x.
 func (k Key) SetNumber(s *Settings, x float64) {
-	var v any = x
-	if k.Kind == IntegerValue {
-		v = int(math.Round(x))
+	k.set(s, k.valueOf(x))
+}
+
+// valueOf returns the value of a key that is a number, an integer key's nearest to x.
+func (k *Key) valueOf(x float64) any {
+	switch k.Kind {
+	case IntegerValue:
+		return int(math.Round(x))
+	case SeedValue:
+		return uint64(math.Round(x))
 	}
-	if err := k.Set(s, v); err != nil {
-		panic(err) // only lists can fail
-	}
+	return x
 }
 
 // ShortName returns the ShortName of the key with a path of the table.

@@ -351,10 +351,13 @@ func armParts(law option.Law, reward *string, g *ArmGroup) []part {
 		std.refused = "no std for a " + law.String() + " reward"
 	}
 	return []part{
-		{Key: Key{Path: "reward", Kind: WordValue, Words: texts(option.Laws)}, to: reward}, mean, std,
+		{Key: Key{Path: "reward", Kind: WordValue, Words: lawWords}, to: reward}, mean, std,
 		{Key: Key{Path: "count", Kind: IntegerValue, Range: between(1, maxArms)}, optional: true, to: &g.Count},
 	}
 }
+
+// lawWords are the words of option.Laws.
+var lawWords = each(option.Laws, option.Law.String)
 
 // noLaw stands for a law that is not given, or is no word: no other mistake of the arm can be told.
 const noLaw = option.Law(255)
@@ -362,7 +365,7 @@ const noLaw = option.Law(255)
 func (rd *reader) arm(n *node, path string) (g ArmGroup, good bool) {
 	g.Arm.Law, g.Count = noLaw, 1
 	for _, f := range n.fields {
-		if i := slices.Index(texts(option.Laws), f.value.text); f.name == "reward" && i >= 0 {
+		if i := slices.Index(lawWords, f.value.text); f.name == "reward" && i >= 0 {
 			g.Arm.Law = option.Laws[i]
 		}
 	}

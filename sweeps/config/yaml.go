@@ -110,40 +110,24 @@ func (r *yamlReader) read(data []byte) {
 	if r.refuseCharacters(data); len(r.problems) > 0 {
 		return
 	}
-	documents, err := decodeYAML(data)
-	if err != nil {
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	var document, second yaml.Node
+	err := decoder.Decode(&document)
+	if err == nil {
+		err = decoder.Decode(&second)
+	}
+	switch {
+	case err != nil && err != io.EOF:
 		r.syntax(data, err)
 		return
+	case err == nil:
+		r.report(second.Line, second.Column, r.path, "got a second document, want one document")
 	}
-	if len(documents) > 1 {
-		r.report(documents[1].Line, documents[1].Column, r.path, "got a second document, want one document")
-	}
-	if len(documents) == 0 || documents[0].Content[0].Tag == "!!null" {
+	if document.IsZero() || document.Content[0].Tag == "!!null" {
 		r.root = &node{kind: nothing, at: r.place(1, 1)}
 		return
 	}
-	r.root = r.node(documents[0].Content[0], r.path, 1)
-}
-
-// decodeYAML returns the first document and, if there is one, the second.
-func decodeYAML(data []byte) (documents []*yaml.Node, err error) {
-	defer func() { // a safeguard: no input is known to make yaml.v3 panic
-		if p := recover(); p != nil {
-			err = fmt.Errorf("yaml: %v", p)
-		}
-	}()
-	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	for len(documents) < 2 {
-		var document yaml.Node
-		switch err := decoder.Decode(&document); {
-		case err == io.EOF:
-			return documents, nil
-		case err != nil:
-			return nil, err
-		}
-		documents = append(documents, &document)
-	}
-	return documents, nil
+	r.root = r.node(document.Content[0], r.path, 1)
 }
 
 // syntax reports an error of the parser in the line to which it refers.
