@@ -6,7 +6,7 @@
 //  1. parseYAML (yaml.go) turns the bytes into a tree of nodes: scalars, lists and
 //     mappings, each with its line and column. It refuses all other YAML.
 //     A file that extends another takes over its fields (extends.go).
-//  2. The loader (load.go, loader.go, decode_*.go, check.go) decodes the tree by tables of
+//  2. The loader (load.go, decode_*.go, check.go) decodes the tree by tables of
 //     keys and applies the overrides of the command line; reader.go decodes single values.
 //  3. validate (validate.go) expands the grids and applies the rules between
 //     keys and the requirements of claims on cells (rules.yaml), and the rules for checks that

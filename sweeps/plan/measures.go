@@ -64,26 +64,19 @@ func (m *measures) addTo(content map[string]any) {
 	if m.offset > 0 {
 		content["offset"] = m.offset
 	}
-	if m.location != nil {
-		l := m.location.Locate
-		locate := map[string]any{"event": m.location.Claim.Event, "param": l.Param, "from": l.From,
-			"to": l.To, "tolerance": l.Tolerance}
-		if l.Visibility > 0 {
-			locate["visibility"] = l.Visibility
-		}
-		content["locate"] = locate
+	if l := m.location; l != nil {
+		content["locate"] = struct {
+			Event probe.Event `json:"event"`
+			*config.Locate    // its keys follow in the order of the alphabet, too
+		}{l.Claim.Event, l.Locate}
 	}
 	if len(m.fits) > 0 {
 		content["fits"] = m.fits
 	}
-	if m.modes {
-		content["failure_mode"] = true
-	}
-	if m.ends {
-		content["ends"] = true
-	}
-	if m.edge {
-		content["edge"] = true
+	for name, is := range map[string]bool{"failure_mode": m.modes, "ends": m.ends, "edge": m.edge} {
+		if is {
+			content[name] = true
+		}
 	}
 }
 
