@@ -68,7 +68,8 @@ func (l *loader) overrides(set []string) {
 			l.problem(at, "", "got %s, want key=value", quoteText(argument))
 			continue
 		case i < 0 && (!slices.Contains(topNames, key) || key == "claim"):
-			l.problem(at, join("", key), "got an unknown key, want a dotted key of the base, or seed, name or confidence%s", l.keyHint("", key, SetKeys()))
+			const want = "a dotted key of the base, or seed, name or confidence"
+			l.unknownKey(at, join("", key), "", key, want, SetKeys())
 			continue
 		case seen[key]:
 			l.problem(at, key, "got the key again, want it once")
@@ -86,7 +87,8 @@ func (l *loader) overrides(set []string) {
 			l.top(key, n)
 		case n.kind == list && len(n.items) > 0 && !isOneValue(Keys[i], n):
 			l.lists[key] = n
-		case Keys[i].Kind <= WordValue && (n.kind == mapping || n.kind == plain && strings.Contains(n.text, ",")):
+		case Keys[i].Kind <= WordValue &&
+			(n.kind == mapping || n.kind == plain && strings.Contains(n.text, ",")):
 			l.bad[key] = true
 			l.want(n, key, Keys[i].Want()+"; several values in brackets, as [a, b]")
 		default:
@@ -110,7 +112,8 @@ func (l *loader) require() {
 			continue
 		}
 		grids := l.spec.Grids()
-		without := slices.DeleteFunc(slices.Clone(grids), func(g Grid) bool { return l.replaces(g, k.Path) })
+		replaces := func(g Grid) bool { return l.replaces(g, k.Path) }
+		without := slices.DeleteFunc(slices.Clone(grids), replaces)
 		want := k.Want()
 		if k.Path == LearningRateKey && len(l.files) > 1 {
 			want += " (" + onLogits + ")"
@@ -149,7 +152,8 @@ func (l *loader) overrideGrids() {
 			if i < 0 {
 				i, n = len(*sweep), 0
 			} else if params := (*sweep)[i].Params; len(params) > 1 {
-				with = slices.DeleteFunc(slices.Clone(params), func(param string) bool { return param == k.Path })
+				own := slices.Index(params, k.Path)
+				with = slices.Delete(slices.Clone(params), own, own+1)
 				return true
 			}
 			// variants share the sweep of the file
@@ -161,7 +165,7 @@ func (l *loader) overrideGrids() {
 			v := &l.spec.Variants[i]
 			if win(&v.Sweep) {
 				keep = append(keep, v.Name)
-			} else if j := slices.IndexFunc(v.Set, func(a Assignment) bool { return a.Param == k.Path }); j >= 0 {
+			} else if j := assigned(v.Set, k.Path); j >= 0 {
 				v.Set = slices.Delete(v.Set, j, j+1)
 				lose = append(lose, v.Name)
 			}
@@ -173,9 +177,11 @@ func (l *loader) overrideGrids() {
 			continue
 		}
 		l.note(k.Path, "takes the place of what is set in variant %s", lose)
-		l.note(k.Path, "has no effect in variant %s, whose zip varies it together with "+JoinWords(with, "and"), keep)
+		l.note(k.Path, "has no effect in variant %s, whose zip varies it together with "+
+			JoinWords(with, "and"), keep)
 		if l.cells = min(l.spec.Size(), maxCells+1); list != nil && l.cells > maxCells {
-			l.problem(list.at, k.Path, "got %s, which make more than %d cells, want at most %d", CountWords(len(list.items), "value"), maxCells, maxCells)
+			l.problem(list.at, k.Path, "got %s, which make more than %d cells, want at most %d",
+				CountWords(len(list.items), "value"), maxCells, maxCells)
 		}
 	}
 }

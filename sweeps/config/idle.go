@@ -21,17 +21,14 @@ func (l *loader) newIdleKeys(grids []Grid) idleKeys {
 	for i, k := range Keys {
 		inBase := l.given[i] != nil && !(complete && Format(l.given[i]) == Format(k.Default))
 		replaced := slices.ContainsFunc(grids, func(g Grid) bool { return l.replaces(g, k.Path) })
-		inControl := slices.ContainsFunc(l.spec.Checks, func(c Check) bool { return c.Control.sets(k.Idle.Param) })
+		inControl := slices.ContainsFunc(l.spec.Checks, func(c Check) bool {
+			return c.Control != nil && assigned(c.Control.Set, k.Idle.Param) >= 0
+		})
 		if k.Idle.Param != "" && (inBase || replaced) && !inControl {
 			idle[i] = &Condition{Param: k.Idle.Param}
 		}
 	}
 	return idle
-}
-
-// sets reports whether the control replaces the value of a key.
-func (c *Control) sets(param string) bool {
-	return c != nil && slices.ContainsFunc(c.Set, func(a Assignment) bool { return a.Param == param })
 }
 
 // cell removes the keys that have an effect in a cell.

@@ -44,7 +44,8 @@ func refuse[T any](rd *reader, n *node, path, want string) (none T, ok bool) {
 }
 
 // items decodes a list of at most so many values, with a function that decodes one.
-func items[T any](rd *reader, n *node, path, want string, most int, noun string, read func(n *node, path string) (T, bool)) ([]T, bool) {
+func items[T any](rd *reader, n *node, path, want string, most int, noun string,
+	read func(n *node, path string) (T, bool)) ([]T, bool) {
 	if n.kind != list {
 		return refuse[[]T](rd, n, path, want)
 	}
@@ -73,24 +74,26 @@ func (rd *reader) fields(n *node, path string, known []string) map[string]*node 
 		if slices.Contains(known, f.name) {
 			fields[f.name] = f.value
 		} else {
-			rd.unknownKey(f.at, join(path, f.name), f.name, known)
+			name := join(path, f.name)
+			section := strings.TrimSuffix(name, f.name)
+			rd.unknownKey(f.at, name, section, f.name, listWords(known), known)
 		}
 	}
 	return fields
 }
 
-// unknownKey records a key that does not exist.
-func (rd *reader) unknownKey(at Place, path, name string, known []string) {
-	rd.problem(at, path, "got an unknown key, want %s%s", listWords(known), rd.keyHint(strings.TrimSuffix(path, name), name, known))
+// unknownKey records a key of a section that does not exist. The section ends with a dot; "": the
+// known names are paths.
+func (rd *reader) unknownKey(at Place, path, section, name, want string, known []string) {
+	rd.problem(at, path, "got an unknown key, want %s%s", want, rd.keyHint(section, name, known))
 }
 
 // mostHinted is the number of problems after which no key is suggested: of thousands of unknown
 // keys 50 are shown (shownProblems), and to look for the key that one means takes 0.2 ms.
 const mostHinted = 1000
 
-// keyHint ends a message about an unknown key of a section: it suggests the key that is
-// meant, and marks it as bad, so that no other problem follows. The section ends with a
-// dot; "": the known names are paths.
+// keyHint ends the message of unknownKey: it suggests the key that is meant, and marks it
+// as bad, so that no other problem follows.
 func (rd *reader) keyHint(section, name string, known []string) string {
 	if len(rd.problems) >= mostHinted {
 		return ""
@@ -125,7 +128,8 @@ func meantKey(name string, known []string) string {
 	if meant := Meant(name, paths); meant != "" {
 		return meant
 	}
-	if i := slices.IndexFunc(Keys, func(k Key) bool { return k.Symbol == name }); i >= 0 && name != "" {
+	isSymbol := func(k Key) bool { return k.Symbol == name && name != "" }
+	if i := slices.IndexFunc(Keys, isSymbol); i >= 0 {
 		return Keys[i].Path
 	}
 	last := each(paths, lastName)
@@ -160,14 +164,16 @@ func (rd *reader) value(k Key, n *node, path string) (v any, ok bool) {
 	case RecordValue:
 		return rd.quantities(n, path)
 	case MeansValue:
-		pairs, ok := items(rd, n, path, want, maxPrompts, "pair", func(n *node, path string) (pair [2]float64, ok bool) {
-			numbers, ok := rd.numbersIn(n, path, "a pair of numbers "+k.Range.String(), math.MaxInt, k.Range)
+		want := "a pair of numbers " + k.Range.String()
+		pair := func(n *node, path string) (pair [2]float64, ok bool) {
+			numbers, ok := rd.numbersIn(n, path, want, math.MaxInt, k.Range)
 			if ok && len(numbers) != 2 {
 				return refuse[[2]float64](rd, n, path, "2, one per arm")
 			}
 			copy(pair[:], numbers)
 			return pair, ok
-		})
+		}
+		pairs, ok := items(rd, n, path, k.Want(), maxPrompts, "pair", pair)
 		return PromptMeans(pairs), ok
 	case ListValue:
 		return rd.numbersIn(n, path, want, math.MaxInt, anyNumber)
@@ -186,6 +192,21 @@ type part struct {
 	optional bool   // whether it may be left out
 	refused  string // what Want says where it must be left out; "": it may be given
 	to       any    // pointer to the value that is read; nil: the caller reads it
+}
+
+// numberPart and wordPart are parts with a number or a word.
+func numberPart(name string, r Range, to any) part {
+	return part{Key: Key{Path: name, Kind: NumberValue, Range: r}, to: to}
+}
+
+func wordPart(name string, words []string, to any) part {
+	return part{Key: Key{Path: name, Kind: WordValue, Words: words}, to: to}
+}
+
+// orNot returns a part that may be left out.
+func (p part) orNot() part {
+	p.optional = true
+	return p
 }
 
 // record decodes a mapping with these parts and returns its entries by name, without refused ones;
@@ -281,7 +302,8 @@ func (rd *reader) word(n *node, path string, words []string) (string, bool) {
 // numbersIn decodes a list of numbers of a range.
 func (rd *reader) numbersIn(n *node, path, want string, most int, r Range) ([]float64, bool) {
 	one := strings.TrimSuffix("a number "+r.String(), " ")
-	return items(rd, n, path, want, most, "number", func(n *node, path string) (float64, bool) { return rd.number(n, path, r, one) })
+	number := func(n *node, path string) (float64, bool) { return rd.number(n, path, r, one) }
+	return items(rd, n, path, want, most, "number", number)
 }
 
 func (rd *reader) start(n *node, path, want string) (Init, bool) {
@@ -291,7 +313,7 @@ func (rd *reader) start(n *node, path, want string) (Init, bool) {
 		return Init{Kind: AtLogits, Logits: logits}, ok
 	case n.kind == mapping:
 		start := Init{Kind: AtFixedPoint}
-		fields, ok := rd.record(n, path, part{Key: Key{Path: offsetField, Kind: NumberValue, Range: anyNumber}, optional: true, to: &start.Offset})
+		fields, ok := rd.record(n, path, numberPart(offsetField, anyNumber, &start.Offset).orNot())
 		if fields[offsetField] == nil {
 			return refuse[Init](rd, n, path, want)
 		}
@@ -306,14 +328,16 @@ func (rd *reader) start(n *node, path, want string) (Init, bool) {
 
 // locateParts are the keys of `locate`.
 func locateParts(search *Locate) []part {
-	const multiple = ", a multiple of " + ruleMeasured
-	return []part{
-		{Key: Key{Path: "param", Kind: WordValue, Words: locatedParams}, to: &search.Param},
-		{Key: Key{Path: "from", Kind: NumberValue, Range: positive, note: multiple}, to: &search.From},
-		{Key: Key{Path: "to", Kind: NumberValue, Range: positive, note: multiple}, to: &search.To},
-		{Key: Key{Path: "tolerance", Kind: NumberValue, Range: openUnit}, to: &search.Tolerance},
-		{Key: Key{Path: visibilityField, Kind: NumberValue, Range: openUnit}, optional: true, to: &search.Visibility},
+	parts := []part{
+		wordPart("param", locatedParams, &search.Param),
+		numberPart("from", positive, &search.From),
+		numberPart("to", positive, &search.To),
+		numberPart("tolerance", openUnit, &search.Tolerance),
+		numberPart(visibilityField, openUnit, &search.Visibility).orNot(),
 	}
+	parts[1].note = ", a multiple of " + ruleMeasured
+	parts[2].note = parts[1].note
+	return parts
 }
 
 // locate decodes a search; one with a problem is returned as far as it goes.
@@ -341,8 +365,9 @@ func (rd *reader) arms(n *node, path, want string) ([]ArmGroup, bool) {
 
 // armParts are the keys of an item of bandit.arms whose rewards have a law.
 func armParts(law option.Law, reward *string, g *ArmGroup) []part {
-	std := part{Key: Key{Path: "std", Kind: NumberValue, Range: nonNegative}, to: &g.Arm.Std}
-	mean := part{Key: Key{Path: "mean", Kind: NumberValue, Range: anyNumber}, to: &g.Arm.Mean}
+	std := numberPart("std", nonNegative, &g.Arm.Std)
+	mean := numberPart("mean", anyNumber, &g.Arm.Mean)
+	count := part{Key: Key{Path: "count", Kind: IntegerValue, Range: between(1, maxArms)}, to: &g.Count}
 	if law == option.Bernoulli {
 		mean.Range = unit
 	}
@@ -350,10 +375,7 @@ func armParts(law option.Law, reward *string, g *ArmGroup) []part {
 	if std.optional && law != noLaw {
 		std.refused = "no std for a " + law.String() + " reward"
 	}
-	return []part{
-		{Key: Key{Path: "reward", Kind: WordValue, Words: lawWords}, to: reward}, mean, std,
-		{Key: Key{Path: "count", Kind: IntegerValue, Range: between(1, maxArms)}, optional: true, to: &g.Count},
-	}
+	return []part{wordPart("reward", lawWords, reward), mean, std, count.orNot()}
 }
 
 // lawWords are the words of option.Laws.
@@ -391,7 +413,9 @@ func (rd *reader) prose(n *node, path string) (string, bool) {
 		return refuse[string](rd, n, path, "text (put it in quotes)")
 	case !n.isScalar():
 		return refuse[string](rd, n, path, "text")
-	case strings.ContainsFunc(n.text, func(c rune) bool { return c != '\n' && !harmless(c) || c == unicode.ReplacementChar }):
+	case strings.ContainsFunc(n.text, func(c rune) bool {
+		return c != '\n' && !harmless(c) || c == unicode.ReplacementChar
+	}):
 		return refuse[string](rd, n, path, "text without control characters")
 	}
 	return n.text, true
@@ -407,7 +431,8 @@ func (rd *reader) keyed(n *node, path, what string, read func(k Key, n *node, pa
 		if k, known := LookupKey(f.name); known {
 			read(k, f.value, join(path, f.name))
 		} else {
-			rd.problem(f.at, join(path, f.name), "got an unknown key, want a dotted key of the base%s", rd.keyHint("", f.name, keyPaths()))
+			path := join(path, f.name)
+			rd.unknownKey(f.at, path, "", f.name, "a dotted key of the base", keyPaths())
 		}
 	}
 }

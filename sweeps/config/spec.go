@@ -35,6 +35,11 @@ type Assignment struct {
 	Value any    // of the type of the key's Kind
 }
 
+// assigned returns the index of the assignment of a key, −1 where there is none.
+func assigned(set []Assignment, key string) int {
+	return slices.IndexFunc(set, func(a Assignment) bool { return a.Param == key })
+}
+
 // Axis is one dimension of a grid. Each point assigns all of Params at once:
 // one parameter, or the several of a zip.
 type Axis struct {

@@ -185,7 +185,8 @@ func (rd *reader) about(n *node, path string) *About {
 func (a *About) parts() []part {
 	s, _ := LookupStatement(a.Statement)
 	name := func(key string, words, required []string, to *string) part {
-		p := part{Key: Key{Path: key, Kind: WordValue, Words: words}, optional: required == nil, to: to}
+		p := wordPart(key, words, to)
+		p.optional = required == nil
 		switch {
 		case s.ID == "": // no other problem follows from it
 			p.optional, p.to = true, nil
@@ -194,10 +195,11 @@ func (a *About) parts() []part {
 		}
 		return p
 	}
+	readings, choices := namesOf(s.Readings), namesOf(s.Choices)
 	return []part{
-		{Key: Key{Path: "statement", Kind: WordValue, Words: statementIDs()}, to: &a.Statement},
-		name("reading", append(namesOf(s.Readings), namesOf(s.Beside)...), namesOf(s.Readings), &a.Reading),
-		name("choice", namesOf(s.Choices), namesOf(s.Choices), &a.Choice),
-		{Key: Key{Path: "regime", Kind: WordValue, Words: regimes}, optional: true, to: &a.Regime},
+		wordPart("statement", statementIDs(), &a.Statement),
+		name("reading", slices.Concat(readings, namesOf(s.Beside)), readings, &a.Reading),
+		name("choice", choices, choices, &a.Choice),
+		wordPart("regime", regimes, &a.Regime).orNot(),
 	}
 }

@@ -21,7 +21,8 @@ func (l *loader) validate() {
 		return
 	}
 	if l.cells*len(l.spec.Checks) > maxJudged {
-		l.problem(l.at["checks[0]"], "checks", "got %d checks of %d cells, want a product of at most %d", len(l.spec.Checks), l.cells, maxJudged)
+		l.problem(l.at["checks[0]"], "checks", "got %d checks of %d cells, want a product of at most %d",
+			len(l.spec.Checks), l.cells, maxJudged)
 		return
 	}
 	shared, idle := &sharing{loader: l, forces: map[string]bool{}}, l.newIdleKeys(grids)
@@ -65,7 +66,7 @@ func (l *loader) isBad(keys ...string) bool {
 
 // replaces reports whether an axis of a grid, or its variant, gives the key a value.
 func (l *loader) replaces(g Grid, key string) bool {
-	set := g.variant >= 0 && slices.ContainsFunc(l.spec.Variants[g.variant].Set, func(a Assignment) bool { return a.Param == key })
+	set := g.variant >= 0 && assigned(l.spec.Variants[g.variant].Set, key) >= 0
 	return set || axisOver(g.Axes, key) >= 0
 }
 
@@ -95,11 +96,13 @@ func (c *checkState) add(p *Point) {
 		}
 		c.rejectCell(c.path+"."+d.Field, "a cell "+fill(d.Got, s), want)
 	}
-	if l := c.Locate; l != nil && slices.ContainsFunc(p.Axes, func(a Assignment) bool { return a.Param == l.Param }) {
-		c.rejectCell(c.path+".locate.param", l.Param+", which the sweep varies", "a key that no axis varies (a located cell ignores its own value)")
+	if l := c.Locate; l != nil && assigned(p.Axes, l.Param) >= 0 {
+		c.rejectCell(c.path+".locate.param", l.Param+", which the sweep varies",
+			"a key that no axis varies (a located cell ignores its own value)")
 	}
 	key, got, want := beyondClip(c.Check, s)
-	if got != "" && !c.isBad("grpo.importance.mode", "grpo.importance.clip_low", "grpo.importance.clip_high") {
+	const weights = "grpo.importance."
+	if got != "" && !c.isBad(weights+"mode", weights+"clip_low", weights+"clip_high") {
 		c.rejectCell(c.path+"."+key, got, want)
 	}
 	if c.Claim.Has(NeedsThreeValues) && !c.bad[c.Over] {
@@ -141,8 +144,9 @@ func (c *checkState) addControl(p *Point) {
 	// else the cell is reported
 	if len(broken) > 0 && len(breaches(&p.Settings, len(p.Settings.Bandit.Arms), c.isBad)) == 0 {
 		b, set := broken[0], c.path+".control.set."
-		blamed := max(slices.IndexFunc(c.Control.Set, func(a Assignment) bool { return slices.Contains(b.keys, a.Param) }), 0)
-		c.cellProblem(c.near(set+c.Control.Set[blamed].Param), set+b.keys[0], b.got, b.want)
+		read := func(a Assignment) bool { return slices.Contains(b.keys, a.Param) }
+		blamed := c.Control.Set[max(slices.IndexFunc(c.Control.Set, read), 0)].Param
+		c.cellProblem(c.near(set+blamed), set+b.keys[0], b.got, b.want)
 		c.changed = true
 		return
 	}
@@ -173,11 +177,13 @@ func (c *checkState) finish() {
 					least += " that are ≥ " + strconv.Itoa(from)
 				}
 			}
-			c.rejectCell(c.path+".over", CountWords(n, value)+" of "+c.Over, "at least "+least+" for "+c.Claim.Name)
+			c.rejectCell(c.path+".over", CountWords(n, value)+" of "+c.Over,
+				"at least "+least+" for "+c.Claim.Name)
 		}
 	}
 	if c.Control != nil && len(c.Control.Set) > 0 && !c.changed && c.Control.Scale == rom.Unit {
-		c.problem(c.near(c.path+".control"), c.path+".control.set", "got values that all judged cells already have, want a value that changes a cell")
+		c.problem(c.near(c.path+".control"), c.path+".control.set",
+			"got values that all judged cells already have, want a value that changes a cell")
 	}
 }
 
@@ -208,7 +214,8 @@ func (s *sharing) cell(p *Point, selected []int) {
 			}
 			s.forces[force] = true
 		} else if located >= 0 && c.Locate == nil {
-			s.rejectCell(pathOf(i)+".claim", "a cell in which "+pathOf(located)+" locates an event (nothing else is simulated there)", other)
+			s.rejectCell(pathOf(i)+".claim", "a cell in which "+pathOf(located)+
+				" locates an event (nothing else is simulated there)", other)
 			continue
 		}
 		for _, key := range []string{"claim", "locate", "displacement", "draws", "offset"} {
@@ -220,7 +227,8 @@ func (s *sharing) cell(p *Point, selected []int) {
 			if !shares {
 				first[key] = i
 			} else if has := s.spec.Checks[earlier].measures(key); has != gets {
-				s.rejectCell(pathOf(i)+"."+key, gets+" in a cell that "+pathOf(earlier)+" measures with "+has, "the same, or "+other)
+				got := gets + " in a cell that " + pathOf(earlier) + " measures with " + has
+				s.rejectCell(pathOf(i)+"."+key, got, "the same, or "+other)
 			}
 		}
 	}
@@ -237,7 +245,8 @@ func (c *Check) measures(key string) string {
 	case v.IsZero():
 		return ""
 	case key == "locate":
-		return fmt.Sprintf("%s from %g to %g (tolerance %g, visibility %g)", l.Param, l.From, l.To, l.Tolerance, l.Visibility)
+		return fmt.Sprintf("%s from %g to %g (tolerance %g, visibility %g)",
+			l.Param, l.From, l.To, l.Tolerance, l.Visibility)
 	}
 	return Format(v.Interface())
 }
