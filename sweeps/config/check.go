@@ -15,12 +15,6 @@ import (
 	"grposim/training/diagnose"
 )
 
-// checkKey is a key of a check, a row of keys.yaml; without an index it has no plain value.
-type checkKey struct {
-	Key
-	row row
-}
-
 // ruleMeasured names the unit of the ends of a search.
 const ruleMeasured = "the paper's rule at the measured stiffness"
 
@@ -49,22 +43,23 @@ func wordsOf[Word ~string](words []Word) []string {
 // followedQuantities are the recorded quantities whose means a check can follow.
 var followedQuantities = append(sim.Quantities(2), sim.Strata.Parts()...)
 
-// checkKeys are the keys of a check in the order of the reference document.
-var checkKeys = func() []checkKey {
+// checkKeys are the keys of a check in the order of the reference document. One without an index
+// has no plain value.
+var checkKeys = func() []Key {
 	words := map[string][]string{
 		"prediction": wordsOf(predictions), "quantity": wordsOf(followedQuantities),
 		"mode": wordsOf(diagnose.Modes), "law": wordsOf(measure.Laws),
 	}
-	return each(table.Check, func(r row) checkKey {
-		if own := words[r.Key]; own != nil {
+	return each(table.Check, func(r Row) Key {
+		if own := words[r.Path]; own != nil {
 			r.Words, r.Doc = own, strings.Replace(r.Doc, "{words}", listWords(own), 1)
 		}
-		return checkKey{r.key(reflect.TypeFor[Check]()), r}
+		return r.key(reflect.TypeFor[Check]())
 	})
 }()
 
 // checkKeyOf returns the key of a check with a name of the table.
-func checkKeyOf(name string) *checkKey {
+func checkKeyOf(name string) *Key {
 	return &checkKeys[slices.Index(checkFields, name)]
 }
 
@@ -80,16 +75,15 @@ func unless(leftOut bool, value any) any {
 func (c *Check) bounds() bool { return c.Hypothesis != nil && c.Hypothesis.Relation != Equals }
 
 // checkFields are the names that a check may have.
-var checkFields = each(checkKeys, func(key checkKey) string { return key.Path })
+var checkFields = each(checkKeys, func(key Key) string { return key.Path })
 
 // refusedBy reports whether checks of a claim must not have the key.
-func (key *checkKey) refusedBy(claim *Claim) bool {
-	need, claims := key.row.Need, key.row.Claims
-	return need != "" && !claim.Has(need) || claims != nil && !slices.Contains(claims, claim.Name)
+func (k *Key) refusedBy(claim *Claim) bool {
+	return k.Need != "" && !claim.Has(k.Need) || k.Claims != nil && !slices.Contains(k.Claims, claim.Name)
 }
 
 // written returns the value of a key in a document, nil where the check has none.
-func (key *checkKey) written(c *Check) any {
+func (key *Key) written(c *Check) any {
 	switch key.Path {
 	case "claim":
 		return c.Claim.Name
@@ -114,7 +108,7 @@ func (key *checkKey) written(c *Check) any {
 }
 
 // of returns a pointer to the value of a key of a check.
-func (key *checkKey) of(c *Check) any {
+func (key *Key) of(c *Check) any {
 	return reflect.ValueOf(c).Elem().FieldByIndex(key.index).Addr().Interface()
 }
 
@@ -176,9 +170,9 @@ func (c *checkReader) read() {
 }
 
 // plain decodes a key that has a plain value, and refuses one that the claim does not use.
-func (c *checkReader) plain(key checkKey) {
+func (c *checkReader) plain(key Key) {
 	f, path := c.fields[key.Path], c.path+"."+key.Path
-	needed := c.Claim.Has(key.row.Need)
+	needed := c.Claim.Has(key.Need)
 	switch key.Path {
 	case "prediction":
 		if c.known {
@@ -192,13 +186,13 @@ func (c *checkReader) plain(key checkKey) {
 	switch {
 	case f != nil && c.known && key.refusedBy(c.Claim):
 		c.reject(path, "got a key that %s does not use, want it left out", c.Claim.Name)
-	case key.index == nil || key.row.Need != "" && !c.known:
+	case key.index == nil || key.Need != "" && !c.known:
 	case f == nil && needed:
 		c.reject(path, "got nothing, want %s", key.Want())
 	case f == nil:
 	case key.Path == "variant" && key.Words == nil:
 		c.want(f, path, "no variant, because the file has none")
-	case c.store(part{Key: key.Key, to: key.of(c.Check)}, f, path):
+	case c.store(part{Key: key, to: key.of(c.Check)}, f, path):
 		if search := c.Locate; key.Path == "locate" && search.Visibility > 0 && c.Claim.Event != probe.Visible {
 			c.problem(f.at, path+"."+visibilityField, "got a visibility, want none for %s", c.Claim.Name)
 		}
@@ -293,7 +287,7 @@ func (c *Claim) faults() (useful []string, want string) {
 	useful, want = []string{"set", "scale"}, "{set: {key: value}} or {scale: {constant: factor}}"
 	for _, name := range names {
 		other := "{" + name + ": another " + name + "}"
-		switch need := checkKeyOf(name).row.Need; {
+		switch need := checkKeyOf(name).Need; {
 		case !c.Has(need):
 		case need == NeedsLaw: // theory predicts how well it fits
 			useful, want = append(useful, name), want+" or "+other
@@ -310,9 +304,9 @@ func (c *checkReader) control(n *node, path string) {
 	fault := &Control{Scale: rom.Unit}
 	var parts []part
 	for _, name := range controlFields {
-		p := part{Key: Key{Path: name}, optional: true}
+		p := part{Key: Key{Row: Row{Path: name}}, optional: true}
 		if i := slices.Index(names, name); i >= 0 {
-			p.Key, p.to = checkKeyOf(name).Key, fault.Names.words()[i]
+			p.Key, p.to = *checkKeyOf(name), fault.Names.words()[i]
 		}
 		if c.known && !slices.Contains(useful, name) {
 			p.refused = "no " + name + " for " + c.Claim.Name + ", but " + want
@@ -368,8 +362,7 @@ func (c *checkReader) controlScale(n *node, path string) {
 	exact := c.Prediction == "" || c.Prediction == rom.Exact
 	var parts []part
 	for i, factor := range factorsOf(&c.Control.Scale) {
-		k := Key{Path: faultNames[i], Kind: NumberValue, Range: positive.except(1)}
-		p := part{Key: k, optional: true, to: factor}
+		p := numberPart(faultNames[i], positive.except(1), factor).orNot()
 		if i >= 2 && exact {
 			p.refused = "no factor, because the exact prediction does not contain the constant " + p.Path
 		}

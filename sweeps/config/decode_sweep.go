@@ -193,25 +193,26 @@ func (l *loader) axisValues(p *param, n *node, path string) (good bool) {
 // axisInterval decodes the forms log: {from, to, points} and range: {from, to, step}, of numbers
 // of the type of the key.
 func (l *loader) axisInterval(p *param, n *node, path, form string) bool {
-	kind := NumberValue
-	if p.key.whole() {
-		kind = IntegerValue
-	} else if p.key.Kind != NumberValue {
+	if !p.key.whole() && p.key.Kind != NumberValue {
 		l.problem(n.at, path, "got an interval for %s, want values", p.key.Path)
 		return false
 	}
 	var from, to, step float64
 	end := p.key.Range
-	last := part{Key: Key{Path: "step", Kind: kind, Range: anyNumber.except(0)}, to: &step}
+	last := numberPart("step", anyNumber.except(0), &step)
 	if form == "log" {
 		if end.Low <= 0 {
 			end.Low, end.LowOpen = 0, true // its logarithm is taken
 		}
-		last = part{Key: Key{Path: "points", Kind: IntegerValue, Range: between(2, maxCells)}, to: &p.n}
+		last = integerPart("points", 2, maxCells, &p.n)
 	}
-	fields, ok := l.record(n, path,
-		part{Key: Key{Path: "from", Kind: kind, Range: end}, to: &from},
-		part{Key: Key{Path: "to", Kind: kind, Range: end}, to: &to}, last)
+	parts := []part{numberPart("from", end, &from), numberPart("to", end, &to), last}
+	for i := range parts {
+		if p.key.whole() {
+			parts[i].Kind = IntegerValue
+		}
+	}
+	fields, ok := l.record(n, path, parts...)
 	p.places = []Place{p.at}
 	if form == "log" || !ok {
 		p.value = func(i int) any { return p.key.valueOf(logPoint(from, to, i, p.n)) }

@@ -28,26 +28,36 @@ const (
 	searchValue                   // *Locate; of a check only
 )
 
+// Row is a row of keys.yaml, which says more of the columns.
+type Row struct {
+	Path    string   `yaml:"key"` // the dotted path, unique in the table
+	Field   string   // its place in Settings or Check, as Lag.Ages.To; "": it is read with others
+	Words   []string // allowed values of a WordValue; nil for other kinds
+	Follows string   // in words, the default that depends on other keys; "": Default, or required
+	Doc     string   // meaning, for the reference document
+	Symbol  string   // in labels and quantities, such as η; "": the last word of Path
+	Noun    string   // in titles and on axes, such as learning rate; "": Path
+	Unit    string   // on axes; "": none
+	// what trainers call it: TRL's GRPOConfig and verl without their sections (docs/primer.md), and
+	// usual abbreviations
+	Known  []string
+	Need   Need     // of a check: claims with this need require the key, others refuse it; "": none
+	Claims []string // of a check: the claims that may have the key; nil: all
+
+	Values, Range, Default, Idle string // as text; Values of a key of the file
+}
+
 // Key is one dotted key of a configuration.
 type Key struct {
-	Path  string    // the dotted path, unique in the table
+	Row
 	Kind  ValueKind // the type of the values
-	Words []string  // allowed values of a WordValue; nil for other kinds
 	Range Range     // allowed values of an IntegerValue or NumberValue, and entries of a ListValue
 	// of the type of Kind; nil: the key is required or its default depends on other keys
 	Default any
-	Follows string    // in words, the default that depends on other keys; "": Default, or required
-	Doc     string    // meaning, for the reference document
-	Symbol  string    // in labels and quantities, such as η; "": the last word of Path
-	Noun    string    // in titles and on axes, such as learning rate; "": Path
-	Unit    string    // on axes; "": none
 	Idle    Condition // in a cell where it holds the key has no effect; zero: there is none
-	// what trainers call it: TRL's GRPOConfig and verl without their sections (docs/primer.md), and
-	// usual abbreviations
-	Known []string
 
 	note   string              // ends what Want says of a number
-	index  []int               // of its field in Settings
+	index  []int               // of its field in Settings or Check; nil: none
 	follow func(*Settings) any // computes the default that Follows describes; nil: none
 }
 

@@ -194,13 +194,17 @@ type part struct {
 	to       any    // pointer to the value that is read; nil: the caller reads it
 }
 
-// numberPart and wordPart are parts with a number or a word.
+// numberPart, integerPart and wordPart are parts with a number or a word.
 func numberPart(name string, r Range, to any) part {
-	return part{Key: Key{Path: name, Kind: NumberValue, Range: r}, to: to}
+	return part{Key: Key{Row: Row{Path: name}, Kind: NumberValue, Range: r}, to: to}
+}
+
+func integerPart(name string, low, high int, to *int) part {
+	return part{Key: Key{Row: Row{Path: name}, Kind: IntegerValue, Range: between(low, high)}, to: to}
 }
 
 func wordPart(name string, words []string, to any) part {
-	return part{Key: Key{Path: name, Kind: WordValue, Words: words}, to: to}
+	return part{Key: Key{Row: Row{Path: name, Words: words}, Kind: WordValue}, to: to}
 }
 
 // orNot returns a part that may be left out.
@@ -367,7 +371,6 @@ func (rd *reader) arms(n *node, path, want string) ([]ArmGroup, bool) {
 func armParts(law option.Law, reward *string, g *ArmGroup) []part {
 	std := numberPart("std", nonNegative, &g.Arm.Std)
 	mean := numberPart("mean", anyNumber, &g.Arm.Mean)
-	count := part{Key: Key{Path: "count", Kind: IntegerValue, Range: between(1, maxArms)}, to: &g.Count}
 	if law == option.Bernoulli {
 		mean.Range = unit
 	}
@@ -375,7 +378,8 @@ func armParts(law option.Law, reward *string, g *ArmGroup) []part {
 	if std.optional && law != noLaw {
 		std.refused = "no std for a " + law.String() + " reward"
 	}
-	return []part{wordPart("reward", lawWords, reward), mean, std, count.orNot()}
+	return []part{wordPart("reward", lawWords, reward), mean, std,
+		integerPart("count", 1, maxArms, &g.Count).orNot()}
 }
 
 // lawWords are the words of option.Laws.

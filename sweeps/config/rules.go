@@ -294,7 +294,7 @@ func keyOfOption(field string) string {
 // lag.ages.to of Lag.Ages.To.
 func keyOfField(field string) string {
 	field, _, _ = strings.Cut(field, "[") // of a list
-	return table.Base[slices.IndexFunc(table.Base, func(r row) bool { return r.Field == field })].Key
+	return Keys[slices.IndexFunc(Keys, func(k Key) bool { return k.Field == field })].Path
 }
 
 // DrawsRewardsSingly reports whether the rewards of groups are drawn sample by sample: normal

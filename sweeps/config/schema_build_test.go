@@ -28,9 +28,9 @@ func Schema() []byte {
 	properties, required := schemaSection("")
 	for _, key := range table.File {
 		if key.ofFile() {
-			properties[key.Key] = key.described()
+			properties[key.Path] = key.described()
 		} else {
-			properties[key.Key] = schemaRef(key.Key)
+			properties[key.Path] = schemaRef(key.Path)
 		}
 	}
 	root["properties"] = properties
@@ -60,13 +60,13 @@ var fileKeySchemas = map[string]func() object{
 }
 
 // described is the schema of the key with its meaning.
-func (key *row) described() object {
-	return schemaWith(fileKeySchemas[key.Key](), object{"description": key.Doc})
+func (key *Row) described() object {
+	return schemaWith(fileKeySchemas[key.Path](), object{"description": key.Doc})
 }
 
 // ofFile reports whether no other part of the schema refers to the key.
-func (key *row) ofFile() bool {
-	return slices.Contains([]string{extendsKey, "variants", "checks"}, key.Key)
+func (key *Row) ofFile() bool {
+	return slices.Contains([]string{extendsKey, "variants", "checks"}, key.Path)
 }
 
 // schemaRef refers to a definition.
@@ -138,7 +138,7 @@ func schemaDefinitions() object {
 	}
 	for _, key := range table.File {
 		if !key.ofFile() {
-			definitions[key.Key] = key.described()
+			definitions[key.Path] = key.described()
 		}
 	}
 	for _, k := range Keys {
@@ -321,7 +321,7 @@ func schemaCheck() object {
 		if schema := checkSchemas[key.Path]; schema != nil {
 			property = schema()
 		} else {
-			property = schemaValue(key.Key)
+			property = schemaValue(key)
 		}
 		property["description"] = key.Doc
 		if key.Default != nil {
@@ -357,7 +357,7 @@ func schemaClaim(claim *Claim) object {
 		switch {
 		case key.refusedBy(claim):
 			properties[key.Path] = false
-		case key.row.Need != "":
+		case key.Need != "":
 			must = append(must, key.Path)
 		}
 	}

@@ -20,16 +20,8 @@ import (
 //go:embed keys.yaml
 var keysText []byte
 
-// row is a row of keys.yaml, which says what the columns are.
-type row struct {
-	Key, Field, Values, Range, Default, Follows, Symbol, Noun, Unit, Idle, Doc string
-
-	Words, Known, Claims []string
-	Need                 Need
-}
-
 // table has the rows of keys.yaml: of a file, of its base and of a check.
-var table = decodeTable[struct{ File, Base, Check []row }]("keys.yaml", keysText)
+var table = decodeTable[struct{ File, Base, Check []Row }]("keys.yaml", keysText)
 
 // decodeTable decodes an embedded file.
 func decodeTable[T any](name string, text []byte) (t T) {
@@ -44,21 +36,22 @@ func decodeTable[T any](name string, text []byte) (t T) {
 // Keys is the key table, from which the loader, --set, axes, conditions, the JSON
 // Schema and the reference document are derived. A file nests at the dots of a path.
 var Keys = func() []Key {
-	keys := each(table.Base, func(r row) Key { return r.key(reflect.TypeFor[Settings]()) })
-	for i, r := range table.Base {
-		if keys[i].Kind == WordValue {
-			keys[i].Default = keys[i].Words[0]
+	keys := each(table.Base, func(r Row) Key { return r.key(reflect.TypeFor[Settings]()) })
+	for i := range keys {
+		k := &keys[i]
+		if k.Kind == WordValue {
+			k.Default = k.Words[0]
 		}
-		if r.Idle == "" {
+		if k.Row.Idle == "" {
 			continue
 		}
-		param, op, values := parseTest(r.Idle)
+		param, op, values := parseTest(k.Row.Idle)
 		other := &keys[slices.IndexFunc(keys, func(k Key) bool { return k.Path == param })]
 		if op == "!=" {
 			named := func(word string) bool { return slices.Contains(values, word) }
 			values = slices.DeleteFunc(slices.Clone(other.Words), named)
 		}
-		keys[i].Idle = Condition{Param: param, Values: each(values, other.parse)}
+		k.Idle = Condition{Param: param, Values: each(values, other.parse)}
 	}
 	return keys
 }()
@@ -99,11 +92,8 @@ var optionWords = func() map[reflect.Type][]string {
 }()
 
 // key returns the key of a row, whose field is one of a struct.
-func (r row) key(of reflect.Type) Key {
-	k := Key{
-		Path: r.Key, Words: r.Words, Range: anyNumber, Follows: r.Follows, Doc: r.Doc,
-		Symbol: r.Symbol, Noun: r.Noun, Unit: r.Unit, Known: r.Known, follow: follows[r.Key],
-	}
+func (r Row) key(of reflect.Type) Key {
+	k := Key{Row: r, Range: anyNumber, follow: follows[r.Path]}
 	for name := range strings.FieldsFuncSeq(r.Field, func(c rune) bool { return c == '.' }) {
 		field, known := of.FieldByName(name)
 		if !known {
