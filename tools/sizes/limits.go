@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 70_439
+	mostProduct = 70_427
 	mostTools   = 5_264
 	mostTests   = 45_356
 	mostDocs    = 330
@@ -39,9 +39,9 @@ var rooms = map[string]int{
 	"sweeps":                 4379,
 	"sweeps/advice":          1770,
 	"sweeps/claim":           3114,
-	"sweeps/config":          5184,
+	"sweeps/config":          5179,
 	"sweeps/judge":           1895,
-	"sweeps/plan":            1217,
+	"sweeps/plan":            1210,
 	"sweeps/report":          1788,
 	"sweeps/store":           1924,
 	"sweeps/theory":          2445,
