@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -14,12 +15,13 @@ var csvFormat = format{
 	docs: [][2]string{
 		{"history of W&B as CSV", "columns `_step`, `_runtime` and the keys"},
 		{"a chart of W&B as CSV", "columns `RUN - KEY` of one or several runs; those that end in `__MIN` and `__MAX` are left out"},
-		{"CSV", "a header with known keys, with commas, tabs or semicolons; with semicolons decimals may follow a comma"},
+		{"CSV", "a header with known keys, with commas, tabs or semicolons; with tabs and semicolons decimals may follow a comma"},
+		{"CSV in long form, of Comet or MLflow", "columns `name` or `key`, `value`, `step`, perhaps `run`: a row for each value"},
 	},
 	begins: func(c *collector, in *input) bool {
 		return !strings.HasPrefix(in.begin, "{") && separator(c, firstLine(in.begin)) != 0
 	},
-	read: func(c *collector, in *input) error { return readCSV(c, in, separator(c, firstLine(in.begin))) },
+	read: readCSV,
 }
 
 // separators of the cells of a CSV file.
@@ -59,6 +61,7 @@ func chartColumn(name string) (run, key string, bound bool) {
 type csvRun struct {
 	*collector
 	columns []csvColumn
+	long    *longRows // nil unless the file is in long form
 }
 
 type csvColumn struct {
@@ -71,7 +74,10 @@ type csvColumn struct {
 // of another run.
 func headerRuns(c *collector, names []string) []*csvRun {
 	if isEventChart(names) {
-		return []*csvRun{{c, eventChartColumns(c)}}
+		return []*csvRun{{collector: c, columns: eventChartColumns(c)}}
+	}
+	if columns, is := longHeader(c, names); is {
+		return []*csvRun{{collector: c, long: &longRows{longColumns: columns, from: c}}}
 	}
 	c.container = CSV
 	var order []string // of runs
@@ -153,15 +159,24 @@ func (c *collector) asReward(key string) *series {
 
 // row adds a row of the file to the run.
 func (r *csvRun) row(line int, cells []string) {
+	if r.long != nil {
+		r.long.row(line, cells)
+		return
+	}
 	for _, column := range r.columns {
 		r.setSeries(line, column.of, []byte(cells[column.index]))
 	}
 	r.endRow(line)
 }
 
+// decimalComma finds a number whose decimals follow a comma.
+var decimalComma = regexp.MustCompile(`(?:^|\t)[-+]?(?:0,\d+|\d+,(?:\d{1,2}|\d{4,}))(?:\t|\r?\n)`)
+
 // readCSV reads a file of a header and rows.
-func readCSV(c *collector, from io.Reader, by rune) error {
-	input := &bounded{from: from}
+func readCSV(c *collector, in *input) error {
+	by := separator(c, firstLine(in.begin))
+	commas := by == ';' || by == '\t' && decimalComma.MatchString(in.begin)
+	input := &bounded{from: in}
 	r := csv.NewReader(input)
 	r.Comma, r.FieldsPerRecord, r.ReuseRecord, r.LazyQuotes = by, -1, true, true
 	record := func() ([]string, int, error) {
@@ -181,6 +196,9 @@ func readCSV(c *collector, from io.Reader, by rune) error {
 		return err
 	}
 	runs := headerRuns(c, header)
+	if long := runs[0].long; long != nil {
+		defer long.finish()
+	}
 
 	var held []string // the row read before, which may be cut if it is the last
 	want, line := len(header), 0
@@ -206,13 +224,16 @@ func readCSV(c *collector, from io.Reader, by rune) error {
 		switch {
 		case err == io.EOF || c.values > mostValues:
 			return nil
+		case err == errLongRecord:
+			c.err.add(line+1, "%s", err)
+			return nil
 		case malformed:
 			c.err.add(line, "got %s, want a row of %d cells", wrong.Err, want)
 		case err != nil:
 			return err
 		}
 		for _, cell := range cells {
-			if by == ';' { // spreadsheets separate by it where decimals follow a comma
+			if commas {
 				cell = pointed(cell)
 			}
 			held = append(held, cell)
@@ -230,9 +251,9 @@ func pointed(cell string) string {
 
 // longRecord is the largest number of bytes of a row of CSV. A quote that is not closed would
 // otherwise read the whole file into memory.
-const longRecord = 64 << 20
+const longRecord = 16 << 20
 
-var errLongRecord = errors.New("got a row of more than 64 MiB, want shorter rows: is a quote not closed?")
+var errLongRecord = errors.New("got a row of more than 16 MiB, want shorter rows: is a quote not closed?")
 
 // bounded reads at most left bytes.
 type bounded struct {

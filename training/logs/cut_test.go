@@ -11,7 +11,10 @@ import (
 // A log of any form that is cut at any byte has no value that was never written, and loses at most its last row.
 func TestCutForms(t *testing.T) {
 	forms := map[string]func(i int) string{
-		"CSV":        func(i int) string { return fmt.Sprintf("%d,0.%d25,%d.5e-05\n", i, i, i) },
+		"CSV": func(i int) string { return fmt.Sprintf("%d,0.%d25,%d.5e-05\n", i, i, i) },
+		"long form": func(i int) string {
+			return fmt.Sprintf("kl,%d.5e-05,%d\nreward,0.%d25,%d\n", i, i, i, i)
+		},
 		"JSON lines": func(i int) string { return fmt.Sprintf(`{"step": %d, "reward": 0.%d25, "kl": %d.5e-05}`+"\n", i, i, i) },
 		"dicts":      func(i int) string { return fmt.Sprintf("{'step': %d, 'reward': 0.%d25, 'kl': %d.5e-05}\n", i, i, i) },
 		"verl": func(i int) string {
@@ -25,7 +28,7 @@ func TestCutForms(t *testing.T) {
 			return fmt.Sprintf("Step %d/50\n• Avg Reward: 0.%d25\n• kl: %d.5e-05\n", i, i, i)
 		},
 	}
-	heads := map[string]string{"CSV": "step,reward,kl\n", "a table": "| step | reward | kl |\n|--|--|--|\n", "columns": "step  reward  kl\n"}
+	heads := map[string]string{"CSV": "step,reward,kl\n", "long form": "name,value,step\n", "a table": "| step | reward | kl |\n|--|--|--|\n", "columns": "step  reward  kl\n"}
 	for name, row := range forms {
 		text := heads[name]
 		for i := 18; i < 24; i++ {

@@ -44,7 +44,7 @@ func readEventJSON(c *collector, r io.Reader) error {
 	var rows [][]any
 	from := json.NewDecoder(r)
 	from.UseNumber()
-	run := csvRun{c, eventChartColumns(c)}
+	run := csvRun{collector: c, columns: eventChartColumns(c)}
 	if err := from.Decode(&rows); err != nil {
 		c.err.add(0, "got %s, want rows [WALL TIME, STEP, VALUE]", err)
 		return nil

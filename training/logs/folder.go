@@ -36,7 +36,17 @@ func IsOutput(dir string) bool {
 		return true
 	}
 	runs, err := runsIn(dir)
-	return err == nil && len(runs) > 0
+	return err == nil && len(runs) > 0 || tuned(dir) != ""
+}
+
+// tuned returns the rows of a trial of Ray Tune in its folder, "" if it is none.
+func tuned(dir string) string {
+	for _, name := range []string{"result.json", "progress.csv"} {
+		if file := filepath.Join(dir, name); exists(file) {
+			return file
+		}
+	}
+	return ""
 }
 
 // openFolder reads the runs of a folder. Of a trainer_state.json and the run that began last it
@@ -54,6 +64,9 @@ func openFolder(dir string, how Options) ([]*Log, error) {
 		return nil, err
 	} else if err != nil { // half written, perhaps
 		c.note("%s", err)
+	}
+	if file := tuned(dir); state == nil && len(found) == 0 && file != "" {
+		return openFile(file, how)
 	}
 	if state == nil && len(found) == 0 {
 		c.err.add(0, "got a folder without %s, checkpoint-*/%s, files *tfevents* of TensorBoard, metrics of MLflow "+

@@ -31,7 +31,7 @@ type input struct {
 // console is any other text. One more format is a file and a row.
 var (
 	binaryFormats = []format{parquetFormat, wandbFormat, eventsFormat}
-	textFormats   = []format{notebookFormat, jsonFormat, eventJSONFormat, csvFormat, pastedFormat, consoleFormat}
+	textFormats   = []format{notebookFormat, jsonFormat, eventJSONFormat, csvFormat, pageFormat, pastedFormat, consoleFormat}
 )
 
 // magics are the first bytes of files that are no text, and what to do with them.
@@ -43,7 +43,6 @@ var magics = []struct{ bytes, is string }{
 	{"%PDF", "a PDF, want text: copy the lines of the log out of it"},
 	{"\x89PNG", "a picture, want text: the lines of the log, or the numbers of the chart as CSV"},
 	{"\xff\xd8\xff", "a picture, want text: the lines of the log, or the numbers of the chart as CSV"},
-	{"SQLite format 3", "an SQLite database, want its rows as JSON lines or CSV (of trackio: trackio get metric --json)"},
 }
 
 // knownFormats lists what is read, for messages.
@@ -71,8 +70,10 @@ func (c *collector) read(from io.Reader) error {
 		c.err.add(0, "got %s", is)
 		return nil
 	case in.begin == "" && err == io.EOF:
-		c.err.add(0, "got an empty file, want %s", knownFormats)
-		c.tellNotes()
+		if len(c.err.Problems) == 0 { // of what is packed
+			c.err.add(0, "got an empty file, want %s", knownFormats)
+			c.tellNotes()
+		}
 		return nil
 	}
 	_, err = c.readAs(textFormats, in)
@@ -103,8 +104,11 @@ func firstLine(text string) string {
 
 // notText says of bytes that are no text what they are, and what is wanted; "" for a text.
 func notText(head []byte) string {
-	if bytes.HasPrefix(head, []byte("PK\x03\x04")) && bytes.Contains(head, []byte("[Content_Types].xml")) {
+	switch {
+	case isWorkbook(head):
 		return "a workbook of Excel, want its sheet saved as CSV"
+	case bytes.HasPrefix(head, []byte("SQLite format 3")):
+		return database(head)
 	}
 	for _, m := range magics {
 		if bytes.HasPrefix(head, []byte(m.bytes)) {

@@ -95,6 +95,22 @@ func readNotebook(c *collector, in *input) error {
 	return nil
 }
 
+var pageFormat = format{
+	container: Pasted,
+	docs:      [][2]string{{"a page of HTML, or Markdown with it", "the tables with a header that is known"}},
+	begins: func(c *collector, in *input) bool {
+		return strings.Contains(in.begin, "<t") && isPasted(c, barred(in.begin))
+	},
+	read: func(c *collector, in *input) error {
+		b, err := io.ReadAll(io.LimitReader(in, longNotebook))
+		if err != nil {
+			return err
+		}
+		c.note("The tables of the page are read; lines are counted in their rows.")
+		return readPasted(c, &lines{r: bufio.NewReader(strings.NewReader(barred(string(b))))})
+	},
+}
+
 var (
 	tableRow  = regexp.MustCompile(`(?s)<tr.*?</tr>`)
 	tableCell = regexp.MustCompile(`(?s)<t[hd][^>]*>(.*?)</t[hd]>`)

@@ -1,13 +1,18 @@
 package logs
 
 import (
+	"archive/zip"
 	"bytes"
 	"compress/gzip"
 	"encoding/binary"
+	"io"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf16"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
 )
 
 // A chart of W&B with several runs has a log for each, whose rows are those in which the run
@@ -117,9 +122,18 @@ func TestEventChart(t *testing.T) {
 // gzipped packs a text.
 func gzipped(t *testing.T, text string) []byte {
 	t.Helper()
+	return packedBy(t, text, func(w io.Writer) (*gzip.Writer, error) { return gzip.NewWriter(w), nil })
+}
+
+// packedBy packs a text by what a function returns a writer of.
+func packedBy[W io.WriteCloser](t *testing.T, text string, open func(io.Writer) (W, error)) []byte {
+	t.Helper()
 	var packed bytes.Buffer
-	w := gzip.NewWriter(&packed)
-	if _, err := w.Write([]byte(text)); err != nil {
+	w, err := open(&packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(w, text); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
@@ -128,7 +142,27 @@ func gzipped(t *testing.T, text string) []byte {
 	return packed.Bytes()
 }
 
-// Gzip and UTF-16 hold any container. Gzip data that are cut are read as far as they go.
+// zipped packs files of the same text.
+func zipped(t *testing.T, text string, names ...string) []byte {
+	t.Helper()
+	var packed bytes.Buffer
+	w := zip.NewWriter(&packed)
+	for _, name := range names {
+		f, err := w.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(f, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return packed.Bytes()
+}
+
+// Packed data and UTF-16 hold any container. Data that are cut are read as far as they go.
 func TestUnpacked(t *testing.T) {
 	const text = "step,reward\n1,0.5\n2,0.75\n"
 	words := utf16.Encode([]rune("\ufeff" + text))
@@ -141,6 +175,8 @@ func TestUnpacked(t *testing.T) {
 	for name, data := range map[string][]byte{
 		"gzip": gzipped(t, text), "UTF-16, little": wide(binary.LittleEndian), "UTF-16, big": wide(binary.BigEndian),
 		"gzip of UTF-16": gzipped(t, string(wide(binary.LittleEndian))),
+		"zstd":           packedBy(t, text, func(w io.Writer) (*zstd.Encoder, error) { return zstd.NewWriter(w) }),
+		"xz":             packedBy(t, text, xz.NewWriter), "zip": zipped(t, text, "__MACOSX/._log.csv", "run/log.csv", "run/.DS_Store"),
 		"gzip of events": gzipped(t, string(eventFile(1, "1 reward 0.5", "2 reward 0.75"))),
 	} {
 		l := readText(t, string(data))
@@ -160,6 +196,10 @@ func TestUnpacked(t *testing.T) {
 	}
 	if _, err := Read(bytes.NewReader(gzipped(t, string(gzipped(t, text)))), "f", Options{}); err == nil || !strings.Contains(err.Error(), "got a gzip file, want it unpacked") {
 		t.Errorf("twice: %v", err)
+	}
+	const several = `f: got a zip file with 2 files ("a.csv", "b.csv"), want one, or the folder unpacked`
+	if _, err := Read(bytes.NewReader(zipped(t, text, "a.csv", "b.csv")), "f", Options{}); err == nil || err.Error() != several {
+		t.Errorf("several files: %v", err)
 	}
 }
 

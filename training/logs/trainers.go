@@ -121,7 +121,7 @@ const countOfReward = "rollout/zero_std/count_"
 // W&B come last: they count calls that log, which other rows share.
 var stepKeys = []string{
 	"train/global_step", "global_step", "global_step/max_steps", "trainer/global_step", "rollout/step", "train/step", "step",
-	"training/global_step", "training_step", "progress/batch", "iteration", "iter", "_step",
+	"training/global_step", "training_step", "progress/batch", "iteration", "iter", "training_iteration", "_step",
 }
 
 // evalStepKey is the key of the step of rows of evaluation that have no other.
@@ -135,7 +135,7 @@ var (
 	// updateNames are keys that TRL and Unsloth write of updates only, never of evaluation.
 	updateNames = setOf("loss", "grad_norm", "learning_rate", "train/loss", "train/grad_norm", "train/learning_rate")
 	// otherPrefixes are beginnings of keys that are not about the policy in training.
-	otherPrefixes = setOf("eval", "val", "valid", "validation", "test", "critic", "value", "ref", "reference", "teacher", "old", "time", "timing", "perf", "loss", "objective")
+	otherPrefixes = setOf("eval", "val", "valid", "validation", "test", "critic", "value", "ref", "reference", "teacher", "old", "time", "timing", "perf", "loss", "objective", "config")
 )
 
 func setOf(words ...string) map[string]bool {

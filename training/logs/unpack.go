@@ -1,24 +1,55 @@
 package logs
 
 import (
+	"archive/zip"
 	"bufio"
 	"bytes"
-	"compress/flate"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
+	"path"
+	"strings"
 
+	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
 	"golang.org/x/text/encoding/unicode"
 )
 
 const peeked = 1 << 16 // bytes by which a file is recognised
 
-// unpacked returns a reader of what a file holds: of gzip data what they pack, once, and of
+// packing is a way of packing a file, which the first bytes tell.
+type packing struct {
+	name, begins string
+	open         func(io.Reader) (io.Reader, error)
+}
+
+var packings = []packing{
+	{"gzip", "\x1f\x8b", func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }},
+	{"zstd", "\x28\xb5\x2f\xfd", func(r io.Reader) (io.Reader, error) {
+		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(longWindow))
+	}},
+	{"xz", "\xfd7zXZ\x00", func(r io.Reader) (io.Reader, error) { return xz.NewReader(r) }},
+	{"zip", "PK\x03\x04", openZip},
+}
+
+// Limits of what is unpacked of a file, in bytes.
+const (
+	longUnpacked = 256 << 20
+	longWindow   = 64 << 20
+)
+
+// unpacked returns a reader of what a file holds: of packed data what they pack, once, and of
 // UTF-16, which PowerShell writes, UTF-8.
 func (c *collector) unpacked(from io.Reader) *bufio.Reader {
 	r := bufio.NewReaderSize(from, peeked)
-	if head, _ := r.Peek(2); bytes.Equal(head, []byte("\x1f\x8b")) {
-		r = bufio.NewReaderSize(&unpacker{r: r, c: c}, peeked)
+	head, _ := r.Peek(peeked)
+	for i := range packings {
+		if p := &packings[i]; bytes.HasPrefix(head, []byte(p.begins)) && !isWorkbook(head) {
+			r = bufio.NewReaderSize(&unpacker{packing: p, from: r, c: c}, peeked)
+			break
+		}
 	}
 	if head, _ := r.Peek(2); bytes.Equal(head, []byte("\xff\xfe")) || bytes.Equal(head, []byte("\xfe\xff")) {
 		r = bufio.NewReaderSize(unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder().Reader(r), peeked)
@@ -26,38 +57,75 @@ func (c *collector) unpacked(from io.Reader) *bufio.Reader {
 	return r
 }
 
-// unpacker reads gzip data to where they end or are damaged, which it notes: the file of a
+// isWorkbook reports whether a zip file is a workbook of Excel.
+func isWorkbook(head []byte) bool {
+	return bytes.HasPrefix(head, []byte("PK")) && bytes.Contains(head, []byte("[Content_Types].xml"))
+}
+
+// unpacker reads packed data to where they end or are damaged, which it notes: the file of a
 // running trainer is not complete.
 type unpacker struct {
-	r  io.Reader
-	gz *gzip.Reader // nil before the first read
-	c  *collector
-
+	*packing
+	from io.Reader
+	data io.Reader // nil before the first read
+	c    *collector
 	read int // bytes
 }
 
-// longUnpacked is the largest number of bytes that are unpacked of a file.
-const longUnpacked = 256 << 20
-
 func (u *unpacker) Read(to []byte) (n int, err error) {
-	if u.gz == nil {
-		u.gz, err = gzip.NewReader(u.r)
+	if u.data == nil {
+		u.data, err = u.open(u.from)
 	}
 	if err == nil {
-		n, err = u.gz.Read(to)
+		n, err = u.data.Read(to)
 	}
 	if u.read += n; u.read > longUnpacked {
-		u.c.note("The gzip data were read as far as %d bytes.", longUnpacked)
+		u.c.note("The %s data were read as far as %d bytes.", u.name, longUnpacked)
 		return 0, io.EOF
 	}
-	var corrupt flate.CorruptInputError
+	_, ofDisk := errors.AsType[*fs.PathError](err)
+	files, many := errors.AsType[filesOfZip](err)
 	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		u.c.note("The gzip data are not complete and were read as far as they go.")
-	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader), errors.As(err, &corrupt):
-		u.c.note("The gzip data are damaged and were read as far as that.")
-	default:
+	case err == nil, err == io.EOF, ofDisk:
 		return n, err
+	case many:
+		u.c.err.add(0, "%s", files)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		u.c.note("The %s data are not complete and were read as far as they go.", u.name)
+	default:
+		u.c.note("The %s data are damaged and were read as far as that.", u.name)
 	}
+	u.data = bytes.NewReader(nil)
 	return n, io.EOF
+}
+
+// filesOfZip are the names of several files in a zip file.
+type filesOfZip []string
+
+func (f filesOfZip) Error() string {
+	return fmt.Sprintf("got a zip file with %s (%s), want one, or the folder unpacked", CountWords(len(f), "file"), quoteAll(f))
+}
+
+// openZip reads the only file in a zip file.
+func openZip(r io.Reader) (io.Reader, error) {
+	b, err := io.ReadAll(io.LimitReader(r, longUnpacked))
+	if err != nil {
+		return nil, err
+	}
+	all, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		return nil, err
+	}
+	var files []*zip.File
+	var names filesOfZip
+	for _, f := range all.File {
+		hidden := strings.HasPrefix(f.Name, "__MACOSX/") || strings.HasPrefix(path.Base(f.Name), ".")
+		if f.Mode().IsRegular() && !hidden {
+			files, names = append(files, f), append(names, f.Name)
+		}
+	}
+	if len(files) != 1 {
+		return nil, names
+	}
+	return files[0].Open()
 }
