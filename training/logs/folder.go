@@ -42,8 +42,8 @@ func IsOutput(dir string) bool {
 // tuned returns the rows of a trial of Ray Tune in its folder, "" if it is none.
 func tuned(dir string) string {
 	for _, name := range []string{"result.json", "progress.csv"} {
-		if file := filepath.Join(dir, name); exists(file) {
-			return file
+		if isFile(os.DirFS(dir), name) {
+			return filepath.Join(dir, name)
 		}
 	}
 	return ""

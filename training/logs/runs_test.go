@@ -6,6 +6,8 @@ import (
 	"compress/gzip"
 	"encoding/binary"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -221,6 +223,27 @@ func TestResumes(t *testing.T) {
 		l := readText(t, "step,reward\n"+tt.rows)
 		if !slices.Equal(l.Resumes, tt.want) {
 			t.Errorf("%q: got %v, want %v; steps %v", tt.rows, l.Resumes, tt.want, l.Steps)
+		}
+	}
+}
+
+// A folder of Ray Tune is its trial, and a database says how its rows are had.
+func TestStores(t *testing.T) {
+	dir := t.TempDir()
+	rows := `{"reward": 0.5, "training_iteration": 1, "config": {"lr": 1}}` + "\n" + `{"reward": 0.75, "training_iteration": 2, "config": {"lr": 1}}` + "\n"
+	if err := os.WriteFile(filepath.Join(dir, "result.json"), []byte(rows), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if l, err := Open(dir, Options{}); err != nil || rowsOf(l) != "[1 2] [0.5 0.75]" || len(l.Columns) != 1 {
+		t.Errorf("got %v, %v", l, err)
+	}
+	for page, want := range map[string]string{
+		"CREATE TABLE metrics (key, run_uuid": `sqlite3 -csv -header FILE "select run_uuid as run, key,`,
+		"CREATE TABLE metrics(id, run_name":   `sqlite3 FILE "select json_patch(metrics,`,
+		"CREATE TABLE t":                      "an SQLite database",
+	} {
+		if _, err := Read(strings.NewReader("SQLite format 3\x00"+page), "f", Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v", page, err)
 		}
 	}
 }
