@@ -80,19 +80,23 @@ func (m *Mistakes) Panic(name string) {
 }
 
 // wantWord adds a mistake unless w is a value of a list.
-func wantWord[W word](m *Mistakes, field string, w W, words []string) {
-	if int(w) >= len(words) {
-		m.Want(false, field, int(w), oneOf(words))
+func wantWord[W word](m *Mistakes, field string, w W, values []W) {
+	if int(w) >= len(values) {
+		m.Want(false, field, int(w), oneOf(values))
 	}
 }
 
 // oneOf lists words: a, b or c.
-func oneOf(words []string) string {
-	last := len(words) - 1
-	if last == 0 {
-		return words[0]
+func oneOf[W word](values []W) string {
+	text := values[0].String()
+	for i, w := range values[1:] {
+		if i+2 == len(values) {
+			text += " or " + w.String()
+		} else {
+			text += ", " + w.String()
+		}
 	}
-	return strings.Join(words[:last], ", ") + " or " + words[last]
+	return text
 }
 
 // Check adds the mistakes of arms: at least two, each with a known law, a mean in its range
@@ -101,7 +105,7 @@ func (b *Bandit) Check(m *Mistakes) {
 	m.Least("number of arms", len(b.Arms), 2)
 	for a, arm := range b.Arms {
 		field := fmt.Sprintf("Arms[%d].", a)
-		wantWord(m, field+"Law", arm.Law, lawWords)
+		wantWord(m, field+"Law", arm.Law, Laws)
 		if arm.Law == Bernoulli {
 			m.Number(field+"Mean", arm.Mean, arm.Mean >= 0 && arm.Mean <= 1, " in [0, 1]")
 		} else {
@@ -119,16 +123,16 @@ func (e *Estimator) Check(m *Mistakes) {
 	found := len(m.list)
 	m.Least("Estimator.GroupSize", e.GroupSize, 2)
 	m.Least("Estimator.GroupsPerStep", e.GroupsPerStep, 1)
-	wantWord(m, "Estimator.Filter", e.Filter, filterWords)
+	wantWord(m, "Estimator.Filter", e.Filter, Filters)
 	e.Advantage.Check(m)
 	e.Importance.check(m)
 	kl := &e.KL
 	m.Number("Estimator.KL.Coefficient", kl.Coefficient, kl.Coefficient >= 0, " ≥ 0")
-	wantWord(m, "Estimator.KL.Gradient", kl.Gradient, klGradientWords)
-	wantWord(m, "Estimator.KL.At", kl.At, klPointWords)
-	wantWord(m, "Estimator.KL.In", kl.In, klPlacementWords)
+	wantWord(m, "Estimator.KL.Gradient", kl.Gradient, KLGradients)
+	wantWord(m, "Estimator.KL.At", kl.At, KLPoints)
+	wantWord(m, "Estimator.KL.In", kl.In, KLPlacements)
 	m.Number("Estimator.Entropy", e.Entropy, e.Entropy >= 0, " ≥ 0")
-	wantWord(m, "Estimator.Samples", e.Samples, samplesWords)
+	wantWord(m, "Estimator.Samples", e.Samples, SampleUses)
 	if len(m.list) > found { // rules are for known words
 		return
 	}
@@ -168,14 +172,11 @@ var Rules = []Rule{
 		}},
 	{"Advantage.Baseline", "Advantage.Scale", func(e *Estimator, _ []Arm) (got, want string) {
 		adv := &e.Advantage
-		var words []string
-		for _, b := range scaleUses[adv.Scale].baselines {
-			if b == adv.Baseline {
-				return "", ""
-			}
-			words = append(words, b.String())
+		with := scaleUses[adv.Scale].baselines
+		if slices.Contains(with, adv.Baseline) {
+			return "", ""
 		}
-		return adv.Baseline.String(), oneOf(words) + " with the scale " + adv.Scale.String()
+		return adv.Baseline.String(), oneOf(with) + " with the scale " + adv.Scale.String()
 	}},
 	{"Advantage.Scale", "Advantage.Baseline Filter Arms",
 		func(e *Estimator, arms []Arm) (got, want string) {
@@ -210,9 +211,9 @@ var Rules = []Rule{
 
 // Check adds the mistakes of the advantage alone; see Rules for those between its options.
 func (adv *Advantage) Check(m *Mistakes) {
-	wantWord(m, "Estimator.Advantage.Baseline", adv.Baseline, baselineWords)
-	wantWord(m, "Estimator.Advantage.Scale", adv.Scale, scaleWords)
-	wantWord(m, "Estimator.Advantage.Std", adv.Std, deviationWords)
+	wantWord(m, "Estimator.Advantage.Baseline", adv.Baseline, Baselines)
+	wantWord(m, "Estimator.Advantage.Scale", adv.Scale, Scales)
+	wantWord(m, "Estimator.Advantage.Std", adv.Std, Deviations)
 	if adv.Baseline.Given() {
 		m.Number("Estimator.Advantage.Value", adv.Value, adv.Value >= 0 && adv.Value <= 1, " in [0, 1]")
 	}
@@ -226,7 +227,7 @@ func (adv *Advantage) Check(m *Mistakes) {
 
 func (imp *Importance) check(m *Mistakes) {
 	const field = "Estimator.Importance."
-	wantWord(m, field+"Mode", imp.Mode, importanceModeWords)
+	wantWord(m, field+"Mode", imp.Mode, ImportanceModes)
 	if imp.Mode.Uses(UseBounds) {
 		low, high := imp.ClipLow, imp.ClipHigh
 		m.Number(field+"ClipLow", low, low > 0 && low < 1, " in (0, 1)")
@@ -254,7 +255,7 @@ func (imp *Importance) check(m *Mistakes) {
 
 // Check adds the mistakes of the lag.
 func (l *Lag) Check(m *Mistakes) {
-	wantWord(m, "Lag.Kind", l.Kind, lagKindWords)
+	wantWord(m, "Lag.Kind", l.Kind, LagKinds)
 	switch l.Kind {
 	case Block:
 		if l.Interval < 1 {
@@ -269,8 +270,8 @@ func (l *Lag) Check(m *Mistakes) {
 }
 
 func (a *Ages) check(m *Mistakes) {
-	wantWord(m, "Lag.Ages.Law", a.Law, ageLawWords)
-	wantWord(m, "Lag.Ages.Drawn", a.Drawn, ageDrawWords)
+	wantWord(m, "Lag.Ages.Law", a.Law, AgeLaws)
+	wantWord(m, "Lag.Ages.Drawn", a.Drawn, AgeDraws)
 	switch a.Law {
 	case UniformAges:
 		m.Least("Lag.Ages.From", a.From, 0)
@@ -297,7 +298,7 @@ func (a *Ages) check(m *Mistakes) {
 // Check adds the mistakes of the optimizer. It ignores the fields that the method and the
 // schedule do not use.
 func (o *Optimizer) Check(m *Mistakes) {
-	wantWord(m, "Optimizer.Kind", o.Kind, methodWords)
+	wantWord(m, "Optimizer.Kind", o.Kind, Methods)
 	if rate := o.LearningRate; !(rate > 0) || HasAllDigits(rate) { // a derived rate may have fewer
 		m.Number("Optimizer.LearningRate", rate, rate > 0, " > 0")
 	}
@@ -313,7 +314,7 @@ func (o *Optimizer) Check(m *Mistakes) {
 		m.Number("Optimizer.Momentum", o.Momentum, o.Momentum >= 0 && o.Momentum < 1, " in [0, 1)")
 	}
 	m.Number("Optimizer.MaxNorm", o.MaxNorm, o.MaxNorm >= 0, " ≥ 0")
-	wantWord(m, "Optimizer.Schedule.Kind", o.Schedule.Kind, scheduleKindWords)
+	wantWord(m, "Optimizer.Schedule.Kind", o.Schedule.Kind, ScheduleKinds)
 	m.Least("Optimizer.Schedule.Warmup", o.Schedule.Warmup, 0)
 	if s := &o.Schedule; s.Kind != ConstantRate && s.Warmup >= s.Total {
 		m.Want(false, "Optimizer.Schedule.Warmup", s.Warmup,

@@ -7,19 +7,22 @@ import "fmt"
 // The zero value is the usual word.
 
 // word is a type of words.
-type word interface{ ~uint8 }
+type word interface {
+	~uint8
+	String() string
+}
 
-// text returns the word of a value in a list.
-func text[W word](words []string, w W) string {
+// text returns the word of a value.
+func text[W ~uint8](w W, words ...string) string {
 	if int(w) < len(words) {
 		return words[w]
 	}
 	return fmt.Sprintf("%d of %d words", w, len(words))
 }
 
-// all returns every value of a list.
-func all[W word](words []string) []W {
-	values := make([]W, len(words))
+// all returns every value up to the last.
+func all[W word](last W) []W {
+	values := make([]W, last+1)
 	for i := range values {
 		values[i] = W(i)
 	}
@@ -28,23 +31,23 @@ func all[W word](words []string) []W {
 
 // The values of each type of words.
 var (
-	Laws            = all[Law](lawWords)
-	Baselines       = all[Baseline](baselineWords)
-	Scales          = all[Scale](scaleWords)
-	Deviations      = all[Deviation](deviationWords)
-	Filters         = all[Filter](filterWords)
-	ImportanceModes = all[ImportanceMode](importanceModeWords)
-	KLGradients     = all[KLGradient](klGradientWords)
-	KLPoints        = all[KLPoint](klPointWords)
-	KLPlacements    = all[KLPlacement](klPlacementWords)
-	SampleUses      = all[Samples](samplesWords)
-	LagKinds        = all[LagKind](lagKindWords)
-	AgeLaws         = all[AgeLaw](ageLawWords)
-	AgeDraws        = all[AgeDraw](ageDrawWords)
-	Methods         = all[Method](methodWords)
-	ScheduleKinds   = all[ScheduleKind](scheduleKindWords)
-	ParameterKinds  = all[Parameters](parametersWords)
-	PromptOrders    = all[PromptOrder](promptOrderWords)
+	Laws            = all(Normal)
+	Baselines       = all(RunningMean)
+	Scales          = all(BatchMean)
+	Deviations      = all(SampleStd)
+	Filters         = all(Drop)
+	ImportanceModes = all(DPPO)
+	KLGradients     = all(RatioK3)
+	KLPoints        = all(AtSnapshot)
+	KLPlacements    = all(InReward)
+	SampleUses      = all(Reused)
+	LagKinds        = all(Random)
+	AgeLaws         = all(TableAges)
+	AgeDraws        = all(AgePerStep)
+	Methods         = all(Adam)
+	ScheduleKinds   = all(CosineDecay)
+	ParameterKinds  = all(Shared)
+	PromptOrders    = all(Independent)
 )
 
 // Law is the distribution of an arm's reward.
@@ -56,9 +59,7 @@ const (
 	Normal               // Mean + Std·N(0, 1)
 )
 
-var lawWords = []string{"bernoulli", "constant", "normal"}
-
-func (w Law) String() string { return text(lawWords, w) }
+func (w Law) String() string { return text(w, "bernoulli", "constant", "normal") }
 
 // Baseline is the number that the advantage subtracts from a reward.
 type Baseline uint8
@@ -71,9 +72,9 @@ const (
 	RunningMean                      // b, which after each draw of groups becomes (1−α)b + αr̄
 )
 
-var baselineWords = []string{"mean", "leave-one-out", "second-best", "constant", "running-mean"}
-
-func (w Baseline) String() string { return text(baselineWords, w) }
+func (w Baseline) String() string {
+	return text(w, "mean", "leave-one-out", "second-best", "constant", "running-mean")
+}
 
 // Given reports whether the baseline does not depend on the rewards of the step. Groups of
 // equal rewards then have advantages.
@@ -92,11 +93,9 @@ const (
 	BatchMean              // the mean of the rewards of all groups of the step (GPG)
 )
 
-var scaleWords = []string{
-	"std", "none", "batch-std", "others-std", "mean", "pooled-std", "batch-mean",
+func (w Scale) String() string {
+	return text(w, "std", "none", "batch-std", "others-std", "mean", "pooled-std", "batch-mean")
 }
-
-func (w Scale) String() string { return text(scaleWords, w) }
 
 // scaleUse says what goes with a scale.
 type scaleUse struct {
@@ -133,9 +132,7 @@ const (
 	SampleStd                      // divides by G−1
 )
 
-var deviationWords = []string{"population", "sample"}
-
-func (w Deviation) String() string { return text(deviationWords, w) }
+func (w Deviation) String() string { return text(w, "population", "sample") }
 
 // Filter is what happens to groups whose rewards are all equal.
 type Filter uint8
@@ -148,9 +145,7 @@ const (
 	Drop
 )
 
-var filterWords = []string{"none", "redraw", "drop"}
-
-func (w Filter) String() string { return text(filterWords, w) }
+func (w Filter) String() string { return text(w, "none", "redraw", "drop") }
 
 // Changes reports whether groups are redrawn or dropped.
 func (w Filter) Changes() bool { return w != KeepAll }
@@ -172,11 +167,10 @@ const (
 	DPPO  // ρ while π − π_old ≥ −ε_low (A < 0), ≤ ε_high (A > 0)
 )
 
-var importanceModeWords = []string{
-	"none", "ratio", "clip", "dual-clip", "truncated", "masked", "cispo", "sapo", "vespo", "dppo",
+func (w ImportanceMode) String() string {
+	return text(w, "none", "ratio", "clip", "dual-clip", "truncated",
+		"masked", "cispo", "sapo", "vespo", "dppo")
 }
-
-func (w ImportanceMode) String() string { return text(importanceModeWords, w) }
 
 // WeightUse is a set of fields of an Importance.
 type WeightUse uint8
@@ -212,9 +206,9 @@ const (
 	RatioK3                   // per sample ρ log(π/π_ref)(e_a − π), of the loss ρ times k3: TRL, slime
 )
 
-var klGradientWords = []string{"exact", "k1", "k2", "k3", "ratio-k1", "ratio-k3"}
-
-func (w KLGradient) String() string { return text(klGradientWords, w) }
+func (w KLGradient) String() string {
+	return text(w, "exact", "k1", "k2", "k3", "ratio-k1", "ratio-k3")
+}
 
 // KLPoint is the policy at which the KL penalty is evaluated.
 type KLPoint uint8
@@ -224,9 +218,7 @@ const (
 	AtSnapshot                // π_old throughout, projection included
 )
 
-var klPointWords = []string{"current", "snapshot"}
-
-func (w KLPoint) String() string { return text(klPointWords, w) }
+func (w KLPoint) String() string { return text(w, "current", "snapshot") }
 
 // KLPlacement is the place of the KL penalty in the algorithm.
 type KLPlacement uint8
@@ -238,9 +230,7 @@ const (
 	InReward // r_i − β log π_old/π_ref before the advantage: verl
 )
 
-var klPlacementWords = []string{"loss", "advantage", "reward"}
-
-func (w KLPlacement) String() string { return text(klPlacementWords, w) }
+func (w KLPlacement) String() string { return text(w, "loss", "advantage", "reward") }
 
 // Samples says which groups a step uses.
 type Samples uint8
@@ -250,9 +240,7 @@ const (
 	Reused                // those of the first step of its block (TRL num_iterations, ppo_epochs)
 )
 
-var samplesWords = []string{"fresh", "reused"}
-
-func (w Samples) String() string { return text(samplesWords, w) }
+func (w Samples) String() string { return text(w, "fresh", "reused") }
 
 // LagKind is the rule by which the behaviour policy lags the current one.
 type LagKind uint8
@@ -263,12 +251,10 @@ const (
 	Random                // π_old is π of a random number of steps ago, as in asynchronous trainers
 )
 
-var lagKindWords = []string{"block", "delay", "random"}
-
 // Regular reports whether the kind is a block or a delay, which alone have rules for an interval.
 func (w LagKind) Regular() bool { return w == Block || w == Delay }
 
-func (w LagKind) String() string { return text(lagKindWords, w) }
+func (w LagKind) String() string { return text(w, "block", "delay", "random") }
 
 // AgeLaw is the kind of a law of ages.
 type AgeLaw uint8
@@ -279,9 +265,7 @@ const (
 	TableAges                   // p_j in proportion to Weights[j]
 )
 
-var ageLawWords = []string{"uniform", "geometric", "table"}
-
-func (w AgeLaw) String() string { return text(ageLawWords, w) }
+func (w AgeLaw) String() string { return text(w, "uniform", "geometric", "table") }
 
 // AgeDraw is what has one age.
 type AgeDraw uint8
@@ -291,9 +275,7 @@ const (
 	AgePerStep                 // all groups of a step
 )
 
-var ageDrawWords = []string{"group", "step"}
-
-func (w AgeDraw) String() string { return text(ageDrawWords, w) }
+func (w AgeDraw) String() string { return text(w, "group", "step") }
 
 // Method is the optimizer's update rule.
 type Method uint8
@@ -304,9 +286,7 @@ const (
 	Adam                    // bias-corrected, no weight decay
 )
 
-var methodWords = []string{"heavy-ball", "nesterov", "adam"}
-
-func (w Method) String() string { return text(methodWords, w) }
+func (w Method) String() string { return text(w, "heavy-ball", "nesterov", "adam") }
 
 // ScheduleKind is the shape of the learning rate over the run.
 type ScheduleKind uint8
@@ -317,9 +297,7 @@ const (
 	CosineDecay                      // ½(1 + cos πx)
 )
 
-var scheduleKindWords = []string{"constant", "linear", "cosine"}
-
-func (w ScheduleKind) String() string { return text(scheduleKindWords, w) }
+func (w ScheduleKind) String() string { return text(w, "constant", "linear", "cosine") }
 
 // Parameters says which logits the prompts have.
 type Parameters uint8
@@ -329,9 +307,7 @@ const (
 	Shared                    // one policy for all
 )
 
-var parametersWords = []string{"tabular", "shared"}
-
-func (w Parameters) String() string { return text(parametersWords, w) }
+func (w Parameters) String() string { return text(w, "tabular", "shared") }
 
 // PromptOrder is the order in which prompts are chosen.
 type PromptOrder uint8
@@ -342,6 +318,4 @@ const (
 	Independent                    // uniformly, with replacement
 )
 
-var promptOrderWords = []string{"shuffled", "in-order", "independent"}
-
-func (w PromptOrder) String() string { return text(promptOrderWords, w) }
+func (w PromptOrder) String() string { return text(w, "shuffled", "in-order", "independent") }
