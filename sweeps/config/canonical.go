@@ -83,9 +83,10 @@ func same(v, w any) bool {
 // with equal `seed`, `bandit`, `grpo`, `policy.reference`, `policy.reference_update` and
 // `optimizer.max_norm`, whatever their lag, optimizer and run are besides.
 func ForceID(s *Settings) string {
-	force := Settings{Seed: s.Seed, Bandit: s.Bandit, Contexts: s.Contexts, Network: s.Network, Estimator: s.Estimator}
-	force.Policy.Reference, force.Policy.ReferenceUpdate = s.Policy.Reference, s.Policy.ReferenceUpdate
-	force.Optimizer.MaxNorm = s.Optimizer.MaxNorm
+	force := *s
+	force.Prompts, force.Lag, force.Run = Prompts{}, option.Lag{}, sim.Run{}
+	force.Policy.Init = Init{}
+	force.Optimizer = option.Optimizer{MaxNorm: s.Optimizer.MaxNorm}
 	return string(Canonical(force))
 }
 

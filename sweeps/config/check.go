@@ -26,7 +26,10 @@ const visibilityField = "visibility"
 var locatedParams = []string{LearningRateKey, LagIntervalKey}
 
 // predictions are the kinds of predictions that a check can judge.
-var predictions = []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule, rom.RuleAtStiffness, rom.RuleAtLargestAge, rom.SufficientRule}
+var predictions = []rom.Kind{
+	rom.Exact, rom.LeadingOrder, rom.PaperRule,
+	rom.RuleAtStiffness, rom.RuleAtLargestAge, rom.SufficientRule,
+}
 
 // names are the keys of a check that name what its claim expects of a run: a control can name
 // another.
@@ -143,10 +146,15 @@ func (l *loader) decodeChecks(n *node) {
 	}
 }
 
+// no records a problem with a key of the check, at its place or the nearest section.
+func (c *checkReader) no(key, format string, args ...any) {
+	c.reject(c.path+"."+key, format, args...)
+}
+
 // read decodes the check.
 func (c *checkReader) read() {
 	if f := c.fields["claim"]; f == nil {
-		c.reject(c.path+".claim", "got nothing, want %s", listWords(claimNames()))
+		c.no("claim", "got nothing, want %s", listWords(claimNames()))
 	} else if name, ok := c.word(f, c.path+".claim", claimNames()); ok {
 		c.Claim, c.known = LookupClaim(name)
 	}
@@ -155,7 +163,8 @@ func (c *checkReader) read() {
 	}
 	c.followed()
 	if c.hypothesis(); c.Hypothesis == nil && c.Expect == Fails && c.judgesExact() {
-		c.reject(c.path+".expect", "got fails with the exact prediction, want prediction: leading-order, paper-rule or rule-at-stiffness")
+		c.no("expect", "got fails with the exact prediction, "+
+			"want prediction: leading-order, paper-rule or rule-at-stiffness")
 	}
 	c.margins()
 	if f := c.fields["where"]; f != nil {
@@ -185,15 +194,16 @@ func (c *checkReader) plain(key Key) {
 	}
 	switch {
 	case f != nil && c.known && key.refusedBy(c.Claim):
-		c.reject(path, "got a key that %s does not use, want it left out", c.Claim.Name)
+		c.no(key.Path, "got a key that %s does not use, want it left out", c.Claim.Name)
 	case key.index == nil || key.Need != "" && !c.known:
 	case f == nil && needed:
-		c.reject(path, "got nothing, want %s", key.Want())
+		c.no(key.Path, "got nothing, want %s", key.Want())
 	case f == nil:
 	case key.Path == "variant" && key.Words == nil:
 		c.want(f, path, "no variant, because the file has none")
 	case c.store(part{Key: key, to: key.of(c.Check)}, f, path):
-		if search := c.Locate; key.Path == "locate" && search.Visibility > 0 && c.Claim.Event != probe.Visible {
+		seen := key.Path == "locate" && c.Locate.Visibility > 0
+		if seen && c.Claim.Event != probe.Visible {
 			c.problem(f.at, path+"."+visibilityField, "got a visibility, want none for %s", c.Claim.Name)
 		}
 		if key.Path == "over" && !slices.Contains(c.Claim.Over, c.Over) {
@@ -208,10 +218,11 @@ func (c *checkReader) followed() {
 		return
 	}
 	if c.Prediction != "" && c.Prediction != rom.Exact {
-		c.reject(c.path+".prediction", "got %s of %s, want exact: other predictions are of expected_reward alone", c.Prediction, c.Quantity)
+		c.no("prediction", "got %s of %s, want exact: other predictions are of expected_reward alone",
+			c.Prediction, c.Quantity)
 	}
 	if c.fields["level"] == nil && c.Claim == TimeToLevel {
-		c.reject(c.path+".level", "got nothing, want a number: a level of %s has no default", c.Quantity)
+		c.no("level", "got nothing, want a number: a level of %s has no default", c.Quantity)
 	}
 }
 
@@ -219,14 +230,15 @@ func (c *checkReader) followed() {
 // what has no meaning beside it.
 func (c *checkReader) hypothesis() {
 	for _, relation := range Relations {
-		f, path := c.fields[string(relation)], c.path+"."+string(relation)
+		name := string(relation)
+		f := c.fields[name]
 		switch {
 		case f == nil:
 		case c.Hypothesis != nil:
-			c.reject(path, "got %s and %s, want one of them", c.Hypothesis.Relation, relation)
+			c.no(name, "got %s and %s, want one of them", c.Hypothesis.Relation, relation)
 		default:
-			k := checkKeyOf(string(relation))
-			x, ok := c.number(f, path, k.Range, k.Want())
+			k := checkKeyOf(name)
+			x, ok := c.number(f, c.path+"."+name, k.Range, k.Want())
 			if !ok {
 				x = math.NaN() // no other problem follows from it
 			}
@@ -238,7 +250,8 @@ func (c *checkReader) hypothesis() {
 	}
 	for _, name := range []string{"expect", "control", "about"} {
 		if c.fields[name] != nil {
-			c.reject(c.path+"."+name, "got a key that judges a prediction, want it left out beside %s", c.Hypothesis.Relation)
+			c.no(name, "got a key that judges a prediction, want it left out beside %s",
+				c.Hypothesis.Relation)
 		}
 	}
 }
@@ -246,7 +259,6 @@ func (c *checkReader) hypothesis() {
 // margins decodes the absolute margin, and checks that the check has the margin that it needs.
 func (c *checkReader) margins() {
 	relative, absolute := c.fields["margin"], c.fields["absolute_margin"]
-	margin, absoluteMargin := c.path+".margin", c.path+".absolute_margin"
 	if absolute != nil {
 		k := *checkKeyOf("absolute_margin")
 		zero := c.Locate != nil && c.Locate.Param == LagIntervalKey && c.judgesExact()
@@ -256,26 +268,26 @@ func (c *checkReader) margins() {
 		}
 		want := k.Want()
 		k.Range.LowOpen = !zero
-		c.AbsoluteMargin, _ = c.number(absolute, absoluteMargin, k.Range, want)
+		c.AbsoluteMargin, _ = c.number(absolute, c.path+".absolute_margin", k.Range, want)
 	}
 	h := c.Hypothesis
 	if c.bounds() {
 		for _, name := range []string{"margin", "absolute_margin"} {
 			if c.fields[name] != nil {
-				c.reject(c.path+"."+name, "got a margin of a bound, want it left out beside %s", h.Relation)
+				c.no(name, "got a margin of a bound, want it left out beside %s", h.Relation)
 			}
 		}
 		return
 	}
 	switch {
 	case h != nil && h.Value == 0 && relative != nil:
-		c.reject(margin, "got a margin relative to expected: 0, want absolute_margin")
+		c.no("margin", "got a margin relative to expected: 0, want absolute_margin")
 	case relative != nil && absolute != nil:
-		c.reject(absoluteMargin, "got margin and absolute_margin, want one of them")
+		c.no("absolute_margin", "got margin and absolute_margin, want one of them")
 	case relative != nil && c.Claim.Has(NeedsAbsolute):
-		c.reject(margin, "got a margin relative to a prediction of 0, want absolute_margin")
+		c.no("margin", "got a margin relative to a prediction of 0, want absolute_margin")
 	case relative == nil && absolute == nil:
-		c.reject(margin, "got nothing, want margin or absolute_margin")
+		c.no("margin", "got nothing, want margin or absolute_margin")
 	}
 }
 
@@ -344,12 +356,14 @@ func (c *checkReader) controlSet(n *node, path string) {
 		c.want(n, path, "at least 1 key")
 	}
 	for _, a := range c.Control.Set {
-		k, _ := LookupKey(a.Param)
-		switch {
-		case !k.Faulty():
-			c.reject(path+"."+a.Param, "got a key that the theory does not use, want one that changes the prediction")
-		case c.Locate != nil && c.Locate.Param == a.Param:
-			c.reject(path+"."+a.Param, "got the located key, want one that changes the prediction")
+		got := ""
+		if k, _ := LookupKey(a.Param); !k.Faulty() {
+			got = "a key that the theory does not use"
+		} else if c.Locate != nil && c.Locate.Param == a.Param {
+			got = "the located key"
+		}
+		if got != "" {
+			c.reject(path+"."+a.Param, "got %s, want one that changes the prediction", got)
 		}
 	}
 }

@@ -23,7 +23,8 @@ func (l *loader) decodeVariants(n *node) {
 		if f := fields["name"]; f != nil {
 			v.Name, _ = l.name(f, path+".name")
 			if line, taken := first[v.Name]; taken && v.Name != "" {
-				l.problem(f.at, path+".name", "got %q again, want a unique name (first in line %d)", v.Name, line)
+				l.problem(f.at, path+".name",
+					"got %q again, want a unique name (first in line %d)", v.Name, line)
 			}
 			first[v.Name] = f.at.Line
 		} else if fields != nil {
@@ -37,7 +38,8 @@ func (l *loader) decodeVariants(n *node) {
 		}
 		for _, a := range v.Set {
 			if axisOver(v.Sweep, a.Param) >= 0 {
-				l.reject(path+".set."+a.Param, "got a value that the sweep replaces in every cell, want the key either set or swept")
+				l.reject(path+".set."+a.Param, "got a value that the sweep replaces in every cell, "+
+					"want the key either set or swept")
 			}
 		}
 		l.count(v.Sweep, item.at)
@@ -222,7 +224,8 @@ func (l *loader) axisInterval(p *param, n *node, path, form string) bool {
 	whole := math.Round(steps)
 	// most decimal steps have no exact binary form
 	if steps < 0 || math.Abs(steps-whole) > 1e-9*max(1, whole) {
-		l.want(fields["step"], path+".step", fmt.Sprintf("a step that leads from %s to %s in whole steps", Format(from), Format(to)))
+		const want = "a step that leads from %s to %s in whole steps"
+		l.want(fields["step"], path+".step", fmt.Sprintf(want, Format(from), Format(to)))
 		return false
 	}
 	p.n = int(min(whole+1, maxCells+1))
@@ -274,7 +277,8 @@ func (l *loader) placeIn(g Grid, choice []int, key string) Place {
 		return places[min(choice[a], len(places)-1)]
 	}
 	if g.variant >= 0 {
-		if where, set := l.at[fmt.Sprintf("variants[%d].set.%s", g.variant, key)]; set && l.replaces(g, key) {
+		where, set := l.at[fmt.Sprintf("variants[%d].set.%s", g.variant, key)]
+		if set && l.replaces(g, key) {
 			return where
 		}
 	}

@@ -15,8 +15,7 @@ type Point struct {
 
 // Points expands the sweep, or the union of the variants' sweeps in the order of the
 // file; in each, the last axis runs fastest.
-func (s *Spec) Points() []Point {
-	points := make([]Point, 0, s.Size())
+func (s *Spec) Points() (points []Point) {
 	for p := range s.EachPoint {
 		points = append(points, *p)
 	}
@@ -95,7 +94,12 @@ func (g Grid) points(yield func([]int, *Point) bool) {
 	p := &Point{Variant: g.Name}
 	start, keys := g.start.settings(), varied(g.Axes)
 	for range g.cells() {
-		p.Axes = g.assignments(choice)
+		p.Axes = make([]Assignment, 0, len(g.Axes))
+		for i, axis := range g.Axes {
+			for j, param := range axis.Params {
+				p.Axes = append(p.Axes, Assignment{Param: param, Value: axis.Points[choice[i]][j]})
+			}
+		}
 		p.Settings = start
 		g.start.with(p.Axes).assign(&p.Settings, keys)
 		if !yield(choice, p) {
@@ -122,25 +126,14 @@ func varied(sweep []Axis) (keys []int) {
 	return keys
 }
 
-// assignments lists the values that the axes assign at a point, given by its index on
-// each axis.
-func (g Grid) assignments(choice []int) []Assignment {
-	set := make([]Assignment, 0, len(g.Axes))
-	for i, axis := range g.Axes {
-		for j, param := range axis.Params {
-			set = append(set, Assignment{Param: param, Value: axis.Points[choice[i]][j]})
-		}
-	}
-	return set
-}
-
 // Selects reports whether the check judges the cell: the cell belongs to its variant
 // and satisfies every condition of `where`.
 func (c *Check) Selects(p *Point) bool {
 	if c.Variant != "" && c.Variant != p.Variant {
 		return false
 	}
-	return !slices.ContainsFunc(c.Where, func(condition Condition) bool { return !condition.holds(&p.Settings) })
+	fails := func(condition Condition) bool { return !condition.holds(&p.Settings) }
+	return !slices.ContainsFunc(c.Where, fails)
 }
 
 // holds reports whether a cell satisfies the condition: axes round their numbers to 12 digits.

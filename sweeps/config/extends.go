@@ -39,11 +39,12 @@ func readPreset(file string) (data []byte, problem string) {
 // tree parses the last file of a chain, each of which the one before extends, and adds to
 // it what it takes over. Function read returns the content of a file, or a problem. The name
 // of a preset is that preset, not a file.
-func (l *loader) tree(chain []string, data []byte, read func(path string) (data []byte, problem string)) *node {
+func (l *loader) tree(chain []string, data []byte, read reading) *node {
 	file := chain[len(chain)-1]
 	l.files = chain
 	root, problems := parseYAML(file, "", data)
-	isConfiguration := root != nil && slices.ContainsFunc(root.fields, func(f field) bool { return slices.Contains(fileNames(), f.name) })
+	named := func(f field) bool { return slices.Contains(fileNames(), f.name) }
+	isConfiguration := root != nil && slices.ContainsFunc(root.fields, named)
 	// without any text of it: only the reader of this machine may read it
 	if len(chain) > 1 && !isConfiguration {
 		problems = Wrong(file, "got a file that is no configuration, want a configuration")
@@ -91,7 +92,8 @@ func (l *loader) tree(chain []string, data []byte, read func(path string) (data 
 		return root
 	}
 	if parent := l.tree(append(chain, other), data, read); parent != nil { // else reported
-		parent.fields = slices.DeleteFunc(parent.fields, func(f field) bool { return f.name == "name" || f.name == "claim" })
+		own := func(f field) bool { return f.name == "name" || f.name == "claim" }
+		parent.fields = slices.DeleteFunc(parent.fields, own)
 		root.inherit(parent, "")
 	}
 	return root
@@ -129,7 +131,8 @@ func (n *node) inherit(parent *node, path string) {
 			continue
 		}
 		inner := strings.TrimPrefix(path+"."+f.name, ".")
-		if own := n.fields[i].value; own.kind == mapping && f.value.kind == mapping && len(sectionNames(inner)) > 0 {
+		own, isSection := n.fields[i].value, len(sectionNames(inner)) > 0
+		if isSection && own.kind == mapping && f.value.kind == mapping {
 			own.inherit(f.value, inner)
 		}
 	}

@@ -78,8 +78,10 @@ func (k Key) JSON(s *Settings) any { return documentValue(k.Get(s)) }
 // depend on the value stay as they are. A list must have one entry per arm; a list of
 // another length is the error.
 func (k Key) Set(s *Settings, v any) error {
-	if n, isList := listLength(v); isList && n != len(s.Bandit.Arms) {
-		return fmt.Errorf("%s: got %s, want %s", k.Path, CountWords(n, "number"), CountWords(len(s.Bandit.Arms), "number")+", one per arm")
+	arms := len(s.Bandit.Arms)
+	if n, isList := listLength(v); isList && n != arms {
+		return fmt.Errorf("%s: got %s, want %s, one per arm", k.Path, CountWords(n, "number"),
+			CountWords(arms, "number"))
 	}
 	k.set(s, v)
 	return nil
@@ -91,13 +93,17 @@ func (k Key) IdleIn(s *Settings) bool { return k.Idle.Param != "" && k.Idle.hold
 // Sparse reports whether tables of cells have a column for the key only if a cell does not hold the
 // default: so it is with the options that trainers add to GRPO (docs/theory-trainers.md §11).
 func (k Key) Sparse() bool {
-	return slices.ContainsFunc(sparse, func(beginning string) bool { return strings.HasPrefix(k.Path, beginning) })
+	begins := func(path string) bool { return strings.HasPrefix(k.Path, path) }
+	return slices.ContainsFunc(sparse, begins)
 }
 
 // sparse lists the beginnings of the paths of sparse keys.
 var sparse = []string{
-	"bandit.prompts.", "bandit.contexts.", "policy.network.", "policy.reference_update.", "grpo.filter", "grpo.advantage.value", "grpo.advantage.rate", "grpo.importance.floor", "grpo.importance.cap", "grpo.importance.tau", "grpo.importance.power", "grpo.importance.decay",
-	"grpo.kl.in", "grpo.entropy.", "lag.behind", "lag.ages.", "lag.samples", "optimizer.max_norm", "run.record",
+	"bandit.prompts.", "bandit.contexts.", "policy.network.", "policy.reference_update.",
+	"grpo.filter", "grpo.advantage.value", "grpo.advantage.rate", "grpo.importance.floor",
+	"grpo.importance.cap", "grpo.importance.tau", "grpo.importance.power", "grpo.importance.decay",
+	"grpo.kl.in", "grpo.entropy.", "lag.behind", "lag.ages.", "lag.samples", "optimizer.max_norm",
+	"run.record",
 }
 
 // Want says in words what a value of the key must be: the end of a message

@@ -26,15 +26,14 @@ type loader struct {
 	cells int              // number of cells in the grids decoded so far, at most maxCells+1
 	// of Spec.Checks: whether its cells are not checked: it has been reported, or the aim is not
 	// ToJudge
-	broken   []bool
-	reported map[Problem]bool // problems of cells, which many cells may share
+	broken []bool
 }
 
 // newLoader returns a loader that has recorded no problem.
 func newLoader() *loader {
 	return &loader{
 		reader: newReader(nil), spec: &Spec{Confidence: 0.99}, given: make(draft, len(Keys)),
-		at: map[string]Place{}, lists: map[string]*node{}, reported: map[Problem]bool{},
+		at: map[string]Place{}, lists: map[string]*node{},
 	}
 }
 
@@ -67,17 +66,10 @@ func (l *loader) reject(path, format string, args ...any) {
 	l.problem(l.near(path), path, format, args...)
 }
 
-// cellProblem records a problem of a cell, once for all cells that have it.
-func (l *loader) cellProblem(at Place, key, got, want string) {
-	p := Problem{at, key, "got " + got + ", want " + want}
-	if !l.reported[p] {
-		l.reported[p] = true
-		l.problems = append(l.problems, p)
-	}
-}
-
 // rejectCell records a problem of a cell with a key of a check.
-func (l *loader) rejectCell(path, got, want string) { l.cellProblem(l.near(path), path, got, want) }
+func (l *loader) rejectCell(path, got, want string) {
+	l.reject(path, "got %s, want %s", got, want)
+}
 
 // maxFileBytes is the size of the largest file that Load accepts.
 const maxFileBytes = 1 << 20
@@ -184,9 +176,12 @@ func readNone(string) (data []byte, problem string) {
 	return nil, "got a file to extend, want a configuration that needs no other"
 }
 
+// reading returns the content of a file, or a problem in words.
+type reading func(path string) (data []byte, problem string)
+
 // restore is Restore for an aim, with a function that reads the files that the
 // configuration extends.
-func (a Aim) restore(file string, data []byte, set []string, read func(path string) (data []byte, problem string)) (*Spec, error) {
+func (a Aim) restore(file string, data []byte, set []string, read reading) (*Spec, error) {
 	l := newLoader()
 	l.aim = a
 	l.load(l.tree([]string{file}, data, read), set)
@@ -198,7 +193,8 @@ func (a Aim) restore(file string, data []byte, set []string, read func(path stri
 
 // fileNames returns the keys of a file.
 func fileNames() []string {
-	return slices.Concat(topNames, sectionNames(""), []string{"sweep", "variants", "checks", extendsKey})
+	own := []string{"sweep", "variants", "checks", extendsKey}
+	return slices.Concat(topNames, sectionNames(""), own)
 }
 
 // load decodes the tree of a file, applies the overrides and checks the result.

@@ -64,24 +64,17 @@ func (p Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// sorted returns the problems in the order of the files and of their lines, without
-// repetitions.
+// sorted returns the problems in the order of the files and of their lines.
 func (p Problems) sorted(files []string) Problems {
-	seen := map[Problem]bool{}
-	once := slices.DeleteFunc(p, func(problem Problem) bool {
-		again := seen[problem]
-		seen[problem] = true
-		return again
-	})
 	rank := func(p Problem) int {
 		if p.Source == override {
 			return len(files)
 		}
 		return slices.Index(files, p.Source)
 	}
-	slices.SortStableFunc(once, func(a, b Problem) int {
+	slices.SortStableFunc(p, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Line, b.Line),
 			cmp.Compare(a.Column, b.Column))
 	})
-	return once
+	return p
 }

@@ -16,18 +16,23 @@ import (
 // reader decodes values of keys from nodes. It records problems.
 type reader struct {
 	problems Problems
-	bad      map[string]bool // keys with a reported value: rules about them are not applied
-	rounds   bool            // whether numbers are rounded to 12 digits, as those of axes are
+	reported map[Problem]bool // those of problems that problem recorded: many cells may share one
+	bad      map[string]bool  // keys with a reported value: rules about them are not applied
+	rounds   bool             // whether numbers are rounded to 12 digits, as those of axes are
 }
 
 // newReader returns a reader that has recorded the problems of parseYAML.
 func newReader(problems Problems) reader {
-	return reader{problems: problems, bad: map[string]bool{}}
+	return reader{problems: problems, reported: map[Problem]bool{}, bad: map[string]bool{}}
 }
 
-// problem records a problem.
+// problem records a problem, once.
 func (rd *reader) problem(at Place, key, format string, args ...any) {
-	rd.problems = append(rd.problems, Problem{at, key, fmt.Sprintf(format, args...)})
+	p := Problem{at, key, fmt.Sprintf(format, args...)}
+	if !rd.reported[p] {
+		rd.reported[p] = true
+		rd.problems = append(rd.problems, p)
+	}
 }
 
 // want records the problem "got n, want want", unless parseYAML has refused the node.

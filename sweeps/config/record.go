@@ -51,7 +51,8 @@ func (rd *reader) quantities(n *node, path string) (Record, bool) {
 	list, ok := items(rd, n, path, recordWant, maxRecord, "word", rd.quantity)
 	for i, q := range list {
 		if ok && slices.Contains(list[:i], q) {
-			rd.problem(n.items[i].at, fmt.Sprintf("%s[%d]", path, i), "got %s again, want each quantity once", recordWords(list[i : i+1])[0])
+			rd.problem(n.items[i].at, fmt.Sprintf("%s[%d]", path, i),
+				"got %s again, want each quantity once", n.items[i].text)
 			ok = false
 		}
 	}

@@ -187,7 +187,8 @@ func documentValue(v any) any {
 const networkRate = 1e-4
 
 // onLogits says how to find a learning rate.
-const onLogits = "rates act on logits here and do not carry over from a network: grposim advise --fit LOG shows how to find one's own (docs/trainers.md)"
+const onLogits = "rates act on logits here and do not carry over from a network: " +
+	"grposim advise --fit LOG shows how to find one's own (docs/trainers.md)"
 
 // Units says in a sentence what a reader has to know of the unit of the learning rate, and of
 // all steps and rates that follow from it; "" where it is one of logits.
@@ -195,7 +196,8 @@ func (s *Settings) Units() string {
 	if s.Optimizer.LearningRate >= networkRate {
 		return ""
 	}
-	return LearningRateKey + " " + Format(s.Optimizer.LearningRate) + " is that of a network, and numbers of steps follow from it; " + onLogits
+	return LearningRateKey + " " + Format(s.Optimizer.LearningRate) +
+		" is that of a network, and numbers of steps follow from it; " + onLogits
 }
 
 // Prompts holds section `bandit.prompts`.

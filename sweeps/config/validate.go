@@ -36,7 +36,8 @@ func (l *loader) validate() {
 		for choice, p := range g.points {
 			groups, _ := g.start.with(p.Axes)[keyIndex(ArmsKey)].([]ArmGroup)
 			for _, b := range breaches(&p.Settings, len(groups), l.isBad) {
-				l.cellProblem(l.placeIn(g, choice, b.keys[0]), b.keys[0], b.got, b.want)
+				at := l.placeIn(g, choice, b.keys[0])
+				l.problem(at, b.keys[0], "got %s, want %s", b.got, b.want)
 			}
 			idle.cell(&p.Settings)
 			var selected []int
@@ -146,7 +147,7 @@ func (c *checkState) addControl(p *Point) {
 		b, set := broken[0], c.path+".control.set."
 		read := func(a Assignment) bool { return slices.Contains(b.keys, a.Param) }
 		blamed := c.Control.Set[max(slices.IndexFunc(c.Control.Set, read), 0)].Param
-		c.cellProblem(c.near(set+blamed), set+b.keys[0], b.got, b.want)
+		c.problem(c.near(set+blamed), set+b.keys[0], "got %s, want %s", b.got, b.want)
 		c.changed = true
 		return
 	}

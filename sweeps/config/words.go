@@ -48,8 +48,10 @@ func didYou(meant string) string {
 // ofTrainers gives the key, or the word of a key, for names that trainers use.
 var ofTrainers = func() map[string]string {
 	meant := map[string]string{
-		"async": "random", "loo": "leave-one-out", "rloo": "leave-one-out", "dr_grpo": "none", "batch": "batch-std", "max_rl": "mean", "grpo_passk": "second-best",
-		"low_var_kl": "k3", "mse": "k2", "gspo": "clip", "tis": "truncated", "icepop": "masked", "adamw": "adam", "sgd": "heavy-ball",
+		"async": "random", "loo": "leave-one-out", "rloo": "leave-one-out", "dr_grpo": "none",
+		"batch": "batch-std", "max_rl": "mean", "grpo_passk": "second-best", "low_var_kl": "k3",
+		"mse": "k2", "gspo": "clip", "tis": "truncated", "icepop": "masked", "adamw": "adam",
+		"sgd": "heavy-ball",
 	}
 	for _, k := range Keys {
 		for _, name := range k.Known {
@@ -143,7 +145,8 @@ func lastName(path string) string { return path[strings.LastIndexByte(path, '.')
 // join appends a key of a file to a dotted path; a key that is long or has unprintable
 // characters is quoted.
 func join(path, key string) string {
-	if utf8.RuneCountInString(key) > shownText || strings.ContainsFunc(key, func(c rune) bool { return !unicode.IsPrint(c) }) {
+	hidden := func(c rune) bool { return !unicode.IsPrint(c) }
+	if utf8.RuneCountInString(key) > shownText || strings.ContainsFunc(key, hidden) {
 		key = quoteText(key)
 	}
 	if path == "" {
