@@ -3,9 +3,9 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 70_652
+	mostProduct = 70_649
 	mostTools   = 5_264
-	mostTests   = 45_427
+	mostTests   = 45_426
 	mostDocs    = 331
 )
 
@@ -16,7 +16,7 @@ var rooms = map[string]int{
 	"fp":                     581,
 	"grpo":                   1239,
 	"network":                1299,
-	"option":                 873,
+	"option":                 848,
 	"rom":                    110,
 	"rom/arrive":             946,
 	"rom/cell":               1013,
@@ -39,7 +39,7 @@ var rooms = map[string]int{
 	"sweeps":                 4379,
 	"sweeps/advice":          1770,
 	"sweeps/claim":           3114,
-	"sweeps/config":          5179,
+	"sweeps/config":          5201,
 	"sweeps/judge":           1895,
 	"sweeps/plan":            1210,
 	"sweeps/report":          1788,
