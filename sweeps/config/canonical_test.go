@@ -18,15 +18,22 @@ func TestCanonical(t *testing.T) {
 		{
 			"defaults given",
 			strings.NewReplacer(
-				"{group_size: 16}", "{group_size: 16, groups_per_step: 1, advantage: {baseline: mean, scale: std, std: population, epsilon: 0}, importance: {mode: none, clip_low: 0.2, clip_high: 0.2}, kl: {coefficient: 0, gradient: exact, at: current}}",
-				"{learning_rate: 0.02}", "{kind: heavy-ball, learning_rate: 2e-2, momentum: 0, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, schedule: {kind: constant, warmup: 0, total: 2000}}",
+				"{group_size: 16}", "{group_size: 16, groups_per_step: 1, advantage: {baseline: mean, scale: "+
+					"std, std: population, epsilon: 0}, importance: {mode: none, clip_low: 0.2, clip_high: "+
+					"0.2}, kl: {coefficient: 0, gradient: exact, at: current}}",
+				"{learning_rate: 0.02}", "{kind: heavy-ball, learning_rate: 2e-2, momentum: 0, beta1: 0.9, "+
+					"beta2: 0.999, epsilon: 1e-8, schedule: {kind: constant, warmup: 0, total: 2000}}",
 				"{steps: 2000}", "{steps: 2000, burn_in: 0, replicas: 1}",
-			).Replace(loadMinimal) + "lag: {kind: block, interval: 1}\npolicy: {init: [0, -0.0], reference: [0, 0]}\n",
+			).Replace(loadMinimal) + "lag: {kind: block, interval: 1}\npolicy: {init: [0, -0.0], " +
+				"reference: [0, 0]}\n",
 			head + `"run":{"steps":2000},"seed":1}`,
 		},
-		{"no offset", loadMinimal + "policy: {init: {fixed_point_offset: 0}}\n", head + `"policy":{"init":"fixed-point"},"run":{"steps":2000},"seed":1}`},
+		{"no offset", loadMinimal + "policy: {init: {fixed_point_offset: 0}}\n", head +
+			`"policy":{"init":"fixed-point"},"run":{"steps":2000},"seed":1}`},
 		{
-			"counted arms", strings.Replace(loadMinimal, "    - {reward: bernoulli, mean: 0.9}\n    - {reward: bernoulli, mean: 0.2}\n", "    - {reward: normal, mean: 0, std: 0.5, count: 2}\n", 1),
+			"counted arms", strings.Replace(loadMinimal,
+				"    - {reward: bernoulli, mean: 0.9}\n    - {reward: bernoulli, mean: 0.2}\n",
+				"    - {reward: normal, mean: 0, std: 0.5, count: 2}\n", 1),
 			`{"bandit":{"arms":[{"mean":0,"reward":"normal","std":0.5},{"mean":0,"reward":"normal","std":0.5}]},"grpo":{"group_size":16},"optimizer":{"learning_rate":0.02},"run":{"steps":2000},"seed":1}`,
 		},
 		{
@@ -47,7 +54,8 @@ func TestCanonicalShowsEveryField(t *testing.T) {
 	base := func() *Settings {
 		return &Settings{
 			Bandit: option.Bandit{
-				Arms:      []option.Arm{{Law: option.Normal, Mean: 0.25, Std: 0.125}, {Law: option.Normal, Mean: 0.75, Std: 0.5}},
+				Arms: []option.Arm{{Law: option.Normal, Mean: 0.25, Std: 0.125},
+					{Law: option.Normal, Mean: 0.75, Std: 0.5}},
 				TrueMeans: []float64{3, 4},
 			},
 			Prompts:   Prompts{List: &PromptMeans{{0.25, 0.5}}},

@@ -13,21 +13,21 @@ import (
 // without effect.
 func TestDocumentLoadsBack(t *testing.T) {
 	options := []cmp.Option{
-		cmpopts.IgnoreUnexported(Spec{}, Axis{}), cmpopts.IgnoreFields(Spec{}, "Notes"), cmpopts.EquateEmpty(),
+		cmpopts.IgnoreUnexported(Spec{}, Axis{}), cmpopts.IgnoreFields(Spec{}, "Notes"),
+		cmpopts.EquateEmpty(),
 		// a set has no order
 		cmpopts.SortSlices(func(a, b Assignment) bool { return a.Param < b.Param }),
 		cmpopts.SortSlices(func(a, b Condition) bool { return a.Param < b.Param }),
 	}
 	var files []string
-	for _, pattern := range []string{"good/*.yaml", "../../../configs/[a-r]*.yaml", "../../../configs/smoke.yaml", "../../../configs/paper/*.yaml", "../../../configs/trainers/*.yaml"} {
+	for _, pattern := range []string{"good/*.yaml", "../../../configs/[a-r]*.yaml",
+		"../../../configs/smoke.yaml", "../../../configs/paper/*.yaml",
+		"../../../configs/trainers/*.yaml"} {
 		files = append(files, testFiles(t, pattern)...)
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			want, err := ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := must(ReadFile(file))(t)
 			if len(want.Notes) > 0 && !strings.HasPrefix(file, "testdata") {
 				t.Error(want.Notes)
 			}

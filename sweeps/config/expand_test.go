@@ -3,6 +3,7 @@ package config
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"grposim/option"
@@ -15,51 +16,38 @@ import (
 // loadPoints loads a valid file and expands it.
 func loadPoints(t *testing.T, text string) []Point {
 	t.Helper()
-	spec, err := Load("f", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := must(Load("f", []byte(text)))(t)
 	return spec.Points()
 }
 
-// axisOf lists the values of a key over points, as tables show them.
-func axisOf(points []Point, key string) []string {
+// axisOf lists the values of a key over points, as tables show them, with spaces between.
+func axisOf(points []Point, key string) string {
 	k, _ := LookupKey(key)
-	var values []string
-	for _, p := range points {
-		values = append(values, Format(k.Get(&p.Settings)))
-	}
-	return values
+	return strings.Join(each(points, func(p Point) string { return Format(k.Get(&p.Settings)) }), " ")
 }
 
 func TestAxisForms(t *testing.T) {
-	for _, tt := range []struct {
-		axis, key string
-		want      []string
-	}{
-		{
-			"log: {from: 0.01, to: 1, points: 9}", "optimizer.learning_rate",
-			[]string{"0.01", "0.0177827941004", "0.0316227766017", "0.056234132519", "0.1", "0.177827941004", "0.316227766017", "0.56234132519", "1"},
-		},
-		{"log: {from: 2, to: 1024, points: 10}", GroupSizeKey, []string{"2", "4", "8", "16", "32", "64", "128", "256", "512", "1024"}},
-		{"range: {from: 0.1, to: 0.7, step: 0.1}", "optimizer.momentum", []string{"0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7"}},
-		{"range: {from: 5, to: 5, step: 1}", LagIntervalKey, []string{"5"}},
-		{"range: {from: 1, to: 3, step: 1}", SeedKey, []string{"1", "2", "3"}},
-		{"values: [7, 18446744073709551615]", SeedKey, []string{"7", "18446744073709551615"}},
-		{"values: [0.12345678901264, 1]", "optimizer.epsilon", []string{"0.123456789013", "1"}},
-		{"values: [fixed-point, [1, -1], {fixed_point_offset: 0.5}]", InitKey, []string{"fixed-point", "[1, -1]", "{fixed_point_offset: 0.5}"}},
-		{
-			"values: [[{reward: constant, mean: 1}, {reward: constant, mean: 0}], [{reward: constant, mean: 1, count: 3}]]", TrueMeansKey,
-			[]string{"[1, 0]", "[1, 1, 1]"},
-		},
+	for _, tt := range []struct{ axis, key, want string }{
+		{"log: {from: 0.01, to: 1, points: 9}", LearningRateKey, "0.01 0.0177827941004 0.0316227766017 " +
+			"0.056234132519 0.1 0.177827941004 0.316227766017 0.56234132519 1"},
+		{"log: {from: 2, to: 1024, points: 10}", GroupSizeKey, "2 4 8 16 32 64 128 256 512 1024"},
+		{"range: {from: 0.1, to: 0.7, step: 0.1}", MomentumKey, "0.1 0.2 0.3 0.4 0.5 0.6 0.7"},
+		{"range: {from: 5, to: 5, step: 1}", LagIntervalKey, "5"},
+		{"range: {from: 1, to: 3, step: 1}", SeedKey, "1 2 3"},
+		{"values: [7, 18446744073709551615]", SeedKey, "7 18446744073709551615"},
+		{"values: [0.12345678901264, 1]", "optimizer.epsilon", "0.123456789013 1"},
+		{"values: [fixed-point, [1, -1], {fixed_point_offset: 0.5}]", InitKey,
+			"fixed-point [1, -1] {fixed_point_offset: 0.5}"},
+		{"values: [[{reward: constant, mean: 1}, {reward: constant, mean: 0}], " +
+			"[{reward: constant, mean: 1, count: 3}]]", TrueMeansKey, "[1, 0] [1, 1, 1]"},
 	} {
 		param := tt.key
 		if param == TrueMeansKey {
 			param = ArmsKey
 		}
 		got := axisOf(loadPoints(t, loadMinimal+"sweep: [{param: "+param+", "+tt.axis+"}]\n"), tt.key)
-		if diff := cmp.Diff(tt.want, got); diff != "" {
-			t.Errorf("%s: %s", tt.axis, diff)
+		if got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.axis, got, tt.want)
 		}
 	}
 }
@@ -68,22 +56,16 @@ func TestAxisForms(t *testing.T) {
 // gives is kept.
 func TestDefaultsFollow(t *testing.T) {
 	const sweep = "sweep: [{param: run.steps, values: [1000, 3000]}]\n"
-	if got := axisOf(loadPoints(t, loadMinimal+sweep), ScheduleTotalKey); !slices.Equal(got, []string{"1000", "3000"}) {
+	if got := axisOf(loadPoints(t, loadMinimal+sweep), ScheduleTotalKey); got != "1000 3000" {
 		t.Errorf("left out: %v", got)
 	}
 	zero := loadMinimal[:len(loadMinimal)-len("run: {steps: 2000}\n")] + "run: {steps: 2000}\n"
-	spec, err := Load("f", []byte(zero+sweep), ScheduleTotalKey+"=0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := axisOf(spec.Points(), ScheduleTotalKey); !slices.Equal(got, []string{"1000", "3000"}) {
+	spec := must(Load("f", []byte(zero+sweep), ScheduleTotalKey+"=0"))(t)
+	if got := axisOf(spec.Points(), ScheduleTotalKey); got != "1000 3000" {
 		t.Errorf("0: %v", got)
 	}
-	spec, err = Load("f", []byte(loadMinimal+sweep), ScheduleTotalKey+"=2000")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := axisOf(spec.Points(), ScheduleTotalKey); !slices.Equal(got, []string{"2000", "2000"}) {
+	spec = must(Load("f", []byte(loadMinimal+sweep), ScheduleTotalKey+"=2000"))(t)
+	if got := axisOf(spec.Points(), ScheduleTotalKey); got != "2000 2000" {
 		t.Errorf("given: %v", got)
 	}
 
@@ -93,26 +75,24 @@ variants:
   - {name: base}
   - {name: counted, set: {bandit.arms: [{reward: constant, mean: 1, count: 2}, {reward: constant, mean: 0, count: 3}]}}
 `)
-	if got, want := axisOf(points, "policy.reference"), []string{"[0, 1]", "[0, 0, 1, 1, 1]"}; !slices.Equal(got, want) {
+	if got, want := axisOf(points, "policy.reference"), "[0, 1] [0, 0, 1, 1, 1]"; got != want {
 		t.Errorf("reference %v, want %v", got, want)
 	}
-	if got, want := axisOf(points, InitKey), []string{"[0, 0]", "[0, 0, 0, 0, 0]"}; !slices.Equal(got, want) {
+	if got, want := axisOf(points, InitKey), "[0, 0] [0, 0, 0, 0, 0]"; got != want {
 		t.Errorf("init %v, want %v", got, want)
 	}
-	if got, want := axisOf(points, TrueMeansKey), []string{"[0.9, 0.2]", "[1, 1, 0, 0, 0]"}; !slices.Equal(got, want) {
+	if got, want := axisOf(points, TrueMeansKey), "[0.9, 0.2] [1, 1, 0, 0, 0]"; got != want {
 		t.Errorf("true means %v, want %v", got, want)
 	}
 }
 
 // A Spec made by hand expands from its Base.
 func TestPointsOfHandMadeSpec(t *testing.T) {
-	loaded, err := Load("f", []byte(loadMinimal))
-	if err != nil {
-		t.Fatal(err)
-	}
-	spec := &Spec{Base: loaded.Base, Sweep: []Axis{{Params: []string{GroupSizeKey}, Points: [][]any{{4}, {8}}}}}
+	loaded := must(Load("f", []byte(loadMinimal)))(t)
+	spec := &Spec{Base: loaded.Base,
+		Sweep: []Axis{{Params: []string{GroupSizeKey}, Points: [][]any{{4}, {8}}}}}
 	points := spec.Points()
-	if got := axisOf(points, GroupSizeKey); !slices.Equal(got, []string{"4", "8"}) {
+	if got := axisOf(points, GroupSizeKey); got != "4 8" {
 		t.Errorf("got %v", got)
 	}
 	points[0].Settings.Estimator.GroupSize = loaded.Base.Estimator.GroupSize
@@ -122,14 +102,11 @@ func TestPointsOfHandMadeSpec(t *testing.T) {
 }
 
 func TestSelectsToTwelveDigits(t *testing.T) {
-	spec, err := Load("f", []byte(loadMinimal+`
+	spec := must(Load("f", []byte(loadMinimal+`
 sweep: [{param: optimizer.learning_rate, log: {from: 0.01, to: 1, points: 5}}]
 checks:
   - {claim: stiffness, displacement: 0.1, draws: 10, margin: 0.1, where: {optimizer.learning_rate: [0.0316227766017, 0.31622776601683794]}}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
+`)))(t)
 	var got []string
 	for _, p := range spec.Points() {
 		if spec.Checks[0].Selects(&p) {
@@ -170,7 +147,8 @@ func TestFormatReadsBack(t *testing.T) {
 		})
 	}
 	arm := rapid.Custom(func(t *rapid.T) ArmGroup {
-		g := ArmGroup{Arm: option.Arm{Law: rapid.SampledFrom(option.Laws).Draw(t, "law"), Mean: number(0, 1).Draw(t, "mean")}, Count: rapid.IntRange(1, 9).Draw(t, "count")}
+		g := ArmGroup{Arm: option.Arm{Law: rapid.SampledFrom(option.Laws).Draw(t, "law"),
+			Mean: number(0, 1).Draw(t, "mean")}, Count: rapid.IntRange(1, 9).Draw(t, "count")}
 		if g.Arm.Law == option.Normal {
 			g.Arm.Std = number(0, 9).Draw(t, "std")
 		}
@@ -198,7 +176,8 @@ func TestFormatReadsBack(t *testing.T) {
 		case WeightsValue:
 			v = Weights(rapid.SliceOfN(number(0, 9), 1, 5).Draw(t, "v"))
 		case RecordValue:
-			v = Record{sim.PassAt(rapid.IntRange(1, maxPass).Draw(t, "k")), sim.SamplesDrawn, sim.EffectiveSampleSize, sim.Strata}[rapid.IntRange(0, 3).Draw(t, "from"):]
+			v = Record{sim.PassAt(rapid.IntRange(1, maxPass).Draw(t, "k")), sim.SamplesDrawn,
+				sim.EffectiveSampleSize, sim.Strata}[rapid.IntRange(0, 3).Draw(t, "from"):]
 		case MeansValue:
 			var pairs PromptMeans
 			for range rapid.IntRange(1, 4).Draw(t, "n") {

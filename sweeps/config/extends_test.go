@@ -40,11 +40,13 @@ checks: [{claim: degenerate-groups, absolute_margin: 0.1}]
 // A pipe that another file names, or that lies in a folder, is not waited for. One of the shell is
 // read: it is on the reader's own command line.
 func TestExtendsNoPipe(t *testing.T) {
-	writeFiles(t, map[string]string{"mine.yaml": "extends: pipe\n", "shell.yaml": "extends: /dev/stdin\n"})
+	writeFiles(t, map[string]string{"mine.yaml": "extends: pipe\n",
+		"shell.yaml": "extends: /dev/stdin\n"})
 	if err := exec.Command("mkfifo", "pipe").Run(); err != nil {
 		t.Skip(err)
 	}
-	for file, want := range map[string]string{"mine.yaml": `"pipe": got a pipe`, "pipe": "pipe: got a pipe", "shell.yaml": "want a regular file"} {
+	for file, want := range map[string]string{"mine.yaml": `"pipe": got a pipe`,
+		"pipe": "pipe: got a pipe", "shell.yaml": "want a regular file"} {
 		done := make(chan error, 1)
 		go func() { _, err := ReadFile(file); done <- err }()
 		select {
@@ -75,13 +77,12 @@ func TestExtends(t *testing.T) {
 	writeFiles(t, map[string]string{
 		"shared/base.yaml":   extended,
 		"shared/middle.yaml": "extends: base.yaml\nrun: {burn_in: 100}\noptimizer: {momentum: 0.5}\n",
-		"mine.yaml":          "name: mine\nextends: shared/middle.yaml\noptimizer: {momentum: 0.9}\npolicy: {init: fixed-point}\nchecks: []\n",
-		"other.yaml":         "name: other\nextends: shared/middle.yaml\nsweep: [{param: grpo.group_size, values: [16]}]\n",
+		"mine.yaml": "name: mine\nextends: shared/middle.yaml\noptimizer: {momentum: " +
+			"0.9}\npolicy: {init: fixed-point}\nchecks: []\n",
+		"other.yaml": "name: other\nextends: shared/middle.yaml\nsweep: [{param: " +
+			"grpo.group_size, values: [16]}]\n",
 	})
-	spec, err := ReadFile("mine.yaml", "seed=7")
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := must(ReadFile("mine.yaml", "seed=7"))(t)
 	for key, want := range map[string]string{
 		SeedKey: "7", MomentumKey: "0.9", LearningRateKey: "0.02", BurnInKey: "100", StepsKey: "2000",
 		InitKey: "fixed-point", "policy.reference": "[0, 1]",
@@ -94,27 +95,23 @@ func TestExtends(t *testing.T) {
 	if spec.Name != "mine" || spec.Claim != "" || len(spec.Checks) != 0 {
 		t.Errorf("name %q, claim %q, %d checks", spec.Name, spec.Claim, len(spec.Checks))
 	}
-	if got := axisOf(spec.Points(), GroupSizeKey); !slices.Equal(got, []string{"4", "8"}) {
+	if got := axisOf(spec.Points(), GroupSizeKey); got != "4 8" {
 		t.Errorf("group sizes %v", got)
 	}
-	again, err := Load("document", spec.Document())
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must(Load("document", spec.Document()))(t)
 	if diff := cmp.Diff(spec.Points(), again.Points()); diff != "" {
 		t.Error(diff)
 	}
-	other, err := ReadFile("other.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := axisOf(other.Points(), GroupSizeKey); !slices.Equal(got, []string{"16"}) || len(other.Checks) != 1 {
+	other := must(ReadFile("other.yaml"))(t)
+	if got := axisOf(other.Points(), GroupSizeKey); got != "16" ||
+		len(other.Checks) != 1 {
 		t.Errorf("group sizes %v, %d checks", got, len(other.Checks))
 	}
 }
 
 // Problems name the file in which they are.
 func TestExtendsProblems(t *testing.T) {
+	unnamed := strings.Replace(loadMinimal, "name: x\n", "", 1)
 	writeFiles(t, map[string]string{
 		"base.yaml":     strings.Replace(extended, "0.02", "-1", 1),
 		"wrong.yaml":    "name: wrong\nextends: base.yaml\nrun: {steps: 0}\n",
@@ -123,35 +120,42 @@ func TestExtendsProblems(t *testing.T) {
 		"nameless.yaml": "extends: minimal.yaml\n",
 		"minimal.yaml":  loadMinimal,
 		"rule.yaml":     "name: rule\nextends: minimal.yaml\nrun: {burn_in: 2000}\n",
-		"missing.yaml":  "name: missing\nextends: nothing.yaml\n" + strings.Replace(loadMinimal, "name: x\n", "", 1),
-		"capital.yaml":  "name: capital\nextends: TRL\n" + strings.Replace(loadMinimal, "name: x\n", "", 1),
-		"list.yaml":     "name: list\nextends: [minimal.yaml]\n" + strings.Replace(loadMinimal, "name: x\n", "", 1),
-		"a.yaml":        "name: a\nextends: b.yaml\n" + strings.Replace(loadMinimal, "name: x\n", "", 1),
+		"missing.yaml":  "name: missing\nextends: nothing.yaml\n" + unnamed,
+		"capital.yaml":  "name: capital\nextends: TRL\n" + unnamed,
+		"list.yaml":     "name: list\nextends: [minimal.yaml]\n" + unnamed,
+		"a.yaml":        "name: a\nextends: b.yaml\n" + unnamed,
 		"b.yaml":        "extends: ./a.yaml\n",
-		"self.yaml":     "name: self\nextends: self.yaml\n" + strings.Replace(loadMinimal, "name: x\n", "", 1),
+		"self.yaml":     "name: self\nextends: self.yaml\n" + unnamed,
 		"syntax.yaml":   "name: s\nextends: broken.yaml\n",
 		"broken.yaml":   "a: [\n",
 	})
 	for file, want := range map[string]string{
-		"wrong.yaml":    "wrong.yaml:2:10: checks[0].claim: got a cell with run.burn_in 0 (base.yaml:13:18), want run.burn_in > 0 for degenerate-groups, or other checks in this file\nwrong.yaml:3:14: run.steps: got 0, want an integer ≥ 1\nbase.yaml:8:28: optimizer.learning_rate: got -1, want a number > 0",
-		"clash.yaml":    "clash.yaml:2:10: run.burn_in: got 100 (long.yaml:9:29), want less than run.steps (50): set run.burn_in in this file",
+		"wrong.yaml": "wrong.yaml:2:10: checks[0].claim: got a cell with run.burn_in 0 " +
+			"(base.yaml:13:18), want run.burn_in > 0 for degenerate-groups, or other checks in this " +
+			"file\nwrong.yaml:3:14: run.steps: got 0, want an integer ≥ 1\nbase.yaml:8:28: " +
+			"optimizer.learning_rate: got -1, want a number > 0",
+		"clash.yaml": "clash.yaml:2:10: run.burn_in: got 100 (long.yaml:9:29), want less than " +
+			"run.steps (50): set run.burn_in in this file",
 		"nameless.yaml": "nameless.yaml:1:1: name: got nothing, want " + nameWant,
 		"rule.yaml":     "rule.yaml:3:16: run.burn_in: got 2000, want less than run.steps (2000)",
 		"missing.yaml":  `missing.yaml:2:10: extends: "nothing.yaml": got no such file, want a configuration`,
 		"capital.yaml":  `capital.yaml:2:10: extends: "TRL": got no such file, want a configuration, or a preset: areal, nemo-rl, openrlhf, prime-rl, slime, trl or verl, did you mean "trl"?`,
-		"list.yaml":     "list.yaml:2:10: extends: got a list of 1 item, want the name of a file, or of a preset: areal, nemo-rl, openrlhf, prime-rl, slime, trl or verl",
-		"a.yaml":        `b.yaml:1:10: extends: got "./a.yaml", want a file that does not extend this one`,
-		"self.yaml":     `self.yaml:2:10: extends: got "self.yaml", want a file that does not extend this one`,
+		"list.yaml": "list.yaml:2:10: extends: got a list of 1 item, want the name of a file, or " +
+			"of a preset: areal, nemo-rl, openrlhf, prime-rl, slime, trl or verl",
+		"a.yaml":    `b.yaml:1:10: extends: got "./a.yaml", want a file that does not extend this one`,
+		"self.yaml": `self.yaml:2:10: extends: got "self.yaml", want a file that does not extend this one`,
 	} {
 		if _, err := ReadFile(file); err == nil || err.Error() != want {
 			t.Errorf("%s:\ngot  %v\nwant %s", file, err, want)
 		}
 	}
-	if _, err := ReadFile("syntax.yaml"); err == nil || !strings.Contains(err.Error(), "broken.yaml: got a file that is no configuration") {
+	if _, err := ReadFile("syntax.yaml"); err == nil ||
+		!strings.Contains(err.Error(), "broken.yaml: got a file that is no configuration") {
 		t.Errorf("got %v, want a problem of broken.yaml", err)
 	}
 	const pure = `f:1:10: extends: "base.yaml": got a file to extend, want a configuration that needs no other`
-	if _, err := Load("f", []byte("extends: base.yaml\n"+loadMinimal)); err == nil || err.Error() != pure {
+	if _, err := Load("f", []byte("extends: base.yaml\n"+loadMinimal)); err == nil ||
+		err.Error() != pure {
 		t.Errorf("got  %v\nwant %s", err, pure)
 	}
 }
@@ -160,7 +164,8 @@ func TestExtendsProblems(t *testing.T) {
 // name.
 func TestExtendsTellsNothing(t *testing.T) {
 	files := map[string]string{
-		"shadow": "root:$6$secret:19000:0:::\n", "list": "- secret\n", "keys": "secret: 1\npassword: secret\n", "alias": "a: *secret\n",
+		"shadow": "root:$6$secret:19000:0:::\n", "list": "- secret\n",
+		"keys": "secret: 1\npassword: secret\n", "alias": "a: *secret\n",
 		"syntax": "name: [secret\n", "quoted": "\"secret\"", "tag": "!secret b: 1\n", "empty": "",
 	}
 	for name := range files {
@@ -170,7 +175,8 @@ func TestExtendsTellsNothing(t *testing.T) {
 	for name := range files {
 		if strings.HasSuffix(name, ".yaml") {
 			_, err := ReadFile(name)
-			if file := strings.TrimSuffix(name, ".yaml"); err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), file+":") {
+			if file := strings.TrimSuffix(name, ".yaml"); err == nil ||
+				strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), file+":") {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -180,24 +186,27 @@ func TestExtendsTellsNothing(t *testing.T) {
 // Every preset is a part of a configuration that leaves bandit, learning rate and length of
 // the run to the file, without notes on keys that have no effect. What the file gives holds.
 func TestPresets(t *testing.T) {
-	const mine = "name: x\nextends: %s\nseed: 1\nbandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}\n" +
+	const mine = "name: x\nextends: %s\nseed: 1\nbandit: {arms: [{reward: bernoulli, mean: 0.9}, " +
+		"{reward: bernoulli, mean: 0.2}]}\n" +
 		"grpo: {group_size: 7}\noptimizer: {learning_rate: 0.1}\nrun: {steps: 100}\n"
 	if len(Presets()) != 7 {
 		t.Errorf("presets %q", Presets())
 	}
 	for _, name := range Presets() {
-		spec, err := Load("x.yaml", fmt.Appendf(nil, mine, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if b := spec.Base; b.Estimator.GroupSize != 7 || b.Optimizer.Kind != option.Adam || len(spec.Notes) > 0 {
-			t.Errorf("%s: group size %d, optimizer %s, notes %q", name, b.Estimator.GroupSize, b.Optimizer.Kind, spec.Notes)
+		spec := must(Load("x.yaml", fmt.Appendf(nil, mine, name)))(t)
+		if b := spec.Base; b.Estimator.GroupSize != 7 || b.Optimizer.Kind != option.Adam ||
+			len(spec.Notes) > 0 {
+			t.Errorf("%s: group size %d, optimizer %s, notes %q", name, b.Estimator.GroupSize,
+				b.Optimizer.Kind, spec.Notes)
 		}
 		// What the preset and the file break together is a problem of the file.
-		for _, with := range []string{"bandit.prompts={count: 4}", "lag.kind=random", "grpo.group_size=inf", "grpo.filter=drop", "optimizer.schedule.total=1", "grpo.advantage.scale=pooled-std"} {
+		for _, with := range []string{"bandit.prompts={count: 4}", "lag.kind=random",
+			"grpo.group_size=inf", "grpo.filter=drop", "optimizer.schedule.total=1",
+			"grpo.advantage.scale=pooled-std"} {
 			_, err := Load("x.yaml", fmt.Appendf(nil, mine, name), with)
 			var problems Problems
-			if errors.As(err, &problems); slices.ContainsFunc(problems, func(p Problem) bool { return strings.HasPrefix(p.Source, presetFolder) }) {
+			if errors.As(err, &problems); slices.ContainsFunc(problems,
+				func(p Problem) bool { return strings.HasPrefix(p.Source, presetFolder) }) {
 				t.Errorf("%s with %s: %v", name, with, err)
 			}
 		}

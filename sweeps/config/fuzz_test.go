@@ -12,14 +12,13 @@ import (
 func FuzzLoad(f *testing.F) {
 	for _, pattern := range []string{"good/*.yaml", "bad/*.yaml"} {
 		for _, file := range testFiles(f, pattern) {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				f.Fatal(err)
-			}
+			data := must(os.ReadFile(file))(f)
 			f.Add(data, "")
 		}
 	}
-	for _, set := range []string{"grpo.group_size=inf", "policy.reference=[0, 1]", "policy.init={fixed_point_offset: 1}", "bandit.arms=[*a, &a b]", "run.steps", "run.record=[pass@8, samples]", "run.record=[pass@08]", "seed=!!int 1"} {
+	for _, set := range []string{"grpo.group_size=inf", "policy.reference=[0, 1]",
+		"policy.init={fixed_point_offset: 1}", "bandit.arms=[*a, &a b]", "run.steps",
+		"run.record=[pass@8, samples]", "run.record=[pass@08]", "seed=!!int 1"} {
 		f.Add([]byte(loadMinimal), set)
 	}
 	f.Fuzz(func(t *testing.T, data []byte, set string) {

@@ -28,7 +28,10 @@ func TestForceID(t *testing.T) {
 		"reference":  func(s *Settings) { s.Policy.Reference = []float64{1, 0} },
 		"group size": func(s *Settings) { s.Estimator.GroupSize = 17 },
 		"norm":       func(s *Settings) { s.Optimizer.MaxNorm = 1 },
-		"bandit":     func(s *Settings) { s.Bandit.Arms = []option.Arm{s.Bandit.Arms[0], s.Bandit.Arms[0]} },
+		"bandit": func(s *Settings) {
+			s.Bandit.Arms = []option.Arm{s.Bandit.Arms[0],
+				s.Bandit.Arms[0]}
+		},
 	} {
 		s := base()
 		if change(s); ForceID(s) == want {

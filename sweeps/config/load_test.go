@@ -21,12 +21,20 @@ func checkGolden(t *testing.T, file string, got []byte) {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must(os.ReadFile(file))(t)
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("%s (-want +got; -update rewrites it):\n%s", file, diff)
+	}
+}
+
+// must returns a function that gives the first value, or ends the test with the error.
+func must[T any](value T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
 	}
 }
 
@@ -43,10 +51,7 @@ func TestLoadBad(t *testing.T) {
 	for _, file := range testFiles(t, "bad/*.yaml") {
 		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
 		t.Run(name, func(t *testing.T) {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must(os.ReadFile(file))(t)
 			spec, err := Load(name+".yaml", data)
 			if err == nil {
 				t.Fatalf("accepted: %+v", spec)
@@ -76,8 +81,10 @@ func TestReadFileRefuses(t *testing.T) {
 	}
 	for _, tt := range []struct{ path, want string }{
 		{dir, dir + ": got a directory, want a configuration file"},
-		{filepath.Join(dir, "none.yaml"), filepath.Join(dir, "none.yaml") + ": got no such file, want a configuration"},
-		{filepath.Join(unreadable, "x"), filepath.Join(unreadable, "x") + ": cannot read: not a directory"},
+		{filepath.Join(dir, "none.yaml"), filepath.Join(dir, "none.yaml") +
+			": got no such file, want a configuration"},
+		{filepath.Join(unreadable, "x"), filepath.Join(unreadable, "x") +
+			": cannot read: not a directory"},
 		{unreadable, unreadable + ": cannot read: permission denied"},
 	} {
 		if tt.path == unreadable && os.Getuid() == 0 {
@@ -99,7 +106,8 @@ func TestLoadRefusesHugeFiles(t *testing.T) {
 	for _, tt := range []struct{ name, data, want string }{
 		{
 			"scalar", strings.Replace(loadMinimal, "name: x", "name: "+long, 1),
-			`f:1:7: name: got "` + long[:60] + `"… (100000 characters), want 1 to 64 characters of a-z, 0-9 and -`,
+			`f:1:7: name: got "` + long[:60] +
+				`"… (100000 characters), want 1 to 64 characters of a-z, 0-9 and -`,
 		},
 		{
 			"file", loadMinimal + "# " + strings.Repeat("x", maxFileBytes),
@@ -107,7 +115,8 @@ func TestLoadRefusesHugeFiles(t *testing.T) {
 		},
 		{
 			"nesting", loadMinimal + "sweep: " + strings.Repeat("[", 100) + strings.Repeat("]", 100),
-			"f:10:23: sweep" + strings.Repeat("[0]", 15) + ": got more than 16 levels of nesting, want at most 16",
+			"f:10:23: sweep" + strings.Repeat("[0]", 15) +
+				": got more than 16 levels of nesting, want at most 16",
 		},
 		{
 			"deep nesting", strings.Repeat("[", 20_000),
@@ -151,14 +160,13 @@ func TestSet(t *testing.T) {
 		}
 	}
 
-	spec, err := Load("f", []byte(loadMinimal), "seed=18446744073709551615", "name=y", "confidence=0.5")
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := must(Load("f", []byte(loadMinimal), "seed=18446744073709551615", "name=y",
+		"confidence=0.5"))(t)
 	if spec.Base.Seed != 18446744073709551615 || spec.Name != "y" || spec.Confidence != 0.5 {
 		t.Errorf("got seed %d, name %s, confidence %v", spec.Base.Seed, spec.Name, spec.Confidence)
 	}
-	if _, err := Load("f", []byte(strings.Replace(loadMinimal, "grpo: {group_size: 16}\n", "", 1)), "grpo.group_size=4"); err != nil {
+	if _, err := Load("f", []byte(strings.Replace(loadMinimal, "grpo: {group_size: 16}\n", "", 1)),
+		"grpo.group_size=4"); err != nil {
 		t.Errorf("an override does not supply a required key: %v", err)
 	}
 }
@@ -170,13 +178,17 @@ func TestSetRefuses(t *testing.T) {
 	}{
 		{[]string{"grpo.group_size"}, `--set: got "grpo.group_size", want key=value`},
 		{[]string{"group_size=4"}, `--set: group_size: got an unknown key, want a dotted key of the base, or seed, name or confidence, did you mean "grpo.group_size"?`},
-		{[]string{"claim=x"}, "--set: claim: got an unknown key, want a dotted key of the base, or seed, name or confidence"},
+		{[]string{"claim=x"}, "--set: claim: got an unknown key, want a dotted key of the base, or " +
+			"seed, name or confidence"},
 		{[]string{"run.steps=5", "run.steps=6"}, "--set: run.steps: got the key again, want it once"},
 		{[]string{"run.burn_in=2000"}, "--set: run.burn_in: got 2000, want less than run.steps (2000)"},
-		{[]string{"policy.reference=[0"}, `--set: policy.reference: got "did not find expected ',' or ']'", want valid YAML`},
+		{[]string{"policy.reference=[0"},
+			`--set: policy.reference: got "did not find expected ',' or ']'", want valid YAML`},
 		{[]string{"name=../x"}, `--set: name: got "../x", want 1 to 64 characters of a-z, 0-9 and -`},
 		{[]string{"run.steps=5\nseed: 3"}, `--set: run.steps: got "5\nseed: 3", want one line`},
-		{[]string{"lag.interval=0", "name=\t"}, "--set: name: got a tab, want spaces\n--set: lag.interval: got 0, want an integer ≥ 1 for a block"},
+		{[]string{"lag.interval=0", "name=\t"},
+			"--set: name: got a tab, want spaces\n--set: lag.interval: got 0, want an integer ≥ 1 for a " +
+				"block"},
 	} {
 		_, err := Load("f", []byte(loadMinimal), tt.set...)
 		if err == nil {
@@ -187,16 +199,25 @@ func TestSetRefuses(t *testing.T) {
 	}
 
 	swept := loadMinimal + "sweep: [{param: grpo.group_size, values: [2, 4]}]\n"
-	zipped := loadMinimal + "sweep: [{zip: [{param: grpo.group_size, values: [2, 4]}, {param: lag.interval, values: [1, 2]}]}]\n"
-	const inZip = "--set: grpo.group_size: got a key that the file varies together with lag.interval, want one that no zip varies: other values have to stand in its zip"
+	zipped := loadMinimal + "sweep: [{zip: [{param: grpo.group_size, values: [2, 4]}, {param: " +
+		"lag.interval, values: [1, 2]}]}]\n"
+	const inZip = "--set: grpo.group_size: got a key that the file varies together with " +
+		"lag.interval, want one that no zip varies: other values have to stand in its zip"
 	for _, tt := range []struct{ file, set, want string }{
 		{zipped, "grpo.group_size=8", inZip},
 		{zipped + "variants: [{name: a}, {name: b}]\n", "grpo.group_size=[8, 16]", inZip},
-		{loadMinimal, "grpo.group_size=8,16", `--set: grpo.group_size: got "8,16", want an integer in [2, 2147483648], or inf; several values in brackets, as [a, b]`},
-		{loadMinimal, "lag.interval={from: 1, to: 4, step: 1}", "--set: lag.interval: got a mapping, want an integer ≥ 0; several values in brackets, as [a, b]"},
-		{loadMinimal + "sweep: [{param: seed, range: {from: 1, to: 500000, step: 1}}]\n", "grpo.group_size=[2, 4, 8]", "--set: grpo.group_size: got 3 values, which make more than 1000000 cells, want at most 1000000"},
-		{swept, "grpo.group_size=[8, 1, x]", "--set: grpo.group_size[1]: got 1, want an integer in [2, 2147483648], or inf\n--set: grpo.group_size[2]: got \"x\", want an integer in [2, 2147483648], or inf"},
-		{loadMinimal + "sweep: [{param: run.burn_in, values: [1, 2]}]\n", "run.burn_in=[1, 2000]", "--set: run.burn_in: got 2000, want less than run.steps (2000)"},
+		{loadMinimal, "grpo.group_size=8,16",
+			`--set: grpo.group_size: got "8,16", want an integer in [2, 2147483648], or inf; several values in brackets, as [a, b]`},
+		{loadMinimal, "lag.interval={from: 1, to: 4, step: 1}",
+			"--set: lag.interval: got a mapping, want an integer ≥ 0; several values in brackets, as [a, b]"},
+		{loadMinimal + "sweep: [{param: seed, range: {from: 1, to: 500000, step: 1}}]\n",
+			"grpo.group_size=[2, 4, 8]",
+			"--set: grpo.group_size: got 3 values, which make more than 1000000 cells, want at most 1000000"},
+		{swept, "grpo.group_size=[8, 1, x]",
+			"--set: grpo.group_size[1]: got 1, want an integer in [2, 2147483648], or inf\n--set: " +
+				"grpo.group_size[2]: got \"x\", want an integer in [2, 2147483648], or inf"},
+		{loadMinimal + "sweep: [{param: run.burn_in, values: [1, 2]}]\n", "run.burn_in=[1, 2000]",
+			"--set: run.burn_in: got 2000, want less than run.steps (2000)"},
 	} {
 		if _, err := Load("f", []byte(tt.file), tt.set); err == nil || err.Error() != tt.want {
 			t.Errorf("%s:\ngot  %v\nwant %s", tt.set, err, tt.want)
@@ -212,33 +233,40 @@ func TestSetReplacesAnAxis(t *testing.T) {
   - {param: grpo.group_size, values: [2, 4]}
   - {param: policy.reference, values: [[0, 0], [1, 0]]}
 `
-	const variants = "variants: [{name: a}, {name: b, sweep: [{param: grpo.group_size, log: {from: 2, to: 8, points: 3}}]}, {name: c, sweep: []}]\n"
-	const zip = "{zip: [{param: grpo.group_size, values: [2, 4]}, {param: lag.interval, values: [1, 2]}]}"
+	const variants = "variants: [{name: a}, {name: b, sweep: [{param: grpo.group_size, log: {from: " +
+		"2, to: 8, points: 3}}]}, {name: c, sweep: []}]\n"
+	const zip = "{zip: [{param: grpo.group_size, values: [2, 4]}, {param: lag.interval, values: [1, " +
+		"2]}]}"
 	const loses = "--set: grpo.group_size: takes the place of what is set in variant b"
-	const keeps = "--set: grpo.group_size: has no effect in variant b, whose zip varies it together with lag.interval"
+	const keeps = "--set: grpo.group_size: has no effect in variant b, whose zip varies it together " +
+		"with lag.interval"
 	for _, tt := range []struct {
 		file, set      string
-		sizes, entries []string // of each cell: group size, reference policy
+		sizes, entries string // of each cell: group size, reference policy
 		notes          []string
 	}{
-		{sweep, "grpo.group_size=8", []string{"8", "8"}, []string{"[0, 0]", "[1, 0]"}, nil},
-		{sweep, "grpo.group_size=[8, inf]", []string{"8", "8", "inf", "inf"}, []string{"[0, 0]", "[1, 0]", "[0, 0]", "[1, 0]"}, nil},
-		{sweep + variants, "grpo.group_size=32", []string{"32", "32", "32", "32"}, []string{"[0, 0]", "[1, 0]", "[0, 0]", "[0, 0]"}, nil},
-		{"", "grpo.group_size=[8, inf]", []string{"8", "inf"}, []string{"[0, 0]", "[0, 0]"}, nil},
-		{"variants: [{name: a}, {name: b, set: {grpo.group_size: 16}}, {name: c, sweep: [{param: policy.reference, values: [[0, 0], [1, 0]]}]}]\n", "grpo.group_size=[2, 8]",
-			[]string{"2", "8", "2", "8", "2", "8", "2", "8"}, []string{"[0, 0]", "[0, 0]", "[0, 0]", "[0, 0]", "[0, 0]", "[0, 0]", "[1, 0]", "[1, 0]"}, []string{loses}},
-		{"variants: [{name: a}, {name: b, set: {grpo.group_size: 16}}, {name: c, set: {grpo.group_size: 4}}]\n", "grpo.group_size=8", []string{"8", "8", "8"}, []string{"[0, 0]", "[0, 0]", "[0, 0]"}, []string{loses + " and c"}},
-		{"variants: [{name: a}, {name: b, sweep: [" + zip + "]}]\n", "grpo.group_size=[8, inf]", []string{"8", "inf", "2", "4"}, []string{"[0, 0]", "[0, 0]", "[0, 0]", "[0, 0]"}, []string{keeps}},
+		{sweep, "grpo.group_size=8", "8 8", "[0, 0] [1, 0]", nil},
+		{sweep, "grpo.group_size=[8, inf]", "8 8 inf inf", "[0, 0] [1, 0] [0, 0] [1, 0]", nil},
+		{sweep + variants, "grpo.group_size=32", "32 32 32 32", "[0, 0] [1, 0] [0, 0] [0, 0]", nil},
+		{"", "grpo.group_size=[8, inf]", "8 inf", "[0, 0] [0, 0]", nil},
+		{"variants: [{name: a}, {name: b, set: {grpo.group_size: 16}}, {name: c, sweep: [{param: " +
+			"policy.reference, values: [[0, 0], [1, 0]]}]}]\n", "grpo.group_size=[2, 8]",
+			"2 8 2 8 2 8 2 8", "[0, 0] [0, 0] [0, 0] [0, 0] [0, 0] [0, 0] [1, 0] [1, 0]", []string{loses}},
+		{"variants: [{name: a}, {name: b, set: {grpo.group_size: 16}}, {name: c, set: " +
+			"{grpo.group_size: 4}}]\n", "grpo.group_size=8", "8 8 8", "[0, 0] [0, 0] [0, 0]",
+			[]string{loses + " and c"}},
+		{"variants: [{name: a}, {name: b, sweep: [" + zip + "]}]\n", "grpo.group_size=[8, inf]",
+			"8 inf 2 4", "[0, 0] [0, 0] [0, 0] [0, 0]", []string{keeps}},
 	} {
 		spec, err := Load("f", []byte(loadMinimal+tt.file), tt.set)
 		if err != nil {
 			t.Errorf("%s: %v", tt.set, err)
 			continue
 		}
-		if got := axisOf(spec.Points(), GroupSizeKey); !slices.Equal(got, tt.sizes) {
+		if got := axisOf(spec.Points(), GroupSizeKey); got != tt.sizes {
 			t.Errorf("%s: group sizes %v, want %v", tt.set, got, tt.sizes)
 		}
-		if got := axisOf(spec.Points(), "policy.reference"); !slices.Equal(got, tt.entries) {
+		if got := axisOf(spec.Points(), "policy.reference"); got != tt.entries {
 			t.Errorf("%s: references %v, want %v", tt.set, got, tt.entries)
 		}
 		if !slices.Equal(spec.Notes, tt.notes) {
@@ -250,27 +278,23 @@ func TestSetReplacesAnAxis(t *testing.T) {
 // A required key that the sweep or every variant gives need not be in the base, also
 // not in the document of a results folder.
 func TestSweptKeysAreGiven(t *testing.T) {
-	bare := strings.NewReplacer("grpo: {group_size: 16}\n", "", "optimizer: {learning_rate: 0.02}\n", "").Replace(loadMinimal)
+	bare := strings.NewReplacer("grpo: {group_size: 16}\n", "", "optimizer: {learning_rate: 0.02}\n",
+		"").Replace(loadMinimal)
 	const rate = "{param: optimizer.learning_rate, values: [0.1, 0.2]}"
 	for _, tt := range []struct {
 		file string
-		want []string // group sizes
+		want string // group sizes
 	}{
-		{"sweep: [{param: grpo.group_size, values: [4, 8]}, " + rate + "]\n", []string{"4", "4", "8", "8"}},
-		{"sweep: [{zip: [{param: grpo.group_size, values: [4, 8]}, " + rate + "]}]\n", []string{"4", "8"}},
-		{"sweep: [" + rate + "]\nvariants: [{name: a, set: {grpo.group_size: 4}}, {name: b, set: {grpo.group_size: inf}}]\n", []string{"4", "4", "inf", "inf"}},
+		{"sweep: [{param: grpo.group_size, values: [4, 8]}, " + rate + "]\n", "4 4 8 8"},
+		{"sweep: [{zip: [{param: grpo.group_size, values: [4, 8]}, " + rate + "]}]\n", "4 8"},
+		{"sweep: [" + rate + "]\nvariants: [{name: a, set: {grpo.group_size: 4}}, {name: b, set: " +
+			"{grpo.group_size: inf}}]\n", "4 4 inf inf"},
 	} {
-		spec, err := Load("f", []byte(bare+tt.file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := axisOf(spec.Points(), GroupSizeKey); !slices.Equal(got, tt.want) {
+		spec := must(Load("f", []byte(bare+tt.file)))(t)
+		if got := axisOf(spec.Points(), GroupSizeKey); got != tt.want {
 			t.Errorf("%s: got %v, want %v", tt.file, got, tt.want)
 		}
-		again, err := Load("document", spec.Document())
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := must(Load("document", spec.Document()))(t)
 		if diff := cmp.Diff(spec.Points(), again.Points()); diff != "" {
 			t.Errorf("%s, written and read again:\n%s", tt.file, diff)
 		}
@@ -280,14 +304,8 @@ func TestSweptKeysAreGiven(t *testing.T) {
 // everything.yaml gives every key of the base and of a check, and makes every claim
 // with every prediction that the claim allows.
 func TestEverythingIsGiven(t *testing.T) {
-	data, err := os.ReadFile("testdata/good/everything.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	spec, err := Load("everything.yaml", data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(os.ReadFile("testdata/good/everything.yaml"))(t)
+	spec := must(Load("everything.yaml", data))(t)
 	for i, k := range Keys {
 		if spec.given[i] == nil {
 			t.Errorf("%s is not given", k.Path)
@@ -301,14 +319,16 @@ func TestEverythingIsGiven(t *testing.T) {
 	for _, claim := range Claims {
 		for _, kind := range claim.Predictions {
 			if !slices.ContainsFunc(spec.Checks, func(c Check) bool {
-				return c.Claim == claim && (c.Prediction == kind || c.Prediction == "" && claim.Predictions[0] == kind)
+				return c.Claim == claim && (c.Prediction == kind || c.Prediction == "" &&
+					claim.Predictions[0] == kind)
 			}) {
 				t.Errorf("no check of %s by the %s prediction", claim.Name, kind)
 			}
 		}
 	}
 	for _, param := range locatedParams {
-		if !slices.ContainsFunc(spec.Checks, func(c Check) bool { return c.Locate != nil && c.Locate.Param == param }) {
+		if !slices.ContainsFunc(spec.Checks,
+			func(c Check) bool { return c.Locate != nil && c.Locate.Param == param }) {
 			t.Errorf("nothing is located along %s", param)
 		}
 	}
@@ -316,7 +336,7 @@ func TestEverythingIsGiven(t *testing.T) {
 
 // The keys of a planted fault can be set one after the other in any order of the file.
 func TestControlApplies(t *testing.T) {
-	spec, err := Load("f", []byte(loadMinimal+`
+	spec := must(Load("f", []byte(loadMinimal+`
 checks:
   - claim: stiffness
     displacement: 0.1
@@ -328,10 +348,7 @@ checks:
         policy.init: [0, 0, 1]
         bandit.true_means: [1, 0, 0]
         bandit.arms: [{reward: constant, mean: 1}, {reward: constant, mean: 0, count: 2}]
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
+`)))(t)
 	s := spec.Base
 	for _, a := range spec.Checks[0].Control.Set {
 		k, _ := LookupKey(a.Param)
@@ -351,15 +368,18 @@ checks:
 // To predict, a check may select cells that it cannot judge, but must be written correctly.
 func TestLoadToPredict(t *testing.T) {
 	check := func(fields string) []byte {
-		return []byte(loadMinimal + "checks: [{claim: stationary-fluctuation, margin: 0.1" + fields + "}]\n")
+		return []byte(loadMinimal + "checks: [{claim: stationary-fluctuation, margin: 0.1" + fields +
+			"}]\n")
 	}
-	if _, err := Load("f", check("")); err == nil || !strings.Contains(err.Error(), "got a cell with run.burn_in 0") {
+	if _, err := Load("f", check("")); err == nil ||
+		!strings.Contains(err.Error(), "got a cell with run.burn_in 0") {
 		t.Errorf("to judge: got %v, want the cell refused", err)
 	}
 	if spec, err := ToPredict.Load("f", check("")); err != nil || len(spec.Checks) != 1 {
 		t.Errorf("to predict: got %v, want a configuration with its check", err)
 	}
-	if _, err := ToPredict.Load("f", check(", expcted: 1")); err == nil || !strings.Contains(err.Error(), `did you mean "expected"?`) {
+	if _, err := ToPredict.Load("f", check(", expcted: 1")); err == nil ||
+		!strings.Contains(err.Error(), `did you mean "expected"?`) {
 		t.Errorf("to predict: got %v, want the unknown key refused", err)
 	}
 }

@@ -29,7 +29,8 @@ func TestRulesNameKeys(t *testing.T) {
 			}
 		}
 		for _, name := range placeholder.FindAllString(r.When+r.Any+r.Got+r.Want, -1) {
-			if name = strings.Trim(name, "{}"); keyIndex(name) < 0 && (facts[name] == nil || nouns[name] == "") {
+			if name = strings.Trim(name, "{}"); keyIndex(name) < 0 &&
+				(facts[name] == nil || nouns[name] == "") {
 				t.Errorf("%q: {%s} is neither a key nor a fact", r.When, name)
 			}
 		}
@@ -50,14 +51,17 @@ func TestRulesNameKeys(t *testing.T) {
 func TestFieldsOfOptionsAreKeys(t *testing.T) {
 	var m option.Mistakes
 	for _, lag := range []option.Lag{
-		{Behind: -1}, {Kind: option.Delay, Interval: -1}, {Kind: 9}, {Kind: option.Random, Ages: option.Ages{From: -1, To: -2, Drawn: 9}},
-		{Kind: option.Random, Ages: option.Ages{Law: option.GeometricAges}}, {Kind: option.Random, Ages: option.Ages{Law: option.TableAges, Weights: [option.MaxTableAge + 1]float64{-1}}},
+		{Behind: -1}, {Kind: option.Delay, Interval: -1}, {Kind: 9},
+		{Kind: option.Random, Ages: option.Ages{From: -1, To: -2, Drawn: 9}},
+		{Kind: option.Random, Ages: option.Ages{Law: option.GeometricAges}}, {Kind: option.Random,
+			Ages: option.Ages{Law: option.TableAges, Weights: [option.MaxTableAge + 1]float64{-1}}},
 		{Kind: option.Random, Ages: option.Ages{Law: 9}},
 	} {
 		lag.Check(&m)
 	}
 	for _, o := range []option.Optimizer{
-		{Momentum: 1, MaxNorm: -1, Schedule: option.Schedule{Warmup: -1}}, {Kind: option.Adam, Beta1: 1, Beta2: 1, Epsilon: -1}, {Kind: 9}, {Schedule: option.Schedule{Kind: 9}},
+		{Momentum: 1, MaxNorm: -1, Schedule: option.Schedule{Warmup: -1}}, {Kind: option.Adam, Beta1: 1,
+			Beta2: 1, Epsilon: -1}, {Kind: 9}, {Schedule: option.Schedule{Kind: 9}},
 	} {
 		o.Check(&m)
 	}

@@ -35,7 +35,8 @@ func Schema() []byte {
 	}
 	root["properties"] = properties
 	root["required"] = []string{"name"}
-	root["if"] = object{"not": object{"anyOf": []any{object{"required": []string{"sweep"}}, object{"required": []string{"variants"}}, object{"required": []string{extendsKey}}}}}
+	root["if"] = object{"not": object{"anyOf": []any{object{"required": []string{"sweep"}},
+		object{"required": []string{"variants"}}, object{"required": []string{extendsKey}}}}}
 	root["then"] = required // a sweep, or another file, may give any key
 
 	var out bytes.Buffer
@@ -50,13 +51,16 @@ func Schema() []byte {
 
 // fileKeySchemas are the schemas of the keys of a file beside those of the base.
 var fileKeySchemas = map[string]func() object{
-	"name":       func() object { return object{"type": "string", "pattern": nameSyntax.String()} },
-	"claim":      func() object { return object{"type": "string"} },
-	extendsKey:   func() object { return object{"type": "string"} },
-	"sweep":      func() object { return object{"type": "array", "items": schemaRef("axis")} },
-	"variants":   func() object { return object{"type": "array", "items": schemaRef("variant")} },
-	"checks":     func() object { return object{"type": "array", "items": schemaRef("check")} },
-	"confidence": func() object { return schemaWith(schemaRange("number", openUnit), object{"default": 0.99}) },
+	"name":     func() object { return object{"type": "string", "pattern": nameSyntax.String()} },
+	"claim":    func() object { return object{"type": "string"} },
+	extendsKey: func() object { return object{"type": "string"} },
+	"sweep":    func() object { return object{"type": "array", "items": schemaRef("axis")} },
+	"variants": func() object { return object{"type": "array", "items": schemaRef("variant")} },
+	"checks":   func() object { return object{"type": "array", "items": schemaRef("check")} },
+	"confidence": func() object {
+		return schemaWith(schemaRange("number", openUnit),
+			object{"default": 0.99})
+	},
 }
 
 // described is the schema of the key with its meaning.
@@ -119,16 +123,19 @@ func listOf(items object, least int) object {
 
 // implies is the schema of what follows where a key has a value.
 func implies(key string, value any, then object) object {
-	return object{"if": object{"required": []string{key}, "properties": object{key: object{"const": value}}}, "then": then}
+	return object{"if": object{"required": []string{key},
+		"properties": object{key: object{"const": value}}}, "then": then}
 }
 
 // schemaDefinitions lists the definitions to which schemaRef refers.
 func schemaDefinitions() object {
 	definitions := object{
-		"arm":         schemaArm(),
-		"axis":        object{"oneOf": []any{schemaRef("parameter"), closed(object{"zip": listOf(schemaRef("parameter"), 2)}, "zip")}},
-		"parameter":   schemaParameter(),
-		"variant":     closed(object{"name": schemaRef("name"), "set": schemaRef("assignments"), "sweep": schemaRef("sweep")}, "name"),
+		"arm": schemaArm(),
+		"axis": object{"oneOf": []any{schemaRef("parameter"),
+			closed(object{"zip": listOf(schemaRef("parameter"), 2)}, "zip")}},
+		"parameter": schemaParameter(),
+		"variant": closed(object{"name": schemaRef("name"), "set": schemaRef("assignments"),
+			"sweep": schemaRef("sweep")}, "name"),
 		"assignments": closed(ofKeys(func(Key) bool { return true }, schemaOf)),
 		"fault":       schemaWith(closed(ofKeys(Key.Faulty, schemaOf)), object{"minProperties": 1}),
 		"where": closed(ofKeys(func(Key) bool { return true }, func(k Key) object {
@@ -195,13 +202,17 @@ func schemaValue(k Key) object {
 	case WordValue:
 		return object{"enum": k.Words}
 	case WeightsValue:
-		return object{"type": "array", "items": schemaRange("number", k.Range), "maxItems": option.MaxTableAge + 1}
+		return object{"type": "array", "items": schemaRange("number", k.Range),
+			"maxItems": option.MaxTableAge + 1}
 	case RecordValue:
-		return object{"type": "array", "maxItems": maxRecord, "uniqueItems": true, "items": object{"anyOf": []any{
-			object{"enum": recordNames}, object{"type": "string", "pattern": "^" + passWord + "[1-9][0-9]*$"},
-		}}}
+		return object{"type": "array", "maxItems": maxRecord, "uniqueItems": true,
+			"items": object{"anyOf": []any{
+				object{"enum": recordNames},
+				object{"type": "string", "pattern": "^" + passWord + "[1-9][0-9]*$"},
+			}}}
 	case MeansValue:
-		pair := object{"type": "array", "items": schemaRange("number", k.Range), "minItems": 2, "maxItems": 2}
+		pair := object{"type": "array", "items": schemaRange("number", k.Range), "minItems": 2,
+			"maxItems": 2}
 		return object{"type": "array", "items": pair, "maxItems": maxPrompts}
 	case ListValue:
 		return numbers
@@ -212,7 +223,8 @@ func schemaValue(k Key) object {
 		return schemaParts(locateParts(&Locate{}))
 	default:
 		one := listOf(schemaWith(schemaRef("arm"), object{
-			"type": "object", "required": []string{"count"}, "properties": object{"count": object{"minimum": 2}},
+			"type": "object", "required": []string{"count"},
+			"properties": object{"count": object{"minimum": 2}},
 		}), 1)
 		one["maxItems"] = 1
 		return object{"anyOf": []any{listOf(schemaRef("arm"), 2), one}}
@@ -263,11 +275,13 @@ func schemaParameter() object {
 			if k.whole() {
 				end, step = schemaInteger(k.Range), schemaInteger(anyNumber.except(0))
 			}
-			form("log", interval(schemaWith(end, object{"not": object{"maximum": 0}}), "points", schemaInteger(Range{Low: 2, High: maxCells})))
+			form("log", interval(schemaWith(end, object{"not": object{"maximum": 0}}), "points",
+				schemaInteger(Range{Low: 2, High: maxCells})))
 			form("range", interval(end, "step", step))
 		}
 		options = append(options, object{
-			"if":   object{"type": "object", "required": []string{"param"}, "properties": object{"param": object{"const": k.Path}}},
+			"if": object{"type": "object", "required": []string{"param"},
+				"properties": object{"param": object{"const": k.Path}}},
 			"then": object{"oneOf": forms},
 		})
 	}
@@ -304,7 +318,8 @@ func schemaCheck() object {
 			object{"required": []string{"margin"}}, object{"required": []string{"absolute_margin"}},
 			object{"required": []string{string(AtMost)}}, object{"required": []string{string(AtLeast)}},
 		}},
-		object{"if": object{"anyOf": hypotheses}, "then": object{"properties": object{"expect": false, "control": false, "about": false}}},
+		object{"if": object{"anyOf": hypotheses},
+			"then": object{"properties": object{"expect": false, "control": false, "about": false}}},
 		// where a located whole number is compared with a predicted one
 		implies("absolute_margin", 0, object{"required": []string{"locate"}, "properties": object{
 			"locate":     object{"properties": object{"param": object{"const": LagIntervalKey}}},
@@ -379,7 +394,8 @@ func schemaClaim(claim *Claim) object {
 	if claim.Predictions[0] == rom.Exact {
 		fails["required"] = []string{"prediction"}
 	}
-	return schemaWith(object{"required": must, "properties": properties}, implies("expect", Fails, fails))
+	return schemaWith(object{"required": must, "properties": properties},
+		implies("expect", Fails, fails))
 }
 
 // schemaRange is the JSON Schema of a number in a range; kind is number or integer.
@@ -430,8 +446,10 @@ func schemaAbout() object {
 		rules = append(rules, object{"if": object{"properties": object{"statement": object{"enum": without[key]}}}, "then": object{"properties": object{key: false}}})
 	}
 	statement := closed(object{
-		"statement": object{"enum": statementIDs()}, "reading": object{"type": "string"}, "choice": object{"type": "string"},
+		"statement": object{"enum": statementIDs()}, "reading": object{"type": "string"},
+		"choice": object{"type": "string"},
 		"regime": object{"enum": regimes, "default": Limit},
 	}, "statement")
-	return object{"anyOf": []any{object{"enum": aboutKinds}, schemaWith(statement, object{"allOf": rules})}}
+	return object{"anyOf": []any{object{"enum": aboutKinds},
+		schemaWith(statement, object{"allOf": rules})}}
 }

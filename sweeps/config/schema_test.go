@@ -13,7 +13,8 @@ func TestSchemaFile(t *testing.T) {
 // The reference names every key and claim.
 func TestReference(t *testing.T) {
 	var keys, claims strings.Builder
-	if err := errors.Join(WriteReference(&keys, "keys"), WriteReference(&claims, "claims")); err != nil {
+	if err := errors.Join(WriteReference(&keys, "keys"),
+		WriteReference(&claims, "claims")); err != nil {
 		t.Fatal(err)
 	}
 	for _, k := range Keys {

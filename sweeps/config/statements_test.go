@@ -14,7 +14,8 @@ func TestStatements(t *testing.T) {
 			t.Errorf("%s stands twice", s.ID)
 		}
 		seen[s.ID] = true
-		if (s.Tested == "") == (s.NotTestable == "") || s.On != "" && s.Tested == "" || s.On != "" && s.On.String() == "" {
+		if (s.Tested == "") == (s.NotTestable == "") || s.On != "" && s.Tested == "" || s.On != "" &&
+			s.On.String() == "" {
 			t.Errorf("%s: tested %q, not testable %q, on %q", s.ID, s.Tested, s.NotTestable, s.On)
 		}
 	}
