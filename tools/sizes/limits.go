@@ -5,7 +5,7 @@ package main
 const (
 	mostProduct = 70_649
 	mostTools   = 5_264
-	mostTests   = 45_426
+	mostTests   = 45_485
 	mostDocs    = 331
 )
 
