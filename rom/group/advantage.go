@@ -140,6 +140,10 @@ type advantage interface {
 	bound() float64                  // of φ_G; +Inf: none is known
 }
 
+// What a form answers unless it knows better.
+func (c *Counts) excess(_, _ float64) float64 { return 0 }
+func (c *Counts) bound() float64              { return math.Inf(1) }
+
 // newAdvantage chooses the form.
 func newAdvantage(c *Counts) advantage {
 	c.row = &scalings[c.e.Advantage.Scale]
@@ -183,8 +187,6 @@ func (a *atInfinity) slope(j, rest float64) float64 {
 }
 
 func (a *atInfinity) moments(_, _ float64) moments { return moments{} }
-func (a *atInfinity) excess(_, _ float64) float64  { return 0 }
-func (a *atInfinity) bound() float64               { return math.Inf(1) }
 
 // ofGroup is the form of advantages that are inverse·(r_i − r̄), by the rewards of a group.
 //
@@ -267,8 +269,6 @@ func (a *ofGroup) moments(j, rest float64) (g moments) {
 	return g
 }
 
-func (a *ofGroup) excess(_, _ float64) float64 { return 0 }
-
 // bound is φ of a group with one success, which is the largest.
 func (a *ofGroup) bound() float64 { return a.baseline * (1 - 1/a.size) * a.informative(0) }
 
@@ -304,8 +304,6 @@ func (a *uneven) excess(j, rest float64) float64 {
 	return sum
 }
 
-func (a *uneven) bound() float64 { return math.Inf(1) }
-
 func (a *uneven) moments(j, rest float64) (g moments) {
 	law := a.binomial(a.e.GroupSize, j, rest)
 	at := func(i int) (q, excess, share, up, down float64) {
@@ -339,7 +337,6 @@ type given struct{ *Counts }
 
 func (a *given) phi(_, _ float64) float64   { return 1 }
 func (a *given) slope(_, _ float64) float64 { return 0 }
-func (a *given) bound() float64             { return math.Inf(1) }
 
 func (a *given) excess(j, rest float64) float64 {
 	mean, _, _ := a.law(j, rest)
