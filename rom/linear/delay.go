@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/cmplx"
+	"sort"
 
 	"grposim/fp"
 	"grposim/option"
@@ -66,26 +67,20 @@ func (d delay) threshold(of Event, m *Mode) Threshold {
 // closed form nor a bound applies.
 const maxDelay = 512
 
+// maxClosedDelay is the same where there is a closed form.
+const maxClosedDelay = 1 << 20
+
 // searchDelay searches up to maxDelay. It is never where delayIndependent.
 func searchDelay(m *Mode) Threshold {
 	if m.frozen() && m.Method == option.HeavyBall {
 		kappa := m.Rate * m.Total()
-		// By its closed form DelayThreshold falls in τ, so bisection finds the first.
-		low, high := 0, 1
-		for kappa < DelayThreshold(m.Momentum, high) {
-			low, high = high, 2*high
-			if low > maxInterval {
-				return UpTo(float64(low))
-			}
+		tau := 1 + sort.Search(maxClosedDelay, func(k int) bool { // the threshold falls in τ
+			return kappa >= DelayThreshold(m.Momentum, 1+k)
+		})
+		if tau > maxClosedDelay {
+			return UpTo(maxClosedDelay)
 		}
-		for high-low > 1 {
-			if middle := (low + high) / 2; kappa < DelayThreshold(m.Momentum, middle) {
-				low = middle
-			} else {
-				high = middle
-			}
-		}
-		return KnownAt(float64(high))
+		return KnownAt(float64(tau))
 	}
 	if m.delayIndependent() {
 		return Never

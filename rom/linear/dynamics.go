@@ -227,20 +227,20 @@ func (m *Dynamics) MeanSquareRate() Threshold {
 
 // Crossings returns the crossings of all modes with a delay or random ages, in order; nil where
 // those of a mode are not known.
-func (m *Dynamics) Crossings() []Crossing {
-	var all []Crossing
-	known := true
-	m.least(func(l *System) Threshold {
-		found := l.crossings()
-		all, known = append(all, found...), known && found != nil
-		return Never
-	}, func(s *Mode) Threshold {
-		found := s.System().crossings()
-		all, known = append(all, found...), known && found != nil
-		return Never
-	})
-	if !known {
-		return nil
+func (m *Dynamics) Crossings() (all []Crossing) {
+	var systems []*System
+	if m.Mixed {
+		systems = append(systems, m.Whole)
+	}
+	for _, part := range m.Moving() {
+		systems = append(systems, part.System())
+	}
+	for _, s := range systems {
+		found := s.crossings()
+		if found == nil {
+			return nil
+		}
+		all = append(all, found...)
 	}
 	slices.SortFunc(all, func(a, b Crossing) int { return cmp.Compare(a.Rate, b.Rate) })
 	return all
