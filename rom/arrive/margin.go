@@ -1,7 +1,6 @@
 package arrive
 
 import (
-	"fmt"
 	"math"
 	"math/cmplx"
 	"slices"
@@ -79,11 +78,10 @@ func MarginAlong(p cell.Params, init []float64, steps int) Margin {
 	because := p.NotDerived(
 		cell.RewardsInDigits, cell.MeanForceKnown, cell.WeightsAtRest, cell.LocalDynamics)
 	if because.Out() {
-		return Margin{Scope: scope.Scope{Because: because}}
+		return Margin{Scope: because.Scope()}
 	}
 	if arms := len(p.Arms); arms > path.MaxPathArms {
-		return Margin{Scope: scope.Scope{Because: scope.TooLarge.Because(
-			fmt.Sprintf("the spread of runs with more than %d arms, here %d", path.MaxPathArms, arms))}}
+		return Margin{Scope: path.TooManyArms(arms).Scope()}
 	}
 	moving := newMovingPath(init)
 	highest, first := math.Inf(-1), 0.0

@@ -32,7 +32,7 @@ func Unsettled(p cell.Params, at *rest.Prediction, init []float64, from, to int)
 		return unsettledTabular(p, init, from, to)
 	}
 	if p = path.Unlimited(p, init, to-1); !p.ForceKnown() {
-		return left, scope.Scope{Because: p.Clipped(math.Inf(1))}
+		return left, p.Clipped(math.Inf(1)).Scope()
 	}
 	m := force.New(&p)
 	amount, least := leastThatCounts(p.Arms, at)
@@ -67,12 +67,12 @@ func Unsettled(p cell.Params, at *rest.Prediction, init []float64, from, to int)
 	})
 	left.RewardMean = math.Abs(left.RewardMean)
 	if within.In && away > nearStart {
-		within = scope.Scope{Because: scope.NotArrived.Because(
-			to-1, away, j, at.FixedPoint.Reward, arrival(p, init, at.FixedPoint, least, to))}
+		within = scope.NotArrived.Because(to-1, away, j, at.FixedPoint.Reward,
+			arrival(p, init, at.FixedPoint, least, to)).Scope()
 	}
 	if within.In && p.Advantage.Baseline == option.RunningMean &&
 		fp.Pow(1-p.Advantage.Rate, float64(p.Drawn(from))) > unsettledBaseline {
-		within = scope.Scope{Because: scope.BaselineRemembers.Because()}
+		within = scope.BaselineRemembers.Because().Scope()
 	}
 	return left, within
 }
@@ -116,11 +116,7 @@ const counted = 0.1
 // rarer in both policies moves J by less than counted standard deviations, of which Unsettled takes
 // account. Both are 0 where J has no noise, or that is not known.
 func leastThatCounts(arms []option.Arm, at *rest.Prediction) (amount, probability float64) {
-	lowest, highest := arms[0].Mean, arms[0].Mean
-	for _, arm := range arms {
-		lowest, highest = min(lowest, arm.Mean), max(highest, arm.Mean)
-	}
-	v, span := at.LinearVariance(), highest-lowest
+	v, span := at.LinearVariance(), cell.Span(arms)
 	if v == nil || span == 0 {
 		return 0, 0
 	}
@@ -156,12 +152,12 @@ func unsettledTabular(p cell.Params, init []float64, from, to int) (
 	left scope.Sizes, within scope.Scope) {
 	visit, period, because := p.Visits()
 	if because.Out() {
-		return left, scope.Scope{Because: because}
+		return left, because.Scope()
 	}
 	n := float64(len(p.Prompts.First))
 	for x := range p.Prompts.First {
 		one, start := p.Prompt(x, init)
-		one.GroupsPerStep, one.Lag, one.Optimizer = 1, visit.Lag, visit.Optimizer
+		one = one.Visited(&visit)
 		at := rest.NewEquilibrium(one).PredictPart(
 			visit.Optimizer, visit.Lag, rest.Multipliers|rest.StationaryLaw)
 		if at.FixedPoint == nil {

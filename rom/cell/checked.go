@@ -20,7 +20,7 @@ func Unclipped(p Params, force float64) scope.Scope {
 	if p = p.Checked(); p.NeverClipped(force) {
 		return scope.Scope{In: true}
 	}
-	return scope.Scope{Because: p.Clipped(force)}
+	return p.Clipped(force).Scope()
 }
 
 // KnownForce is in scope if the largest norm clips no force of p at a fixed point, or if the
@@ -29,7 +29,7 @@ func KnownForce(p Params) scope.Scope {
 	if p = p.Checked(); p.ForceKnown() {
 		return scope.Scope{In: true}
 	}
-	return scope.Scope{Because: p.Clipped(0)}
+	return p.Clipped(0).Scope()
 }
 
 // Checked returns p with its defaults filled in: a nil Reference as zero logits,

@@ -43,6 +43,14 @@ func (p *Params) Drawn(t int) int {
 	return t
 }
 
+// From returns the logits from which the mean field starts.
+func (p *Params) From() []float64 {
+	if p.Start == nil {
+		return p.Reference
+	}
+	return p.Start
+}
+
 // Draws reports whether step t draws groups.
 func (p *Params) Draws(t int) bool { return p.Drawn(t+1) > p.Drawn(t) }
 

@@ -58,6 +58,12 @@ func (p *Params) Visits() (visit Params, period int, because scope.Reason) {
 	return visit, period, because
 }
 
+// Visited returns the bandit of a prompt with the lag and the optimizer of its visits.
+func (p Params) Visited(visit *Params) Params {
+	p.GroupsPerStep, p.Lag, p.Optimizer = 1, visit.Lag, visit.Optimizer
+	return p
+}
+
 // Coasted returns s_j = (1−μ^j)/(1−μ), the way of a prompt in j steps from a visit in units of
 // that of the first step.
 func Coasted(momentum float64, steps int) float64 {

@@ -45,6 +45,15 @@ func LogSoftmax(dst, theta []float64) {
 	}
 }
 
+// Span returns the largest mean reward of an arm less the smallest.
+func Span(arms []option.Arm) float64 {
+	low, high := arms[0].Mean, arms[0].Mean
+	for _, arm := range arms {
+		low, high = min(low, arm.Mean), max(high, arm.Mean)
+	}
+	return high - low
+}
+
 // Expected returns Σ_a π_a m_a.
 func Expected(arms []option.Arm, probs []float64) float64 {
 	sum := 0.0

@@ -82,7 +82,7 @@ func (f *Folded) Reached() []float64 {
 		return nil
 	}
 	m := force.New(&f.Params)
-	start, followed := f.start(), len(f.Arms) > 2
+	start, followed := f.From(), len(f.Arms) > 2
 	var end []float64
 	converged := false
 	if followed && !m.Factored() { // it need not be one of those that Newton's method finds
@@ -168,18 +168,10 @@ func (f *Folded) climb(m *force.Model, logits []float64) float64 {
 	return sum
 }
 
-// start returns the merged logits from which the mean field starts.
-func (f *Folded) start() []float64 {
-	if f.Start == nil {
-		return f.Reference
-	}
-	return f.Start
-}
-
 // firstAhead returns the first of the fixed points of two arms in the direction of the
 // force at the start.
 func (f *Folded) firstAhead(m *force.Model, all [][]float64) []float64 {
-	start := f.start()
+	start := f.From()
 	m.Set(start, start)
 	force := make([]float64, 2)
 	m.MeanForce(force)

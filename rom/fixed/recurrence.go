@@ -29,7 +29,7 @@ func Refreshed(p cell.Params, old []float64) ([]float64, scope.Scope) {
 	cell.CheckLogits("old", old, len(p.Arms))
 	m := force.New(&p)
 	if because := noRecurrence(m); because.Out() {
-		return nil, scope.Scope{Because: because}
+		return nil, because.Scope()
 	}
 	m.Set(old, old)
 	phi, _, _ := m.Law.Factor()
@@ -40,7 +40,7 @@ func Refreshed(p cell.Params, old []float64) ([]float64, scope.Scope) {
 	}
 	floats.AddConst(-mean, logits)
 	if !linear.IsFinite(logits...) {
-		return nil, scope.Scope{Because: scope.BeyondRange.Because()}
+		return nil, scope.BeyondRange.Because().Scope()
 	}
 	return logits, scope.Scope{In: true}
 }

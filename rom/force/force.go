@@ -140,33 +140,31 @@ func (m *Model) Equalled() bool { return m.Law.Spread() <= tiedReward*tiedReward
 func ExpectedReward(p cell.Params, theta []float64) float64 {
 	cell.Must((&option.Bandit{Arms: p.Arms}).Check)
 	cell.CheckLogits("theta", theta, len(p.Arms))
-	if p.Tabular() {
-		sum := 0.0
-		for x := range p.Prompts.First {
-			one, start := p.Prompt(x, theta)
-			sum += cell.Expected(one.Arms, cell.PolicyAt(start)) / float64(len(p.Prompts.First))
-		}
-		return sum
+	return overPrompts(&p, theta, func(arms []option.Arm, theta []float64) float64 {
+		return cell.Expected(arms, cell.PolicyAt(theta))
+	})
+}
+
+// overPrompts returns the mean of a number over prompts with a policy each, else the number.
+func overPrompts(p *cell.Params, theta []float64, of func(arms []option.Arm, theta []float64) float64) (
+	mean float64) {
+	if !p.Tabular() {
+		return of(p.Arms, theta)
 	}
-	return cell.Expected(p.Arms, cell.PolicyAt(theta))
+	for x := range p.Prompts.First {
+		one, start := p.Prompt(x, theta)
+		mean += of(one.Arms, start) / float64(len(p.Prompts.First))
+	}
+	return mean
 }
 
 // BestReward returns the largest expected reward of any policy: the mean of the best arm or, of
 // prompts with a policy each, the mean over the prompts of that.
 func BestReward(p cell.Params) float64 {
 	cell.Must((&option.Bandit{Arms: p.Arms}).Check)
-	best := func(arms []option.Arm) float64 {
+	return overPrompts(&p, nil, func(arms []option.Arm, _ []float64) float64 {
 		return slices.MaxFunc(arms, func(a, b option.Arm) int { return cmp.Compare(a.Mean, b.Mean) }).Mean
-	}
-	if !p.Tabular() {
-		return best(p.Arms)
-	}
-	sum := 0.0
-	for x := range p.Prompts.First {
-		one, _ := p.Prompt(x, nil)
-		sum += best(one.Arms) / float64(len(p.Prompts.First))
-	}
-	return sum
+	})
 }
 
 // RewardVariance returns the variance of one sampled reward, Σ_a π_a (m_a² + s_a²) − J²,

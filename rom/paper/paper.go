@@ -70,14 +70,10 @@ func Stiffness(p cell.Params, reward float64, ok bool) (float64, scope.Scope) {
 	p.Optimizer = option.Optimizer{Kind: option.HeavyBall, LearningRate: baselineRate}
 	p.Lag = option.Lag{Kind: option.Block, Interval: 1}
 	if !ok {
-		return 0, scope.Scope{Because: scope.PaperFormula.Because(
-			"no fixed point at G = ∞ is reached from the start")}
+		return 0, scope.PaperFormula.Because("no fixed point at G = ∞ is reached from the start").Scope()
 	}
 	p = p.Checked()
-	start := p.Start
-	if start == nil {
-		start = p.Reference
-	}
+	start := p.From()
 	probs := make([]float64, len(start))
 	below := func(theta []float64) float64 {
 		cell.Softmax(probs, theta)
@@ -85,8 +81,7 @@ func Stiffness(p cell.Params, reward float64, ok bool) (float64, scope.Scope) {
 	}
 	first := below(start)
 	if math.Abs(first) < 1e-9 {
-		return 0, scope.Scope{Because: scope.PaperFormula.Because(
-			"the baseline run starts at the fixed point")}
+		return 0, scope.PaperFormula.Because("the baseline run starts at the fixed point").Scope()
 	}
 	const middle = baselineSteps / 2.0
 	square, product, passed := 0.0, 0.0, -1
@@ -101,8 +96,8 @@ func Stiffness(p cell.Params, reward float64, ok bool) (float64, scope.Scope) {
 		return true
 	})
 	if within.In && passed >= 0 {
-		within = scope.Scope{Because: scope.PaperFormula.Because(
-			fmt.Sprintf("the baseline run passes the fixed point at step %d", passed))}
+		within = scope.PaperFormula.Because(
+			fmt.Sprintf("the baseline run passes the fixed point at step %d", passed)).Scope()
 	}
 	if !within.In {
 		return 0, within

@@ -72,8 +72,7 @@ func pathsOf(p cell.Params, init []float64, at []int, neglected bool, of ...obse
 	because = cmp.Or(because, p.NotDerived(cell.StateAtRest))
 	for i := range all {
 		all[i].Kind = force.New(&p).Kind()
-		all[i].Scope = scope.Scope{In: !because.Out(), Because: because}
-		if because.Out() {
+		if all[i].Scope = because.Scope(); because.Out() {
 			all[i].Mean = make([]float64, len(at))
 		} else if neglected {
 			all[i].Neglected, all[i].Rounding = make([]float64, len(at)), make([]float64, len(at))

@@ -99,7 +99,7 @@ func tabularPaths(p cell.Params, init []float64, at []int, neglected bool,
 	}
 	if because := followEpochs(of, p, init, at, parts); because.Out() {
 		for i := range all {
-			all[i].Scope, all[i].Strata = scope.Scope{Because: because}, nil
+			all[i].Scope, all[i].Strata = because.Scope(), nil
 		}
 	}
 	return all
@@ -243,8 +243,7 @@ func followEpochs(of []observable, p cell.Params, init []float64, at []int,
 	}
 	neglected := parts[0][0].Neglected != nil
 	for x, i := range which {
-		one := distinct[i].Params
-		one.GroupsPerStep, one.Lag, one.Optimizer = 1, visit.Lag, visit.Optimizer
+		one := distinct[i].Visited(&visit)
 		if known[i] == nil {
 			known[i] = pathsOf(one.Checked(), distinct[i].Init, visits, neglected, of...)
 		}

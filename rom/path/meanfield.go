@@ -45,7 +45,7 @@ func Follow(p cell.Params, init []float64, steps int,
 	cell.CheckLogits("init", init, arms)
 	cell.Want(steps >= 0, "steps", steps, "at least 0")
 	if p.ReferenceUpdate.Interval > 0 {
-		return scope.Exact, scope.Scope{Because: scope.MovingReference.Because()}
+		return scope.Exact, scope.MovingReference.Because().Scope()
 	}
 	m := force.New(&p)
 	m.StartBaseline()
@@ -60,14 +60,14 @@ func Follow(p cell.Params, init []float64, steps int,
 	kind := m.Kind()
 	if o.Kind == option.Adam && p.GroupSize != option.Infinite {
 		if because := p.NotDerived(cell.AdamMoment); because.Out() {
-			return scope.LeadingOrder, scope.Scope{Because: because}
+			return scope.LeadingOrder, because.Scope()
 		}
 		kind = scope.LeadingOrder
 	}
 	for t := range steps + 1 {
 		if !isSquarable(theta) || !isSquarable(velocity) || !linear.IsFinite(second...) ||
 			!rewardsSquarable {
-			return kind, overflow(t)
+			return kind, scope.PathOverflows.Because(t).Scope()
 		}
 		if !visit(t, theta) || t == steps {
 			break
@@ -87,7 +87,7 @@ func Follow(p cell.Params, init []float64, steps int,
 			m.MoveBaseline(mean)
 		}
 		if !isSquarable(force) {
-			return kind, overflow(t)
+			return kind, scope.PathOverflows.Because(t).Scope()
 		}
 		if size := floats.Norm(force, 2); o.MaxNorm > 0 && size > o.MaxNorm &&
 			p.GroupSize == option.Infinite {
@@ -120,11 +120,6 @@ func Follow(p cell.Params, init []float64, steps int,
 		}
 	}
 	return kind, scope.Scope{In: true}
-}
-
-// overflow is the scope of a mean field that leaves the range of floating point at step t.
-func overflow(t int) scope.Scope {
-	return scope.Scope{Because: scope.PathOverflows.Because(t)}
 }
 
 // A run rests at its fixed point if it has been within AtRest logits of it for

@@ -89,12 +89,16 @@ var rewardOf = observable{
 	fourth:   func(p *cell.Params) float64 { return rewardSpan(p) / 8 },
 }
 
-func rewardSpan(p *cell.Params) float64 {
-	low, high := p.Arms[0].Mean, p.Arms[0].Mean
-	for _, arm := range p.Arms {
-		low, high = min(low, arm.Mean), max(high, arm.Mean)
+func rewardSpan(p *cell.Params) float64 { return cell.Span(p.Arms) }
+
+// divergence returns Σ π (log π − l).
+func divergence(m *force.Model, l []float64) (sum float64) {
+	for a, p := range m.Now.Probs {
+		if p > 0 {
+			sum += p * (m.Now.Logs[a] - l[a])
+		}
 	}
-	return high - low
+	return sum
 }
 
 // observables is the table of quantities. The fourth derivatives are those of two arms: of the
@@ -104,13 +108,7 @@ var observables = map[Observed]observable{
 	Reward: rewardOf,
 	Entropy: {
 		of: policyOnly(func(m *force.Model) float64 {
-			sum := 0.0
-			for a, p := range m.Now.Probs {
-				if p > 0 {
-					sum -= p * m.Now.Logs[a]
-				}
-			}
-			return sum
+			return 0 - divergence(m, make([]float64, len(m.Arms))) // never −0
 		}),
 		span:   func(p *cell.Params) float64 { return math.Log(float64(len(p.Arms))) },
 		fourth: constant(0.375),
@@ -120,15 +118,7 @@ var observables = map[Observed]observable{
 		span: func(p *cell.Params) float64 { return 1 - 1/float64(len(p.Arms)) }, fourth: constant(0.5),
 	},
 	KLReference: {
-		of: policyOnly(func(m *force.Model) float64 {
-			sum := 0.0
-			for a, p := range m.Now.Probs {
-				if p > 0 {
-					sum += p * (m.Now.Logs[a] - m.LogReference[a])
-				}
-			}
-			return sum
-		}),
+		of:   policyOnly(func(m *force.Model) float64 { return divergence(m, m.LogReference) }),
 		span: func(p *cell.Params) float64 { return -slices.Min(cell.ReferenceLogs(p)) },
 		fourth: func(p *cell.Params) float64 {
 			logs := cell.ReferenceLogs(p)

@@ -31,8 +31,7 @@ func noSpread(p *cell.Params, steps int) scope.Reason {
 		return because
 	}
 	if arms := len(p.Arms); arms > MaxPathArms {
-		return scope.TooLarge.Because(
-			fmt.Sprintf("the spread of runs with more than %d arms, here %d", MaxPathArms, arms))
+		return TooManyArms(arms)
 	}
 	slots := newSlots(linear.NewLag(&p.Lag), steps)
 	if n := (len(p.Arms) - 1) * (1 + slots); n > maxPathState {
@@ -41,6 +40,12 @@ func noSpread(p *cell.Params, steps int) scope.Reason {
 				maxPathState, n))
 	}
 	return scope.Reason{}
+}
+
+// TooManyArms returns the reason of more than MaxPathArms arms.
+func TooManyArms(arms int) scope.Reason {
+	return scope.TooLarge.Because(
+		fmt.Sprintf("the spread of runs with more than %d arms, here %d", MaxPathArms, arms))
 }
 
 // newSlots returns the number of policies of which the state of a run consists: the

@@ -37,6 +37,9 @@ type Scope struct {
 	Because Reason `json:"because"` // why it does not
 }
 
+// Scope returns that of a prediction that the reason leaves out, or leaves in where there is none.
+func (r Reason) Scope() Scope { return Scope{In: !r.Out(), Because: r} }
+
 // Quantity is a number that several kinds of prediction give.
 type Quantity int
 
