@@ -25,15 +25,12 @@ func ClosedForm(p cell.Params, init []float64) (j func(t float64) float64, withi
 	cell.Must(p.Optimizer.Check)
 	cell.Must(p.Lag.Check)
 	cell.CheckLogits("init", init, len(p.Arms))
-	out := func(because scope.Reason) (func(float64) float64, scope.Scope) {
-		return nil, scope.Scope{Because: because}
-	}
 	if because := p.NotDerived(cell.OscillatorOfPath); because.Out() {
-		return out(because)
+		return nil, because.Scope()
 	}
 	point, ok := Reached(p)
 	if !ok {
-		return out(scope.NotReached.Because())
+		return nil, scope.NotReached.Because().Scope()
 	}
 	all := Modes(linearised(force.New(&p), point.Logits))
 	shares := make([]float64, len(all))
@@ -53,7 +50,7 @@ func ClosedForm(p cell.Params, init []float64) (j func(t float64) float64, withi
 		}
 	}
 	if rest > 1e-6*largest {
-		return out(scope.NoNumber.Because("the start lies along more than one mode"))
+		return nil, scope.NoNumber.Because("the start lies along more than one mode").Scope()
 	}
 	m := all[chosen]
 	s := linear.Mode{Fresh: m.Fresh, Stale: m.Stale, Update: linear.Update{
@@ -62,7 +59,7 @@ func ClosedForm(p cell.Params, init []float64) (j func(t float64) float64, withi
 	}}
 	o := paper.OscillatorOf(&s, p.Factors)
 	if o.Mass <= 0 {
-		return out(scope.NoNumber.Because("the reduced-order model has no positive mass"))
+		return nil, scope.NoNumber.Because("the reduced-order model has no positive mass").Scope()
 	}
 	start := cell.Expected(p.Arms, cell.PolicyAt(init))
 	return func(t float64) float64 {

@@ -167,7 +167,7 @@ func (l *linearization) addRelativePush(forces *mat.Dense, x *relative, law *lin
 		d, mixed := forces.RawRowView(p), joint.At(0, 1)
 		for k := range d {
 			// both = current + stale + 2·mixed derivative
-			d[k] += 0.5 * float64(x.multiplicity) *
+			d[k] += 0.5 * float64(x.Multiplicity) *
 				(current[k]*(joint.At(0, 0)-mixed) + stale[k]*(joint.At(1, 1)-mixed) + both[k]*mixed)
 		}
 	}
@@ -202,8 +202,8 @@ func (l *linearization) rewardCurvature(sigma *mat.Dense, relative []float64) (
 	mean, variance = 0.5*mat.Trace(&product), 0.5*mat.Trace(&square)
 	for i, x := range l.relatives {
 		bend := relative[i] * u[x.class] / l.Count[x.class]
-		mean += 0.5 * float64(x.multiplicity) * bend
-		variance += 0.5 * float64(x.multiplicity) * bend * bend
+		mean += 0.5 * float64(x.Multiplicity) * bend
+		variance += 0.5 * float64(x.Multiplicity) * bend * bend
 	}
 	return mean, variance
 }

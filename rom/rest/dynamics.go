@@ -40,8 +40,7 @@ func (l *linearization) newMotion(
 	}
 	var relatives []linear.Relative
 	for _, x := range l.relatives {
-		relatives = append(relatives, linear.Relative{Fresh: x.fresh, Stale: x.stale,
-			Multiplicity: x.multiplicity})
+		relatives = append(relatives, x.Relative)
 	}
 	m := linear.New(&linear.System{
 		Fresh: linear.Within(l.q, fresh), Stale: linear.Within(l.q, stale),

@@ -162,7 +162,7 @@ func TestRelativeModesArmByArm(t *testing.T) {
 			return 0.5 * (m.At(a, a) + m.At(b, b) - m.At(a, b) - m.At(b, a))
 		}
 		near(t, "noise", x.noise, along(whole.noise), 1e-9)
-		near(t, "fresh stiffness", x.fresh, along(whole.fresh), 1e-9)
-		near(t, "stale stiffness", x.stale, along(whole.stale), 1e-9)
+		near(t, "fresh stiffness", x.Fresh, along(whole.fresh), 1e-9)
+		near(t, "stale stiffness", x.Stale, along(whole.stale), 1e-9)
 	}
 }

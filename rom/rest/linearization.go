@@ -34,10 +34,9 @@ type linearization struct {
 // equal stiffness and noise, of which (e_a − e_b)/√2 is one. To first order it is
 // independent of the merged bandit's modes.
 type relative struct {
-	class        int
-	multiplicity int     // n_c − 1
-	fresh, stale float64 // λ_f, λ_s
-	noise        float64 // variance of the force along a direction of length 1
+	linear.Relative
+	class int
+	noise float64 // variance of the force along a direction of length 1
 
 	// The merged bandit with arms a and b taken out of their class, and its logits.
 	split  *force.Model
@@ -77,7 +76,7 @@ func newLinearization(f fixed.Folded, logits []float64) *linearization {
 // coordinates are finite.
 func (l *linearization) finite() bool {
 	for _, x := range l.relatives {
-		if !linear.IsFinite(x.fresh, x.stale, x.noise) {
+		if !linear.IsFinite(x.Fresh, x.Stale, x.noise) {
 			return false
 		}
 	}
@@ -123,10 +122,10 @@ func (l *linearization) newRelative(c int) relative {
 	fresh, stale := split.Stiffness(logits)
 	noise := split.Covariance()
 	return relative{
-		class: c, multiplicity: int(count) - 1,
+		class: c,
 		// Λ(e_a − e_b) = λ(e_a − e_b): the rest of Λ is symmetric in a, b.
-		fresh: fresh.At(c, c) - fresh.At(c, b),
-		stale: stale.At(c, c) - stale.At(c, b),
+		Relative: linear.Relative{Fresh: fresh.At(c, c) - fresh.At(c, b),
+			Stale: stale.At(c, c) - stale.At(c, b), Multiplicity: int(count) - 1},
 		noise: 0.5 * (noise.At(c, c) + noise.At(b, b) - 2*noise.At(c, b)),
 		split: split, logits: logits, a: c, b: b,
 	}
@@ -147,7 +146,7 @@ func (l *linearization) modes() []mode {
 	}
 	for _, x := range l.relatives {
 		// The direction e_a − e_b is √2 times the unit one.
-		all = append(all, mode{x.fresh + x.stale, x.fresh, x.stale, x.noise / 2, x.multiplicity})
+		all = append(all, mode{x.Fresh + x.Stale, x.Fresh, x.Stale, x.noise / 2, x.Multiplicity})
 	}
 	slices.SortStableFunc(all, func(a, b mode) int { return cmp.Compare(b.total, a.total) })
 	return all

@@ -38,7 +38,7 @@ import (
 // slope, and where it leaves the range of floating point.
 func PaperStiffness(p cell.Params) (float64, scope.Scope) {
 	if p.Tabular() {
-		return 0, scope.Scope{Because: scope.NoNumber.Because("each prompt has a policy of its own")}
+		return 0, scope.NoNumber.Because("each prompt has a policy of its own").Scope()
 	}
 	p.GroupSize, p.Measured = option.Infinite, nil
 	point, ok := Reached(p)
@@ -209,7 +209,7 @@ func (prediction *Prediction) dropInfinite() {
 
 // excludeAll puts every prediction of dynamics and noise out of scope.
 func (prediction *Prediction) excludeAll(because scope.Reason) {
-	out := scope.Scope{Because: because}
+	out := because.Scope()
 	prediction.Exact.Scope, prediction.LeadingOrder.Scope, prediction.Noise = out, out, out
 	if because.Is(scope.BeyondRange) {
 		prediction.Stiffness, prediction.GradientVariance = ModeStiffness{}, 0
@@ -416,8 +416,7 @@ func (e *Equilibrium) addDynamics(
 	reason := m.TooLarge()
 	switch {
 	case of == RulesAlone:
-		out := scope.Scope{Because: scope.NoNumber.Because("the rules alone were asked for")}
-		prediction.Exact.Scope, prediction.LeadingOrder.Scope, prediction.Noise = out, out, out
+		prediction.excludeAll(scope.NoNumber.Because("the rules alone were asked for"))
 	case reason.Out():
 		prediction.Exact.Scope.Because = reason
 		prediction.LeadingOrder = m.reduced(p, s, directions, prediction.Oscillator)

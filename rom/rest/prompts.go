@@ -80,8 +80,7 @@ func (e *Equilibrium) predictTabular(o option.Optimizer, l option.Lag, of Extent
 	case !because.Out() && of&StationaryLaw == 0:
 		because = scope.NoNumber.Because("a part without the noise was asked for")
 	}
-	prediction.Noise = scope.Scope{In: !because.Out(), Because: because}
-	if because.Out() {
+	if prediction.Noise = because.Scope(); because.Out() {
 		return prediction
 	}
 	n := float64(len(p.Prompts.First))
@@ -90,8 +89,8 @@ func (e *Equilibrium) predictTabular(o option.Optimizer, l option.Lag, of Extent
 		q := g.PredictPart(visit.Optimizer, visit.Lag, Multipliers|StationaryLaw)
 		if m := q.Moments; !q.Noise.In || q.LinearVariance() == nil || m.RewardShift == nil ||
 			m.ZeroVariance == nil || m.ZeroVarianceShift == nil {
-			prediction.Noise = scope.Scope{Because: scope.OfPart.Because(
-				"a prompt", cmp.Or(q.Noise.Because, q.Moments.Because))}
+			because = cmp.Or(q.Noise.Because, q.Moments.Because)
+			prediction.Noise = scope.OfPart.Because("a prompt", because).Scope()
 			return prediction
 		}
 		w := g.count / n

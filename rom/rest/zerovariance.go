@@ -88,7 +88,7 @@ func (l *linearization) zeroVariance(
 		}
 		for i := range l.relatives {
 			x := &l.relatives[i]
-			across += 0.5 * float64(x.multiplicity) * spread[i] * bend(func(s float64) float64 {
+			across += 0.5 * float64(x.Multiplicity) * spread[i] * bend(func(s float64) float64 {
 				return fp.Pow(x.split.Law.Values(cell.PolicyAt(x.displaced(s)))[v], m.Size)
 			})
 		}
