@@ -209,18 +209,22 @@ func WithoutNorm(p Params) Params {
 	return p
 }
 
-// Meeting returns the parameters of runs whose gradients do not exceed a norm.
-func Meeting(p Params, most float64) Params {
-	if p.met = most; most <= p.Optimizer.MaxNorm {
+// Meeting returns the parameters of runs without a largest norm that they do not reach, else with
+// what they do not exceed: met gives that of runs without the norm, unless it is not known.
+func Meeting(p Params, met func(free Params) (most float64, ok bool)) Params {
+	if p.NeverClipped(0) {
+		if p.GroupSize == option.Infinite {
+			return p
+		}
 		return WithoutNorm(p)
 	}
-	return p
-}
-
-// WithoutIdle returns the parameters without a largest norm that a finite group never reaches.
-func WithoutIdle(p Params) Params {
-	if p.GroupSize == option.Infinite {
+	if p.Tabular() || p.NotDerived(RewardsInDigits, MeanForceKnown).Out() {
 		return p
 	}
-	return WithoutNorm(p)
+	if most, ok := met(WithoutNorm(p)); ok {
+		if p.met = most; most <= p.Optimizer.MaxNorm {
+			return WithoutNorm(p)
+		}
+	}
+	return p
 }

@@ -244,14 +244,8 @@ func (s *Law) Phases(yield func(phase int, joint *mat.Dense) bool) {
 		yield(0, s.aged())
 		return
 	}
-	joint := mat.NewDense(len(at), len(at), nil)
 	for phase, state := range s.States {
-		for i, row := range at {
-			for j, column := range at {
-				joint.Set(i, j, state.At(row, column))
-			}
-		}
-		if !yield(phase, joint) {
+		if !yield(phase, among(state, at)) {
 			return
 		}
 	}

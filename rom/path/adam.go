@@ -58,7 +58,6 @@ type adamState struct {
 // stay near; see localForce.
 type adamLocal struct {
 	localForce                        // of the force: slope, bend, centre and around
-	squareSlope           [][]float64 // ∂E g_a²
 	squareBend            []float64   // ½ Σ ∂² E g_a² Cov
 	second, mixed, square [][]float64 // Cov(g_a, g_b), Cov(g_a, g_b²), Cov(g_a², g_b²)
 	// excess kurtosis of g_a, 1/p where few steps, a share p, exert a force
@@ -162,8 +161,9 @@ func (s *adamState) derive(centre []float64, cov [][]float64) (l *adamLocal, gro
 	l = &adamLocal{
 		localForce: localForce{centre: centre, around: cov, bend: make([]float64, arms),
 			slope: group.Zeros(arms, d)},
-		squareSlope: group.Zeros(arms, d), squareBend: make([]float64, arms), inputs: s.inputs(0),
+		squareBend: make([]float64, arms), inputs: s.inputs(0),
 	}
+	squareSlope := group.Zeros(arms, d) // ∂E g_a²
 	var force, square []float64
 	points(centre, cov, s.DifferenceStep(), func(x []float64) {
 		force, square = s.moments(x)
@@ -184,10 +184,10 @@ func (s *adamState) derive(centre []float64, cov [][]float64) (l *adamLocal, gro
 			l.bend[a] += w * (forceUp[a] + forceDown[a] - 2*force[a])
 			l.squareBend[a] += w * (squareUp[a] + squareDown[a] - 2*square[a])
 			floats.AddScaled(l.slope[a], (forceUp[a]-forceDown[a])/(2*r), axis)
-			floats.AddScaled(l.squareSlope[a], (squareUp[a]-squareDown[a])/(2*r), axis)
+			floats.AddScaled(squareSlope[a], (squareUp[a]-squareDown[a])/(2*r), axis)
 		}
 	})
-	for half, slopes := range [2][][]float64{l.slope, l.squareSlope} {
+	for half, slopes := range [2][][]float64{l.slope, squareSlope} {
 		l.along[half] = group.Zeros(arms, len(l.inputs)*arms)
 		for a, row := range slopes {
 			for i := range l.inputs {

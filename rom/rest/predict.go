@@ -773,15 +773,9 @@ func (prediction *Prediction) leadingVariances(at *linearization, m *motion) {
 
 // unlimitedAt is unlimited of runs at rest at the given logits.
 func unlimitedAt(p cell.Params, logits []float64) cell.Params {
-	if p.NeverClipped(0) {
-		return cell.WithoutIdle(p)
-	}
-	if p.Tabular() || p.NotDerived(cell.RewardsInDigits, cell.MeanForceKnown).Out() ||
-		p.Cut() > 0 && p.Optimizer.Kind != option.Adam {
-		return p
-	}
-	free := cell.WithoutNorm(p)
-	return cell.Meeting(p, force.New(&free).NormMet(logits, logits))
+	return cell.Meeting(p, func(free cell.Params) (most float64, ok bool) {
+		return force.New(&free).NormMet(logits, logits), p.Cut() == 0 || p.Optimizer.Kind == option.Adam
+	})
 }
 
 // Reached returns the fixed point that the on-policy mean field

@@ -116,10 +116,7 @@ var weightings = [...]row{
 		},
 	},
 	option.VESPO: {
-		weight: func(imp *option.Importance, ratio, _ float64) (up, down float64) {
-			return vespo(ratio, imp.Power.Positive, imp.Decay.Positive),
-				vespo(ratio, imp.Power.Negative, imp.Decay.Negative)
-		},
+		weight: weighVESPO,
 		slope: func(imp *option.Importance) (up, down float64) {
 			return imp.Power.Positive - imp.Decay.Positive, imp.Power.Negative - imp.Decay.Negative
 		},
@@ -138,20 +135,22 @@ var weightings = [...]row{
 
 func mostRatio(_ *option.Importance, _, high, _ float64) float64 { return high }
 
-// vespo returns VESPO's weight ρ^k e^{λ(1−ρ)} for one sign.
-func vespo(ratio, k, lambda float64) float64 {
-	return fp.MathExp(min(k*math.Log(ratio)-lambda*(min(ratio, 1e300)-1), 500))
+// weighVESPO returns w = ρ^k e^{λ(1−ρ)}.
+func weighVESPO(imp *option.Importance, ratio, _ float64) (up, down float64) {
+	of := func(k, lambda float64) float64 {
+		return fp.MathExp(min(k*math.Log(ratio)-lambda*(min(ratio, 1e300)-1), 500))
+	}
+	return of(imp.Power.Positive, imp.Decay.Positive), of(imp.Power.Negative, imp.Decay.Negative)
 }
 
-// mostVESPO is the most of its weights, which are largest at k/λ.
-func mostVESPO(imp *option.Importance, low, high, _ float64) (most float64) {
+// mostVESPO is their bound: they are largest at k/λ.
+func mostVESPO(imp *option.Importance, low, high, old float64) (most float64) {
 	for _, peak := range [3]float64{
 		imp.Power.Positive / imp.Decay.Positive, imp.Power.Negative / imp.Decay.Negative, 0,
 	} {
 		if !math.IsNaN(peak) {
-			at := min(max(peak, low), high)
-			most = max(most, vespo(at, imp.Power.Positive, imp.Decay.Positive),
-				vespo(at, imp.Power.Negative, imp.Decay.Negative))
+			up, down := weighVESPO(imp, min(max(peak, low), high), old)
+			most = max(most, up, down)
 		}
 	}
 	return most
