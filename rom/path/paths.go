@@ -8,9 +8,15 @@
 package path
 
 import (
+	"cmp"
 	"fmt"
+	"math"
+	"slices"
 
+	"grposim/option"
 	"grposim/rom/cell"
+	"grposim/rom/force"
+	"grposim/rom/group"
 	"grposim/rom/scope"
 
 	"gonum.org/v1/gonum/floats"
@@ -96,4 +102,242 @@ func MeanZeroVariance(p cell.Params, init []float64, from, to int) (share scope.
 	share.Value = floats.Sum(path.Mean) / float64(len(at))
 	share.Leave(scope.HigherOrder, floats.Sum(path.Neglected)/float64(len(at)))
 	return share
+}
+
+// Stratum is the mean path of J of some of the prompts with a policy each, those that are about as
+// hard at the start.
+type Stratum struct {
+	Path
+	Prompts   []int   // indices in Params.Prompts, by J at the start, at least one
+	Low, High float64 // smallest and largest J at the start
+	Best      float64 // mean over these prompts of the reward of their better arm
+}
+
+// Path is the predicted mean of a quantity over runs, at given optimizer steps.
+type Path struct {
+	Mean  []float64 // over runs; NaN where the spread of runs has no finite prediction
+	Field []float64 // the quantity on the mean field; nil for prompts with a policy each
+
+	// Deviation is the standard deviation over runs of what a run records. With the axes i of the
+	// covariance of the logits, of variances V_i, the slopes f_i′ and the second derivatives f_i″ of
+	// the quantity along them, and the variance that the samples of a step have at given policies, if
+	// the quantity is one of the samples,
+	//
+	//	Σ_i (f_i′² V_i + ½ f_i″² V_i²) + variance of the samples
+	//
+	// It errs by a share of the order of V, the variance of a gap of two logits. It is 0 for a
+	// quantity of the policy at G = ∞, NaN where Mean is or where it is not derived. Of prompts with a
+	// policy each, which are independent, the variance of a mean over C of them is the sum of theirs
+	// over C², in shuffled epochs with that by the order of the prompts; between the visits of a
+	// prompt with momentum its deviation is interpolated linearly. Drawn with replacement prompts are
+	// not independent, and it is nil: not derived.
+	Deviation []float64
+
+	// Neglected is the predicted size of what Mean leaves out, ≥ 0 and in units of
+	// the quantity: the largest up to each step, since a run that lags behind does so for long, and
+	// where runs are spread up to three times the step, since some are ahead. It is +Inf where
+	// the spread of runs has no finite prediction. PathsAlone leaves it out, and Rounding.
+	Neglected []float64
+	// Rounding is the part of Neglected by which rounding errors move the mean field. It
+	// grows exponentially where the mean field is chaotic.
+	Rounding []float64
+
+	// Kind is that of MeanField. Scope is also out for more than MaxPathArms arms or maxPathState
+	// coordinates, and at finite G under Adam for what the table of domains lists.
+	Kind  scope.Kind
+	Scope scope.Scope
+
+	// Strata are the parts of J of prompts with a policy each by how hard they are at the start, the
+	// hardest first; nil: of no such prompts, or they all start alike.
+	Strata []Stratum
+}
+
+// pathsOf is Paths of checked parameters without prompts of their own.
+func pathsOf(p cell.Params, init []float64, at []int, neglected bool, of ...observable) []Path {
+	all := make([]Path, len(of))
+	because := p.NotDerived(cell.MeanForceKnown)
+	if !because.Out() && len(at) > 0 && p.GroupSize != option.Infinite {
+		because = noSpread(&p, at[len(at)-1])
+	}
+	because = cmp.Or(because, p.NotDerived(cell.StateAtRest))
+	for i := range all {
+		all[i].Kind = force.New(&p).Kind()
+		if all[i].Scope = because.Scope(); because.Out() {
+			all[i].Mean = make([]float64, len(at))
+		} else if neglected {
+			all[i].Neglected, all[i].Rounding = make([]float64, len(at)), make([]float64, len(at))
+		}
+	}
+	if because.Out() || len(at) == 0 || len(of) == 0 {
+		return all
+	}
+	last, steps, places := at[len(at)-1], at, []int(nil)
+	finite, ofAdam := p.GroupSize != option.Infinite, p.Optimizer.Kind == option.Adam
+	if finite && neglected {
+		steps = sampled(&p, at)
+	}
+	if finite && ofAdam {
+		last = steps[len(steps)-1]
+	}
+	var noise *spread
+	if finite && !ofAdam {
+		noise = newSpread(p, init, steps[len(steps)-1])
+	}
+	run := followOn(p, init, steps, last, 0, of, noise)
+	for _, t := range at {
+		place, _ := slices.BinarySearch(steps, t)
+		places = append(places, place)
+	}
+	var second [][]adamMean
+	if finite && ofAdam {
+		second = adamPath(p, init, steps, of)
+	}
+	for i := range all {
+		path := &all[i]
+		path.Deviation, path.Kind, path.Scope = make([]float64, len(at)), run.kind, run.scope
+		for n, place := range places {
+			path.Field = append(path.Field, run.field[i][place])
+			switch mean := run.field[i][place]; {
+			case second != nil:
+				by := second[i][place]
+				path.Mean, path.Deviation[n] = append(path.Mean, by.shift), by.deviation
+			case noise != nil:
+				by := run.noisy[i][place]
+				path.Mean, path.Deviation[n] = append(path.Mean, mean+by.shift), by.deviation
+			default:
+				path.Mean = append(path.Mean, mean)
+			}
+		}
+	}
+	if neglected {
+		neglect(&p, init, at, all, of, &run, steps, places, second)
+	}
+	return all
+}
+
+// neglect adds the sizes of what paths leave out, of run at steps, of which at are at the given
+// places.
+func neglect(p *cell.Params, init []float64, at []int, all []Path, of []observable, run *followed,
+	steps, places []int, second [][]adamMean) {
+	var rounded [2]followed
+	for side, displaced := range [2]float64{rounding, -rounding} {
+		rounded[side] = followOn(*p, init, at, at[len(at)-1], displaced, of, nil)
+	}
+	for i := range all {
+		path, o := &all[i], &of[i]
+		if !path.Scope.In {
+			continue
+		}
+		if second != nil || run.noisy != nil {
+			size := func(n int) (size, variance float64) {
+				if second != nil {
+					return o.adamNeglect(p, run.field[i][n], &second[i][n]), second[i][n].variance
+				}
+				return o.neglectedShift(p, &run.noisy[i][n]), run.noisy[i][n].variance
+			}
+			floats.Add(path.Neglected, ahead(steps[:run.visited], at, o.span(p), size))
+		}
+		if run.noisy != nil && path.Kind != scope.Exact {
+			shift := func(n int) float64 { return run.noisy[i][places[n]].shift }
+			addLargest(path.Neglected, o.expansionError(*p, init, at, shift))
+		}
+		for _, by := range rounded {
+			addLargest(path.Rounding, func(n int) float64 {
+				return math.Abs(by.field[i][n] - path.Field[n])
+			})
+		}
+		floats.Add(path.Neglected, path.Rounding)
+	}
+}
+
+// expansionError returns what a force expanded in 1/G makes the observable's mean err by at each
+// step, given the shift by noise. It is what is left out of the noise, the largest up to the step,
+// times that shift, and as much of the difference from the mean field at G = ∞, of order 1/G.
+func (o *observable) expansionError(
+	p cell.Params, init []float64, at []int, shift func(n int) float64) func(n int) float64 {
+	last, of, m, largest := at[len(at)-1], []observable{*o}, force.New(&p), 0.0
+	here := followOn(p, init, at, last, 0, of, nil)
+	p.GroupSize = option.Infinite
+	group.AtInfinity(&p.Advantage)
+	infinite := followOn(p, init, at, last, 0, of, nil)
+	return func(n int) float64 {
+		theta := here.logits[n]
+		if theta == nil {
+			return math.NaN()
+		}
+		m.Set(theta, theta)
+		_, noise := m.Law.LeftOut()
+		largest = max(largest, noise)
+		return largest * (math.Abs(here.field[0][n]-infinite.field[0][n]) + math.Abs(shift(n)))
+	}
+}
+
+// rounding is the distance, relative to logits and at least in logits, by which the logits
+// of a second mean field are displaced at every step to see how far rounding errors grow.
+// An operation errs by 2⁻⁵³ at most, a step is made of few, and two programs order them
+// differently.
+const rounding = 0x1p-48
+
+// followed is a mean field at the steps asked for, as far as it is finite.
+type followed struct {
+	logits, drawing [][]float64 // of the policy, and of that which draws the groups
+	// by observable and step, on the mean field; NaN where that is not finite
+	field   [][]float64
+	noisy   [][]shifted // by observable and step; nil: without noise
+	visited int         // number of the steps that the run came to
+	kind    scope.Kind
+	scope   scope.Scope
+}
+
+// followOn follows a mean field at the steps at from the logits init, and about it the noise, if
+// that is not nil. Every step displaces the logits by up to displaced times max(1, |θ_a|), each arm
+// by another share of it, so that no symmetry hides the displacement. Beyond the step last it goes
+// on only while the noise is wide and grows.
+func followOn(p cell.Params, init []float64, at []int, last int, displaced float64, of []observable,
+	noise *spread) (f followed) {
+	f.logits, f.drawing = make([][]float64, len(at)), make([][]float64, len(at))
+	steps, variance, spreading := at[len(at)-1], 0.0, false
+	for range of {
+		field := make([]float64, len(at))
+		for n := range at {
+			field[n] = math.NaN()
+		}
+		f.field = append(f.field, field)
+		if noise != nil {
+			f.noisy = append(f.noisy, make([]shifted, len(at)))
+		}
+	}
+	m, past := force.New(&p), newSnapshots(&p.Lag, init, steps)
+	f.kind, f.scope = Follow(p, init, steps, func(t int, theta []float64) (more bool) {
+		old := past.at(t, theta)
+		if n := f.visited; at[n] == t {
+			f.logits[n], f.drawing[n] = slices.Clone(theta), slices.Clone(old)
+			for i := range of {
+				f.field[i][n] = of[i].of(m, theta, old)
+				if noise != nil {
+					f.noisy[i][n] = noise.shift(&of[i], t, theta, old)
+				}
+			}
+			if f.visited++; f.noisy != nil {
+				before := variance
+				variance = f.noisy[0][n].variance
+				spreading = variance > narrow && variance > before
+			}
+		}
+		if t >= last && !spreading {
+			return false
+		}
+		if noise != nil && t < steps {
+			noise.step(t, theta)
+		}
+		for a, x := range theta {
+			side := float64(1-2*(a%2)) * float64(a+1) / float64(len(theta))
+			theta[a] += side * displaced * max(1, math.Abs(x))
+		}
+		return true
+	})
+	if f.visited > 0 && at[f.visited-1] >= last {
+		f.scope = scope.Scope{In: true}
+	}
+	return f
 }
