@@ -7,8 +7,7 @@ const (
 	expFirst     = -0x1.74910d52d3051p+9 // the first x above ln 2⁻¹⁰⁷⁵, where exp x rounds to 0
 	expLarge     = 0x1p9                 // beyond this |x| the result's exponent may be out of range
 	expLargeBits = (1023 + 9) << 52      // its bits
-	// toInteger added to |t| < 2⁵¹ rounds t to the nearest integer and leaves it
-	// in the low bits.
+	// toInteger added to |t| < 2⁵¹ rounds t to the nearest integer and leaves it in the low bits.
 	toInteger = 0x1.8p52
 )
 
@@ -84,9 +83,8 @@ func expFar(x float64) float64 {
 	return scaled(math.Float64bits(power), expSeries(tail, r), x)
 }
 
-// scaled returns 2^(k/32)(1 + rest), given the bits of 2^(k/32), whose exponent may
-// have overflowed. It computes at a shifted exponent and undoes the shift in one
-// rounding.
+// scaled returns 2^(k/32)(1 + rest), given the bits of 2^(k/32), whose exponent may have
+// overflowed. It computes at a shifted exponent and undoes the shift in one rounding.
 func scaled(bits uint64, rest, x float64) float64 {
 	if x > 0 {
 		power := math.Float64frombits(bits - 1<<52)
@@ -96,9 +94,8 @@ func scaled(bits uint64, rest, x float64) float64 {
 	product := float64(power * rest)
 	y := power + product
 	if y < 1 {
-		// A subnormal result. 1 + y has the spacing the result will have, so
-		// rounding there, once and with what the sum above lost, is the only
-		// rounding.
+		// A subnormal result. 1 + y has the spacing the result will have, so rounding there, once and
+		// with what the sum above lost, is the only rounding.
 		lost := power - y + product
 		one := 1 + y
 		lost += 1 - one + y

@@ -12,9 +12,8 @@ const (
 	fractionLevels = 56
 )
 
-// NormalPDF returns the density of the standard normal law,
-// φ(x) = e^(−x²/2)/√(2π), with a relative error below 1e-15 unless the result is
-// subnormal.
+// NormalPDF returns the density of the standard normal law, φ(x) = e^(−x²/2)/√(2π), with a relative
+// error below 1e-15 unless the result is subnormal.
 //
 // Special cases: NormalPDF(±Inf) = 0, NormalPDF(NaN) = NaN.
 func NormalPDF(x float64) float64 {

@@ -32,10 +32,9 @@ func KnownForce(p Params) scope.Scope {
 	return p.Clipped(0).Scope()
 }
 
-// Checked returns p with its defaults filled in: a nil Reference as zero logits,
-// a factor of 0 as 1. It panics with the name of a field that is out of its range.
-// Optimizer and Lag have checks of their own, because most functions do not use
-// them.
+// Checked returns p with its defaults filled in: a nil Reference as zero logits, a factor of 0 as
+// 1. It panics with the name of a field that is out of its range. Optimizer and Lag have checks of
+// their own, because most functions do not use them.
 func (p Params) Checked() Params {
 	Must((&option.Bandit{Arms: p.Arms}).Check)
 	arms := len(p.Arms)

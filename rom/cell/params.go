@@ -14,9 +14,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Measured is a stiffness measured in an experiment, in the logits of the single
-// arms. Factors.Stiffness multiplies it as it multiplies the closed forms.
-// Measured entries carry errors:
+// Measured is a stiffness measured in an experiment, in the logits of the single arms.
+// Factors.Stiffness multiplies it as it multiplies the closed forms. Measured entries carry errors:
 //
 //   - Components along (1, …, 1), a shift of all logits that no policy depends on,
 //     are projected out.
@@ -106,8 +105,7 @@ type Params struct {
 	// is reached, logits, one per arm, finite; nil: the reference.
 	Start []float64
 
-	// Measured replaces the closed forms of Λ_f and Λ_s in the linear dynamics; nil:
-	// closed forms.
+	// Measured replaces the closed forms of Λ_f and Λ_s in the linear dynamics; nil: closed forms.
 	Measured *Measured
 
 	Prompts Prompts // of a cell with many; the zero value: none

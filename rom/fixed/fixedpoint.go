@@ -202,19 +202,17 @@ func (f *Folded) criticalPenalty() float64 {
 // They are by increasing expected reward
 // (docs/theory.md §3). Without a penalty (β = 0) there is none.
 //
-// Where the mean force is u φ (rewards of two values, G = ∞, no scale), E[g] = 0 means
-// that φ m_a − βℓ_a is the same for all arms or, with k3, that
-// π_ref,a = π_a(C − tm_a), t = φ/β. For any number of arms, all fixed points
-// therefore lie on the curve π(t) ∝ π_ref e^{tm} (k3: π_ref/(C − tm)), at the
-// zeros of βt − φ(π(t)), which a scan finds. The same holds for any force of two arms,
-// whose policies all lie on the curve. Other forces of more arms have those fixed
-// points that Newton's method and the on-policy mean field find from the zeros of the
-// leading term and from the reference.
+// Where the mean force is u φ (rewards of two values, G = ∞, no scale), E[g] = 0 means that φ
+// m_a − βℓ_a is the same for all arms or, with k3, that π_ref,a = π_a(C − tm_a), t = φ/β. For any
+// number of arms, all fixed points therefore lie on the curve π(t) ∝ π_ref e^{tm} (k3:
+// π_ref/(C − tm)), at the zeros of βt − φ(π(t)), which a scan finds. The same holds for any force
+// of two arms, whose policies all lie on the curve. Other forces of more arms have those fixed
+// points that Newton's method and the on-policy mean field find from the zeros of the leading term
+// and from the reference.
 //
-// At finite G and β > 0 there always is one, because the mean advantages R_a of the
-// arms are continuous and bounded functions of π: π ↦ π_ref e^{R/β} (k3: π_ref/(C − R/β))
-// maps the simplex into itself (Brouwer). Where groups are redrawn under a sampled KL
-// gradient, see redrawnPoints.
+// At finite G and β > 0 there always is one, because the mean advantages R_a of the arms are
+// continuous and bounded functions of π: π ↦ π_ref e^{R/β} (k3: π_ref/(C − R/β)) maps the simplex
+// into itself (Brouwer). Where groups are redrawn under a sampled KL gradient, see redrawnPoints.
 func (f *Folded) fixedPoints() [][]float64 {
 	if f.NotDerived(cell.FixedPointKnown, cell.MeanForceKnown).Out() {
 		return nil
@@ -389,11 +387,10 @@ func (c *curve) factor(t float64) float64 {
 	return c.Law.Leading()
 }
 
-// balance iterates π ↦ π_ref e^{R(π)/β} (k3: π_ref/(C − R/β)), R the mean advantages of
-// the arms, whose fixed points are those of the force, from the reference. Where β is so
-// small that all arms but one nearly vanish R hardly varies and the iteration converges
-// at once, while the force is too small for Newton's method. ok is true if the last change
-// is below 1e-10 in every logit.
+// balance iterates π ↦ π_ref e^{R(π)/β} (k3: π_ref/(C − R/β)), R the mean advantages of the arms,
+// whose fixed points are those of the force, from the reference. Where β is so small that all arms
+// but one nearly vanish R hardly varies and the iteration converges at once, while the force is too
+// small for Newton's method. ok is true if the last change is below 1e-10 in every logit.
 func (c *curve) balance() (logits []float64, ok bool) {
 	arms := len(c.Arms)
 	at := *c
@@ -445,9 +442,8 @@ func (c *curve) zeros() []float64 {
 	// largest for one success or one failure.
 	end := c.Law.Reach(c.Pull())
 	end *= 1 + 1e-9
-	// The policy varies on the scale 1 of log-odds until t outweighs the
-	// preferences of the reference and, 60 later, all other arms' probabilities
-	// are below rounding.
+	// The policy varies on the scale 1 of log-odds until t outweighs the preferences of the reference
+	// and, 60 later, all other arms' probabilities are below rounding.
 	linear := (60 + slices.Max(c.LogReference) - slices.Min(c.LogReference)) / spread
 	step := max(scanStep/spread, linear/4000)
 	step = max(min(step, end/64), math.SmallestNonzeroFloat64)
@@ -564,12 +560,11 @@ func (s *implicit) step(h float64) []float64 {
 	return nil
 }
 
-// flow integrates the on-policy mean field from the merged logits start by linearly
-// implicit Euler steps. Each is compared with two half steps, and the step length
-// is adapted until they differ by at most flowError in every logit; as the force
-// vanishes the step length grows without bound and the steps become Newton's. It ends
-// when these are below 1e-10 in every logit, or after 100 of them, below 1e-7 by then
-// or not.
+// flow integrates the on-policy mean field from the merged logits start by linearly implicit Euler
+// steps. Each is compared with two half steps, and the step length is adapted until they differ by
+// at most flowError in every logit; as the force vanishes the step length grows without bound and
+// the steps become Newton's. It ends when these are below 1e-10 in every logit, or after 100 of
+// them, below 1e-7 by then or not.
 func (f *Folded) flow(m *force.Model, start []float64) (logits []float64, converged bool) {
 	const (
 		flowError   = 1e-3

@@ -10,12 +10,11 @@ import (
 	"grposim/rom/scope"
 )
 
-// Folded is a bandit whose equal arms (same reward law, reference logit and start) are
-// merged into classes. Params has one arm per class, which carries the probability
-// of the whole class (logit θ_c + ln n_c). Each arm of class c moves by 1/n_c of
-// the merged force, so everything that is symmetric under exchange of equal arms
-// follows from the merged bandit with mobility 1/n_c. Measured, whose entries
-// belong to single arms, is nil.
+// Folded is a bandit whose equal arms (same reward law, reference logit and start) are merged into
+// classes. Params has one arm per class, which carries the probability of the whole class (logit
+// θ_c + ln n_c). Each arm of class c moves by 1/n_c of the merged force, so everything that is
+// symmetric under exchange of equal arms follows from the merged bandit with mobility 1/n_c.
+// Measured, whose entries belong to single arms, is nil.
 type Folded struct {
 	cell.Params
 	Count []float64 // n_c, the number of arms of each class

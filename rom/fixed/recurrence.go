@@ -20,10 +20,9 @@ import (
 //
 //	π ∝ π_ref e^{tm},   t = φ_G(π_old)/β;   0/1 arms, G = ∞: t = 1/(β(√(p(1−p)) + ε)).
 //
-// At G = ∞, where the rewards of old have no variance, it is the reference. The
-// scope is out, and the logits nil, for other estimators, for β = 0, and where the
-// mean force is not φ_G π_a(m_a − J): at finite G with scale for rewards of more than two
-// values.
+// At G = ∞, where the rewards of old have no variance, it is the reference. The scope is out, and
+// the logits nil, for other estimators, for β = 0, and where the mean force is not φ_G
+// π_a(m_a − J): at finite G with scale for rewards of more than two values.
 func Refreshed(p cell.Params, old []float64) ([]float64, scope.Scope) {
 	p = p.Checked()
 	cell.CheckLogits("old", old, len(p.Arms))

@@ -6,10 +6,9 @@ import (
 	"grposim/rom/linear"
 )
 
-// scanStep is the step of the scan for zeros in units of log-odds. Where the
-// policy no longer varies on that scale t grows by the factor scanRatio from one
-// point to the next. A pair of zeros within one step shows as an extremum of
-// βt − φ and is found too.
+// scanStep is the step of the scan for zeros in units of log-odds. Where the policy no longer
+// varies on that scale t grows by the factor scanRatio from one point to the next. A pair of zeros
+// within one step shows as an extremum of βt − φ and is found too.
 const (
 	scanStep  = 0.25
 	scanRatio = 1.05

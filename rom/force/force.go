@@ -16,13 +16,12 @@ import (
 // MeanForce writes the mean force E[g](θ, θ_old) into dst (docs/theory.md §2) and
 // returns its Kind. dst, theta and old have one entry per arm.
 //
-// It is Exact at finite G where rewards take two values:
-// E[c_a] = φ_G π_old,a [w⁺_a m_a(1−J) − w⁻_a(1−m_a)J], g = c − πΣc, with m and J
-// the probabilities of the upper value. It is Exact for every reward law at G = ∞, and
-// without scale and clip. Else the reward part is of first order in 1/G, see group.Expanded.
-// With a largest norm that may clip the force of two arms it is the mean of the clipped force,
-// Exact, see cutForce; for other finite groups it is not clipped. The KL part is exact in
-// every case: a sampled estimator averages to κ∘π_old − π_K Σκπ_old.
+// It is Exact at finite G where rewards take two values: E[c_a] = φ_G π_old,a [w⁺_a
+// m_a(1−J) − w⁻_a(1−m_a)J], g = c − πΣc, with m and J the probabilities of the upper value. It is
+// Exact for every reward law at G = ∞, and without scale and clip. Else the reward part is of first
+// order in 1/G, see group.Expanded. With a largest norm that may clip the force of two arms it is
+// the mean of the clipped force, Exact, see cutForce; for other finite groups it is not clipped.
+// The KL part is exact in every case: a sampled estimator averages to κ∘π_old − π_K Σκπ_old.
 func Mean(dst []float64, p cell.Params, theta, old []float64) scope.Kind {
 	p = p.Checked()
 	cell.CheckLogits("dst", dst, len(p.Arms))
@@ -167,9 +166,8 @@ func BestReward(p cell.Params) float64 {
 	})
 }
 
-// RewardVariance returns the variance of one sampled reward, Σ_a π_a (m_a² + s_a²) − J²,
-// where π = softmax(θ) and s_a² is the variance of the rewards of arm a. theta has one
-// logit per arm.
+// RewardVariance returns the variance of one sampled reward, Σ_a π_a (m_a² + s_a²) − J², where
+// π = softmax(θ) and s_a² is the variance of the rewards of arm a. theta has one logit per arm.
 func RewardVariance(p cell.Params, theta []float64) float64 {
 	cell.Must((&option.Bandit{Arms: p.Arms}).Check)
 	cell.CheckLogits("theta", theta, len(p.Arms))

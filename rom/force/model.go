@@ -33,9 +33,8 @@ func (m *Model) Expected(logits []float64) float64 {
 	return cell.Expected(m.Arms, m.Now.Probs)
 }
 
-// Model is a completed Params with everything that does not depend on the logits
-// precomputed, and the state to which set has brought it. It owns scratch space, so only one
-// goroutine may use it.
+// Model is a completed Params with everything that does not depend on the logits precomputed, and
+// the state to which set has brought it. It owns scratch space, so only one goroutine may use it.
 type Model struct {
 	penalties
 	Law group.Law // of the rewards of a group

@@ -8,8 +8,7 @@ import (
 	"grposim/fp"
 )
 
-// lostMass bounds the probability outside the window of outcomes that a binomial
-// sum covers.
+// lostMass bounds the probability outside the window of outcomes that a binomial sum covers.
 const lostMass = 1e-18
 
 // smoothWidth is the standard deviation beyond which a binomial sum takes every
@@ -120,8 +119,7 @@ func sampled(n int, p, q, width float64, buffer []float64) Binomial {
 	return Binomial{first, stride, weights}
 }
 
-// entropy returns (1+u)ln(1+u) − u for |u| < 0.01, by the series
-// Σ_{j≥2} (−u)^j/(j(j−1)).
+// entropy returns (1+u)ln(1+u) − u for |u| < 0.01, by the series Σ_{j≥2} (−u)^j/(j(j−1)).
 func entropy(u float64) float64 {
 	sum, power := 0.0, u*u
 	for j := 2; j < 12; j++ {

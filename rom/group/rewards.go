@@ -67,8 +67,7 @@ type partial struct {
 // full returns E[x^j], j = 1 … 4.
 func (m *partial) full(j int) float64 { return m.above[j] + m.below[j] }
 
-// weighted returns E[w x^j], j = 0 … 4, where the weight w is up for x > 0 and
-// down for x < 0.
+// weighted returns E[w x^j], j = 0 … 4, where the weight w is up for x > 0 and down for x < 0.
 func (m *partial) weighted(j int, up, down float64) float64 {
 	return up*m.above[j] + down*m.below[j]
 }
@@ -123,8 +122,7 @@ func SecondMoment(arm option.Arm, mean float64) float64 {
 	return m.full(2)
 }
 
-// positivePart returns E[max(x, 0)] for x ~ N(d, σ²): dΦ(d/σ) + σφ(d/σ), and
-// max(d, 0) for σ = 0.
+// positivePart returns E[max(x, 0)] for x ~ N(d, σ²): dΦ(d/σ) + σφ(d/σ), and max(d, 0) for σ = 0.
 func positivePart(d, std float64) float64 {
 	if std == 0 {
 		return max(d, 0)

@@ -295,10 +295,9 @@ func Vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1,
 // BasisOfArms returns the basis of classes of one arm each.
 func BasisOfArms(arms int) *mat.Dense { return Basis(slices.Repeat([]float64{1}, arms)) }
 
-// Basis returns an orthonormal basis of the vectors orthogonal to (√n_1, …, √n_C) as
-// the columns of a C×(C−1) matrix: the centred subspace, in the coordinates √n_c θ_c
-// of classes of n_c equal arms. It is Helmert's basis: on θ, column k is constant on
-// the first k classes.
+// Basis returns an orthonormal basis of the vectors orthogonal to (√n_1, …, √n_C) as the columns of
+// a C×(C−1) matrix: the centred subspace, in the coordinates √n_c θ_c of classes of n_c equal arms.
+// It is Helmert's basis: on θ, column k is constant on the first k classes.
 func Basis(count []float64) *mat.Dense {
 	n := len(count)
 	q := mat.NewDense(n, n-1, nil)

@@ -146,10 +146,9 @@ func (u *Update) lineRate(z, d float64) float64 {
 	return (1 - z) * (z - u.Momentum) / (z * n * d)
 }
 
-// overtaking returns the first learning rate, up to the critical one, at which
-// the dominant eigenvalue of the companion matrix is not a positive number. It
-// takes about a hundred spectra, so the matrix may be a quarter of maxCompanion at
-// most; beyond that the threshold is unknown.
+// overtaking returns the first learning rate, up to the critical one, at which the dominant
+// eigenvalue of the companion matrix is not a positive number. It takes about a hundred spectra, so
+// the matrix may be a quarter of maxCompanion at most; beyond that the threshold is unknown.
 func (m *Mode) overtaking() Threshold {
 	if m.Lag.positions() > maxCompanion/4-2 {
 		return Threshold{}

@@ -24,8 +24,7 @@ func (m *Mode) frozen() bool {
 	return math.Abs(m.Fresh) <= Negligible*math.Abs(m.Stale)
 }
 
-// current reports whether the force depends on the present position alone, up to
-// rounding.
+// current reports whether the force depends on the present position alone, up to rounding.
 func (m *Mode) current() bool {
 	return math.Abs(m.Stale) <= Negligible*math.Abs(m.Fresh) || m.Lag.OnPolicy()
 }
@@ -58,8 +57,7 @@ func (m matrix2) radius() float64 {
 	return r
 }
 
-// oscillates reports whether the dominant eigenvalue belongs to a complex pair or is
-// negative.
+// oscillates reports whether the dominant eigenvalue belongs to a complex pair or is negative.
 func (m matrix2) oscillates() bool {
 	tr, det := m[0]+m[3], m[0]*m[3]-m[1]*m[2]
 	return 0.25*tr*tr < det || tr < 0

@@ -8,9 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Root returns a zero of f between a and b, where f must have opposite signs;
-// fa = f(a). It narrows the bracket to the precision of floating point, a relative
-// width of 2e-16.
+// Root returns a zero of f between a and b, where f must have opposite signs; fa = f(a). It narrows
+// the bracket to the precision of floating point, a relative width of 2e-16.
 func Root(f func(float64) float64, a, b, fa float64) float64 {
 	if fa == 0 {
 		return a

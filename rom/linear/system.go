@@ -169,10 +169,9 @@ func Multipliers(m *mat.Dense) (values []complex128) {
 	return values
 }
 
-// unconverged reports whether gonum panicked because the QR iteration did not
-// converge, given the value recovered (nil: no panic). For the few small matrices
-// that do not, its Dhseqr calls Dlaqr04 with a slice of the wrong length. Any other
-// panic is raised again.
+// unconverged reports whether gonum panicked because the QR iteration did not converge, given the
+// value recovered (nil: no panic). For the few small matrices that do not, its Dhseqr calls Dlaqr04
+// with a slice of the wrong length. Any other panic is raised again.
 func unconverged(panicked any) bool {
 	switch panicked {
 	case nil:

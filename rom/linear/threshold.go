@@ -63,10 +63,9 @@ func (x Threshold) Result() (value *float64, limit float64) {
 	return nil, x.At
 }
 
-// firstCrossing returns the smallest x in [low, high] with f(x) ≥ 1, or below low
-// where f(low) ≥ 1 already. It scans a grid of n intervals uniform in √x and bisects;
-// a maximum between grid points that reaches 1 counts. Where f is unknown (NaN) the
-// search ends.
+// firstCrossing returns the smallest x in [low, high] with f(x) ≥ 1, or below low where f(low) ≥ 1
+// already. It scans a grid of n intervals uniform in √x and bisects; a maximum between grid points
+// that reaches 1 counts. Where f is unknown (NaN) the search ends.
 func firstCrossing(f func(float64) float64, low, high float64, n int) Threshold {
 	if !IsFinite(low, high) {
 		return Threshold{}

@@ -24,9 +24,8 @@ import (
 //
 //	M e″ + C e′ + K e = 0,   M = [(1+μ) + Kητ²]/(2η),   C = [(1−μ) − Kητ]/η.
 
-// DampingRatio is the paper's ζ = C/(2√(MK)) =
-// [(1−μ) − Kητ]/√(2Kη[(1+μ) + Kητ²]), for Kη > 0. It is negative beyond the
-// threshold Kητ = 1 − μ.
+// DampingRatio is the paper's ζ = C/(2√(MK)) = [(1−μ) − Kητ]/√(2Kη[(1+μ) + Kητ²]), for Kη > 0. It
+// is negative beyond the threshold Kητ = 1 − μ.
 func DampingRatio(stiffness, rate, momentum, age float64) float64 {
 	o := paperOscillator(stiffness*rate, momentum, age)
 	return o.Damping / (2 * math.Sqrt(o.Mass*o.Spring))
@@ -41,9 +40,8 @@ func Onset(momentum, age float64) float64 {
 	return free * free / (b + math.Hypot(b, lag*free))
 }
 
-// Curve returns the paper's order parameter at t ≥ 0 steps, from rest at
-// start towards end: end + e(t), e(0) = start − end, e′(0) = 0. It holds for K ≥ 0
-// and any damping, negative included.
+// Curve returns the paper's order parameter at t ≥ 0 steps, from rest at start towards end:
+// end + e(t), e(0) = start − end, e′(0) = 0. It holds for K ≥ 0 and any damping, negative included.
 func Curve(stiffness, rate, momentum, age, start, end float64) func(t float64) float64 {
 	o := paperOscillator(stiffness*rate, momentum, age)
 	return func(t float64) float64 { return end + (start-end)*o.Response(t) }
@@ -108,14 +106,12 @@ func Stiffness(p cell.Params, reward float64, ok bool) (float64, scope.Scope) {
 	return slope / (baselineRate * (1 + slope)), within
 }
 
-// oscillator returns the constants of the reduced-order model of one mode
-// (docs/theory.md §4):
+// oscillator returns the constants of the reduced-order model of one mode (docs/theory.md §4):
 //
 //	k = ηλ,  γ = 1 − μ − ηλ_s ā,  m = (1+μ)/2 + ½ηλ_s E[age²].
 //
-// Nesterov's force acts as η[(1+μ)g_t − μg_{t−1}], which to second order adds
-// μk to γ and −μ(½k + ηλ_s ā) to m. Factors.Lag multiplies the age,
-// Factors.Mass the mass.
+// Nesterov's force acts as η[(1+μ)g_t − μg_{t−1}], which to second order adds μk to γ and
+// −μ(½k + ηλ_s ā) to m. Factors.Lag multiplies the age, Factors.Mass the mass.
 func OscillatorOf(s *linear.Mode, factors cell.Factors) Oscillator {
 	mu, k, stale := s.Momentum, s.Rate*s.Total(), s.Rate*s.Stale
 	age := s.Lag.Age(linear.MeanAge) * factors.Lag
@@ -177,9 +173,8 @@ func (o Oscillator) Response(t float64) float64 {
 	}
 }
 
-// ringing returns the learning rate at which ζ = 1: the smallest positive root
-// of 4 m(η) k(η) − γ(η)², a quadratic because γ, m and k are linear in η. It holds
-// for λ > 0.
+// ringing returns the learning rate at which ζ = 1: the smallest positive root of 4 m(η)
+// k(η) − γ(η)², a quadratic because γ, m and k are linear in η. It holds for λ > 0.
 func RingingRate(s *linear.Mode, factors cell.Factors) linear.Threshold {
 	excess := func(rate float64) float64 { // 4mk − γ²
 		moved := *s
@@ -211,9 +206,8 @@ func RingingRate(s *linear.Mode, factors cell.Factors) linear.Threshold {
 	return best
 }
 
-// Oscillator holds the constants of the reduced-order model
-// m x″ + γ x′ + k x = ξ of the stiffest mode, time in optimizer steps
-// (docs/theory.md §4).
+// Oscillator holds the constants of the reduced-order model m x″ + γ x′ + k x = ξ of the stiffest
+// mode, time in optimizer steps (docs/theory.md §4).
 type Oscillator struct {
 	LagSteps     float64 `json:"lag_steps"`     // mean age ā of the snapshot in steps, ≥ 0
 	Mass         float64 `json:"mass"`          // m

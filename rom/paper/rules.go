@@ -14,11 +14,10 @@ func (r *Rule) Number(of scope.Quantity) *float64 {
 		nil, r.DampingRatio, r.RewardVariance}[of]
 }
 
-// Rule holds thresholds by a formula instead of the exact map. Intervals are as
-// the formula gives them, not rounded to whole steps. nil where the formula
-// gives none: every rule with Adam, the paper's for a stiffness that is not above 0
-// or not defined, the sufficient one outside its premises (see Sufficient) and,
-// for the interval, where nothing is stale.
+// Rule holds thresholds by a formula instead of the exact map. Intervals are as the formula gives
+// them, not rounded to whole steps. nil where the formula gives none: every rule with Adam, the
+// paper's for a stiffness that is not above 0 or not defined, the sufficient one outside its
+// premises (see Sufficient) and, for the interval, where nothing is stale.
 type Rule struct {
 	CriticalLearningRate    *float64 `json:"critical_learning_rate"`    // ≥ 0
 	CriticalRefreshInterval *float64 `json:"critical_refresh_interval"` // in optimizer steps, ≥ 0
@@ -36,12 +35,11 @@ type Rule struct {
 	Because   scope.Reason `json:"because,omitzero"` // why the formulas give nothing
 }
 
-// RuleOf returns the formulas of arXiv:2606.30789 at stiffness K for s, of which it
-// uses the optimizer and the lag: the stability threshold ηK·K_ref = 1 − μ, where K_ref
-// is at least 1, the onset of oscillation ζ = 1 and the damping ratio ζ, where the
-// snapshot is K_ref steps old, on-policy 0. The interval is as printed, not rounded to
-// whole steps. For K ≤ 0 every threshold is nil. The formulas do not apply to Adam,
-// which has no learning rate in the paper's sense.
+// RuleOf returns the formulas of arXiv:2606.30789 at stiffness K for s, of which it uses the
+// optimizer and the lag: the stability threshold ηK·K_ref = 1 − μ, where K_ref is at least 1, the
+// onset of oscillation ζ = 1 and the damping ratio ζ, where the snapshot is K_ref steps old,
+// on-policy 0. The interval is as printed, not rounded to whole steps. For K ≤ 0 every threshold is
+// nil. The formulas do not apply to Adam, which has no learning rate in the paper's sense.
 //
 // The variance of the reward is D/(GCK), C = [(1−μ) − Kητ]/η, where noise = D/G is
 // the variance of one step's force on J; it is nil for noise 0 and C ≤ 0.
@@ -76,8 +74,7 @@ func RuleAt(stiffness float64, s *linear.Mode, noise, age float64) Rule {
 	return rule
 }
 
-// Sufficient returns the bound of docs/theory-trainers.md §11.1 below which every mode is
-// stable,
+// Sufficient returns the bound of docs/theory-trainers.md §11.1 below which every mode is stable,
 //
 //	η(λ/2 + |λ_s| A) < 1 − μ,
 //

@@ -24,9 +24,8 @@ import (
 // deviation is not finite or larger than largestSquared; the run ends there, without visiting that
 // state.
 //
-// Adam divides by the root of its second moment, to which the noise of finite
-// groups contributes: E[g²] = (E g)² + Var g, averaged over groups. That is
-// LeadingOrder.
+// Adam divides by the root of its second moment, to which the noise of finite groups contributes:
+// E[g²] = (E g)² + Var g, averaged over groups. That is LeadingOrder.
 func MeanField(p cell.Params, init []float64, steps int, visit func(t int, theta []float64)) (
 	scope.Kind, scope.Scope) {
 	return Follow(p.Checked(), init, steps, func(t int, theta []float64) (more bool) {
@@ -168,8 +167,7 @@ type snapshots struct {
 	ring   [][]float64 // the logits of period n are at n modulo its length
 }
 
-// newSnapshots returns the snapshots of a run of the given number of steps that starts
-// at init.
+// newSnapshots returns the snapshots of a run of the given number of steps that starts at init.
 func newSnapshots(l *option.Lag, init []float64, steps int) *snapshots {
 	lag := linear.NewLag(l)
 	s := &snapshots{period: lag.Period()}
@@ -224,9 +222,8 @@ func (s *snapshots) each(t int, visit func(share float64, old []float64)) {
 	}
 }
 
-// Deviations yields the deviation x of the logits from a fixed point theta, and the
-// velocity v, at step 0 and after each step without end: the linear dynamics in the
-// logits of all arms,
+// Deviations yields the deviation x of the logits from a fixed point theta, and the velocity v, at
+// step 0 and after each step without end: the linear dynamics in the logits of all arms,
 //
 //	g_t = −Λ_f x_t − Λ_s x_old,
 //

@@ -272,10 +272,9 @@ func (o *observable) expansionError(
 	}
 }
 
-// rounding is the distance, relative to logits and at least in logits, by which the logits
-// of a second mean field are displaced at every step to see how far rounding errors grow.
-// An operation errs by 2⁻⁵³ at most, a step is made of few, and two programs order them
-// differently.
+// rounding is the distance, relative to logits and at least in logits, by which the logits of a
+// second mean field are displaced at every step to see how far rounding errors grow. An operation
+// errs by 2⁻⁵³ at most, a step is made of few, and two programs order them differently.
 const rounding = 0x1p-48
 
 // followed is a mean field at the steps asked for, as far as it is finite.

@@ -17,9 +17,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// The largest problems for which the spread of runs is followed: the forces of
-// 4(A−1) displaced policies are computed at a step, and a covariance of the squared
-// number of coordinates is stored.
+// The largest problems for which the spread of runs is followed: the forces of 4(A−1) displaced
+// policies are computed at a step, and a covariance of the squared number of coordinates is stored.
 const (
 	MaxPathArms  = 64
 	maxPathState = 4096

@@ -15,11 +15,10 @@ import (
 //
 //	J(t) = J* + (J_0 − J*) x(t + ½),  x the free motion of m x″ + γ x′ + k x = 0.
 //
-// The ½ is there because the discrete start x_{−1} = x_0 is at rest half a step
-// before t = 0. In scope are two arms, or a start displaced from the fixed point
-// along one mode (every other mode's share below 1e-6 of it), for a constant
-// learning rate and any optimizer except Adam. Out of scope j is nil
-// and scope says why.
+// The ½ is there because the discrete start x_{−1} = x_0 is at rest half a step before t = 0. In
+// scope are two arms, or a start displaced from the fixed point along one mode (every other mode's
+// share below 1e-6 of it), for a constant learning rate and any optimizer except Adam. Out of scope
+// j is nil and scope says why.
 func ClosedForm(p cell.Params, init []float64) (j func(t float64) float64, within scope.Scope) {
 	p = p.Checked()
 	cell.Must(p.Optimizer.Check)

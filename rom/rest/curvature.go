@@ -22,8 +22,7 @@ type curvature struct {
 	d [][]float64 // D_ij = d[i·2n + j] for i ≤ j
 }
 
-// displaced returns the logits of the merged bandit at the displacement x in reduced
-// coordinates.
+// displaced returns the logits of the merged bandit at the displacement x in reduced coordinates.
 func (l *linearization) displaced(x []float64) []float64 {
 	logits := make([]float64, len(l.logits))
 	l.displace(logits, x)

@@ -13,10 +13,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// linearization is the linearized force and its noise at a fixed point, C×C in the
-// coordinates √n_c θ_c of the C classes of equal arms. The columns of q span the
-// C−1 reduced coordinates Qᵀ√n_c θ_c, which are orthonormal combinations of the
-// plain logits where all arms differ.
+// linearization is the linearized force and its noise at a fixed point, C×C in the coordinates √n_c
+// θ_c of the C classes of equal arms. The columns of q span the C−1 reduced coordinates Qᵀ√n_c θ_c,
+// which are orthonormal combinations of the plain logits where all arms differ.
 type linearization struct {
 	fixed.Folded
 	model        *force.Model
@@ -131,8 +130,7 @@ func (l *linearization) newRelative(c int) relative {
 	}
 }
 
-// modes returns all modes, stiffest first: those of the merged bandit and the
-// relative ones.
+// modes returns all modes, stiffest first: those of the merged bandit and the relative ones.
 func (l *linearization) modes() []mode {
 	var all []mode
 	for _, m := range modes(l.fresh, l.stale, l.q) {
@@ -152,8 +150,7 @@ func (l *linearization) modes() []mode {
 	return all
 }
 
-// rewardGradient returns ∇J in the reduced coordinates: per arm π_a(m_a − J),
-// equal within a class.
+// rewardGradient returns ∇J in the reduced coordinates: per arm π_a(m_a − J), equal within a class.
 func (l *linearization) rewardGradient() []float64 {
 	reward := l.model.Expected(l.logits)
 	gradient := make([]float64, len(l.Count))
@@ -163,9 +160,8 @@ func (l *linearization) rewardGradient() []float64 {
 	return linear.Reduce(l.q, gradient)
 }
 
-// gapVariance returns the largest variance of a difference of two arms' logits,
-// given the covariance of the reduced coordinates and the variances along the
-// relative modes.
+// gapVariance returns the largest variance of a difference of two arms' logits, given the
+// covariance of the reduced coordinates and the variances along the relative modes.
 func (l *linearization) gapVariance(sigma *mat.Dense, relative []float64) float64 {
 	classes := linear.Congruence(l.q, sigma)
 	at := func(a, b int) float64 { return classes.At(a, b) / math.Sqrt(l.Count[a]*l.Count[b]) }
@@ -206,9 +202,8 @@ const (
 	// leave rounding errors of 1e-14 in a part that is exactly 0, and a part of
 	// 1e-9 of the total moves a threshold by at most 1e-9 times the lag, relatively.
 	unmeasurable = 1e-9
-	// measuredMixing is the relative mixing of independent modes that errors of
-	// differencing a smooth force can cause. Neglecting it moves a threshold by as
-	// much.
+	// measuredMixing is the relative mixing of independent modes that errors of differencing a smooth
+	// force can cause. Neglecting it moves a threshold by as much.
 	measuredMixing = 1e-6
 )
 
@@ -216,8 +211,7 @@ const (
 var measuredTolerance = linear.Tolerance{Mixing: measuredMixing, Part: unmeasurable,
 	Neutral: unmeasurable}
 
-// linearised returns Λ_f and Λ_s at a fixed point: as measured, or the closed
-// forms.
+// linearised returns Λ_f and Λ_s at a fixed point: as measured, or the closed forms.
 func linearised(m *force.Model, theta []float64) (fresh, stale *mat.Dense) {
 	if m.Measured == nil {
 		return m.Stiffness(theta)
@@ -228,11 +222,10 @@ func linearised(m *force.Model, theta []float64) (fresh, stale *mat.Dense) {
 	return fresh, stale
 }
 
-// Modes returns the A−1 modes of Λ_f + Λ_s on the centred subspace, stiffest
-// first; fresh and stale are the A×A matrices of force.Stiffness, A ≥ 2. The total
-// stiffness is symmetric wherever rewards take two values. Where it is not, both
-// modes of a complex pair have the real part as their Total; one has the real part
-// of the eigenvectors, the other the imaginary part.
+// Modes returns the A−1 modes of Λ_f + Λ_s on the centred subspace, stiffest first; fresh and stale
+// are the A×A matrices of force.Stiffness, A ≥ 2. The total stiffness is symmetric wherever rewards
+// take two values. Where it is not, both modes of a complex pair have the real part as their Total;
+// one has the real part of the eigenvectors, the other the imaginary part.
 func Modes(fresh, stale *mat.Dense) []Mode {
 	arms, _ := fresh.Dims()
 	return modes(fresh, stale, linear.BasisOfArms(arms))

@@ -57,11 +57,10 @@ func (l *linearization) forceSquares(law *linear.Law) []float64 {
 	return law.MeanSquares(response)
 }
 
-// adamError returns the relative error of Adam's linear variance as far as it is not
-// that of second order: that of its second moment, an average over 1/(1−β2) steps, and that of
-// the part s of it that the mean force makes. This part follows the state instead of keeping its
-// mean (see adamGain) to the extent (1−β2)/(1−β2r²), where r is the given spectral radius, and
-// counts to first order.
+// adamError returns the relative error of Adam's linear variance as far as it is not that of second
+// order: that of its second moment, an average over 1/(1−β2) steps, and that of the part s of it
+// that the mean force makes. This part follows the state instead of keeping its mean (see adamGain)
+// to the extent (1−β2)/(1−β2r²), where r is the given spectral radius, and counts to first order.
 func (l *linearization) adamError(o option.Optimizer, law *linear.Law, radius float64) float64 {
 	signal := 0.0
 	for a, x := range l.forceSquares(law) {

@@ -52,8 +52,7 @@ func PaperStiffness(p cell.Params) (float64, scope.Scope) {
 // absent.
 const roundedStiffness = 1e-6
 
-// roundedTerm is the relative rounding error of the stationary law per step of the
-// relaxation time.
+// roundedTerm is the relative rounding error of the stationary law per step of the relaxation time.
 const roundedTerm = 1e-15
 
 // Predict returns everything the theory predicts about p near the fixed point that
@@ -66,18 +65,16 @@ const roundedTerm = 1e-15
 // dynamics. Under Adam its thresholds are those with v_a = Var g_a held, which are no limits of
 // stability; multipliers and variances have the v_a = E g_a² of the stationary law.
 //
-// With Params.Measured the linear dynamics and the rules use the measured
-// matrices, arm by arm; fixed point, noise and the curvature of the force remain
-// the theory's.
+// With Params.Measured the linear dynamics and the rules use the measured matrices, arm by arm;
+// fixed point, noise and the curvature of the force remain the theory's.
 //
 // A pointer to a number that would not be finite is nil; where the fixed point or
 // its stiffness is not finite every scope is out.
 func Predict(p cell.Params) Prediction { return NewEquilibrium(p).Predict(p.Optimizer, p.Lag) }
 
 // Equilibrium is the part of a prediction that does not depend on the optimizer, but for its
-// largest norm, and the lag: fixed point, stiffness and noise. Predictions that differ in these
-// two alone share it, and the memory of FixedPoint with it. Only one goroutine may
-// use it.
+// largest norm, and the lag: fixed point, stiffness and noise. Predictions that differ in these two
+// alone share it, and the memory of FixedPoint with it. Only one goroutine may use it.
 type Equilibrium struct {
 	params        cell.Params
 	merged        fixed.Folded
@@ -119,9 +116,8 @@ func NewEquilibrium(p cell.Params) *Equilibrium {
 	return newEquilibrium(p, merged, logits)
 }
 
-// With returns the equilibrium with other factors and at a measured stiffness, nil: that of
-// the theory. The fixed point, whose search takes most of the time and which no factor moves,
-// is e's.
+// With returns the equilibrium with other factors and at a measured stiffness, nil: that of the
+// theory. The fixed point, whose search takes most of the time and which no factor moves, is e's.
 func (e *Equilibrium) With(factors cell.Factors, measured *cell.Measured) *Equilibrium {
 	p := e.params
 	p.Factors, p.Measured = factors, measured
@@ -590,10 +586,9 @@ func (m *motion) stiffest(directions []mode) *linear.Mode {
 	return &s
 }
 
-// reduced returns the dynamics of the reduced-order model: γ > 0 of the stiffest mode
-// s as the condition of stability, its ζ = 1 as the onset, and the slowest decay of
-// all modes. The formulas are closed, so a threshold that has no value does not
-// exist.
+// reduced returns the dynamics of the reduced-order model: γ > 0 of the stiffest mode s as the
+// condition of stability, its ζ = 1 as the onset, and the slowest decay of all modes. The formulas
+// are closed, so a threshold that has no value does not exist.
 func (m *motion) reduced(
 	p cell.Params, s *linear.Mode, directions []mode, o paper.Oscillator) Dynamics {
 	d := Dynamics{Scope: scope.Scope{In: true}, Neutral: m.Neutral}
@@ -778,10 +773,9 @@ func unlimitedAt(p cell.Params, logits []float64) cell.Params {
 	})
 }
 
-// Reached returns the fixed point that the on-policy mean field
-// dθ/dt = E[g](θ, θ) reaches from Params.Start, or false if it reaches none, or none
-// whose stiffness is finite; false too for prompts with a policy each, see
-// Equilibrium.Reached.
+// Reached returns the fixed point that the on-policy mean field dθ/dt = E[g](θ, θ) reaches from
+// Params.Start, or false if it reaches none, or none whose stiffness is finite; false too for
+// prompts with a policy each, see Equilibrium.Reached.
 func Reached(p cell.Params) (fixed.Point, bool) {
 	p = p.Checked()
 	f := fixed.Fold(p)

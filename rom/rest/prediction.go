@@ -103,8 +103,7 @@ func (prediction *Prediction) LinearVariance() *float64 {
 	return prediction.LeadingOrder.StationaryVariance.ExpectedReward
 }
 
-// Mode is an eigenmode of the total stiffness on the centred subspace (logits
-// that sum to 0).
+// Mode is an eigenmode of the total stiffness on the centred subspace (logits that sum to 0).
 type Mode struct {
 	Total     float64   // λ, the eigenvalue (of a complex pair its real part); Fresh + Stale
 	Fresh     float64   // λ_f = Covectorᵀ Λ_f Direction
@@ -123,8 +122,7 @@ type ModeStiffness struct {
 	Slowest float64 `json:"slowest"` // the smallest λ of all modes
 }
 
-// Variance is a stationary variance, averaged over the phases of a refresh
-// period.
+// Variance is a stationary variance, averaged over the phases of a refresh period.
 type Variance struct {
 	// Var z, in squared logits; nil unless there are two arms
 	LogitGap       *float64 `json:"logit_gap"`
@@ -180,17 +178,15 @@ type Dynamics struct {
 
 	// Searched holds the limits of the search for the three thresholds.
 	Searched Limits `json:"-"`
-	// RelaxationRate is the rate per optimizer step at which a small displacement
-	// decays in the long run, −ln(spectral radius); negative is growth. Of the
-	// reduced-order model it is the smallest k/γ of its modes, or γ/2m of a mode
-	// that oscillates (see Oscillator).
+	// RelaxationRate is the rate per optimizer step at which a small displacement decays in the long
+	// run, −ln(spectral radius); negative is growth. Of the reduced-order model it is the smallest k/γ
+	// of its modes, or γ/2m of a mode that oscillates (see Oscillator).
 	RelaxationRate *float64 `json:"-"`
-	// DampingRatio is ζ = −(s_1+s_2)/(2√(s_1s_2)), s = ln of the two largest
-	// multipliers, which with several arms may belong to two modes: below 1 for a
-	// complex pair (among pairs of equal modulus the one that rotates fastest),
-	// negative for growth. nil where the dominant multiplier is negative, where there is
-	// only one, and where one decays and the other grows. Of the reduced-order model
-	// it is Oscillator.DampingRatio.
+	// DampingRatio is ζ = −(s_1+s_2)/(2√(s_1s_2)), s = ln of the two largest multipliers, which with
+	// several arms may belong to two modes: below 1 for a complex pair (among pairs of equal modulus
+	// the one that rotates fastest), negative for growth. nil where the dominant multiplier is
+	// negative, where there is only one, and where one decays and the other grows. Of the
+	// reduced-order model it is Oscillator.DampingRatio.
 	DampingRatio *float64 `json:"-"`
 	// StabilityMargin is ln(η/η′), η′ the learning rate nearest to η at which the dynamics
 	// becomes stable or unstable: its modulus, with a minus sign where η is stable. Only
@@ -201,11 +197,10 @@ type Dynamics struct {
 // Limits holds, for each threshold of a Dynamics, the value up to which there is
 // none: the threshold itself where it is not nil.
 //
-// +Inf: there is provably none. In the reduced-order model, whose formulas are
-// closed, wherever λ > 0. In the linear dynamics there is no critical interval
-// where nothing is stale, where the motion inside a block dies out and remains
-// stable, and where no delay can move a multiplier through the unit circle; there is
-// no onset where λ ≤ 0 in every mode.
+// +Inf: there is provably none. In the reduced-order model, whose formulas are closed, wherever
+// λ > 0. In the linear dynamics there is no critical interval where nothing is stale, where the
+// motion inside a block dies out and remains stable, and where no delay can move a multiplier
+// through the unit circle; there is no onset where λ ≤ 0 in every mode.
 //
 // 0: nothing is known. There is no linear dynamics; the part of PredictPart does not
 // search; a number is not finite; eigenvalues do not converge at the start of
@@ -297,9 +292,8 @@ type AdamAtRest struct {
 	EscapeLearningRate float64 `json:"escape_learning_rate"`
 }
 
-// Extent is the set of the parts of a prediction that are computed, besides fixed point,
-// stiffness, oscillator and rules, which always are, and the reduced-order model, which is
-// if any part is.
+// Extent is the set of the parts of a prediction that are computed, besides fixed point, stiffness,
+// oscillator and rules, which always are, and the reduced-order model, which is if any part is.
 type Extent uint
 
 // The parts of the linear dynamics and the stationary law. A number of a part that is left
