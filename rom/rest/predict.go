@@ -175,11 +175,6 @@ func (e *Equilibrium) Predict(o option.Optimizer, l option.Lag) Prediction {
 	return e.PredictPart(o, l, Everything)
 }
 
-func (prediction *Prediction) rules() [4]*paper.Rule {
-	return [4]*paper.Rule{&prediction.PaperRule, &prediction.RuleAtStiffness,
-		&prediction.RuleAtLargestAge, &prediction.SufficientRule}
-}
-
 // dropInfinite sets every pointer to a number that is not finite to nil.
 func (prediction *Prediction) dropInfinite() {
 	pointers := []**float64{

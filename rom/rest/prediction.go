@@ -3,6 +3,7 @@ package rest
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"grposim/rom/fixed"
 	"grposim/rom/paper"
@@ -11,17 +12,15 @@ import (
 
 // Rule returns the formulas of a kind; nil for a kind that is not that of a formula.
 func (p *Prediction) Rule(kind scope.Kind) *paper.Rule {
-	switch kind {
-	case scope.PaperRule:
-		return &p.PaperRule
-	case scope.RuleAtStiffness:
-		return &p.RuleAtStiffness
-	case scope.RuleAtLargestAge:
-		return &p.RuleAtLargestAge
-	case scope.SufficientRule:
-		return &p.SufficientRule
+	if i := slices.Index(scope.Rules, kind); i >= 0 {
+		return p.rules()[i]
 	}
 	return nil
+}
+
+// rules returns the formulas in the order of scope.Rules.
+func (p *Prediction) rules() [4]*paper.Rule {
+	return [4]*paper.Rule{&p.PaperRule, &p.RuleAtStiffness, &p.RuleAtLargestAge, &p.SufficientRule}
 }
 
 // Dynamics returns the linear dynamics of a kind, nil for that of a formula: the reduced-order

@@ -26,10 +26,11 @@ const (
 	SufficientRule   Kind = "sufficient-rule"     // a condition proven to be sufficient, see paper.Rule
 )
 
+// Rules are the kinds of formulas.
+var Rules = []Kind{PaperRule, RuleAtStiffness, RuleAtLargestAge, SufficientRule}
+
 // IsRule reports whether a kind is that of a formula; see rom.Prediction.Rule.
-func (k Kind) IsRule() bool {
-	return k == PaperRule || k == RuleAtStiffness || k == RuleAtLargestAge || k == SufficientRule
-}
+func (k Kind) IsRule() bool { return slices.Contains(Rules, k) }
 
 // Scope says whether a prediction holds for its cell.
 type Scope struct {

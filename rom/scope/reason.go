@@ -81,3 +81,85 @@ func (r Row) Words() string { return rows[r].says }
 
 // Try returns what a user can do about it.
 func (r Row) Try() string { return rows[r].try }
+
+// The rows of the table of reasons, in the order in which `grposim help reasons` prints them.
+const (
+	answered Row = iota
+
+	// There is no fixed point, or runs do not come to rest there.
+	NoPenalty
+	MovingReference
+	NotReached
+	Locked
+	RoundedStiffness
+	Unstable
+	NearThreshold
+	RateVaries
+	NoNoise
+
+	// The noise is too large for a law about one point.
+	NoiseTooLarge
+	BoundWithinNoise
+	AdamEscapes
+
+	// The theory has no such answer.
+	NotPredicted
+	Networks
+	TooLarge
+	NormClips
+	NoNumber
+	PaperFormula
+	Recurrence
+	BeyondRange
+	PathOverflows
+
+	// The run is too short, or too few samples decide.
+	NotArrived
+	BaselineRemembers
+	PathNotThere
+	TooMuchNeglected
+	UnknownSize
+	Undecided
+	NotSearched
+
+	// Another reason says why.
+	OfPart
+)
+
+// rows holds the words of each row, and what a user can do about the reason in those of
+// docs/primer.md.
+var rows = [...]struct{ name, says, try string }{
+	NoPenalty:        {"no-penalty", "no fixed point exists%s", "set `grpo.kl.coefficient` or `grpo.entropy.coefficient` above 0, or above the value named; without one read the way: `predict --path`, `advise`"},
+	MovingReference:  {"moving-reference", "simulated, not predicted: a reference that moves", "set `policy.reference_update.interval` 0, or simulate"},
+	NotReached:       {"not-reached", "no fixed point is reached from the start", "start nearer to one: `policy.init`, or simulate"},
+	Locked:           {"locked", "no stationary state: the rewards differ by far more than the %s coefficient %.3g balances, and the policy locks on arm %d, the first being 0, beside which the others have a probability of %.1g in all%s", "raise the coefficient to the one named, or read the way: `predict --path`"},
+	RoundedStiffness: {"rounded-stiffness", "rounding decides the dynamics: %s", "raise `grpo.kl.coefficient` or `optimizer.learning_rate`, or leave out arms that are almost never drawn"},
+	Unstable:         {"unstable", "unstable: spectral radius %.4g%s", "lower `optimizer.learning_rate`, `optimizer.momentum` or `lag.interval` below the values named, or weight the samples: `grpo.importance.mode` ratio or clip"},
+	NearThreshold:    {"near-threshold", "too close to a threshold for a stationary law%s", "lower `optimizer.learning_rate` or `lag.interval`"},
+	RateVaries:       {"rate-varies", "the learning rate %s", "use `optimizer.schedule.kind` constant, and a `run.burn_in` above `optimizer.schedule.warmup`"},
+	NoNoise:          {"no-noise", "no noise at G = ∞", "take a finite `grpo.group_size`"},
+
+	NoiseTooLarge:    {"noise-too-large", "the noise is too large for a law about one point: it leaves out %s of Var J", "lower `optimizer.learning_rate` or `optimizer.momentum`, or raise `grpo.group_size` or `grpo.kl.coefficient`"},
+	BoundWithinNoise: {"bound-within-noise", "a bound of the weights or of the norm lies within three standard deviations", "widen the bound, lower `optimizer.learning_rate`, or raise `grpo.group_size`"},
+	AdamEscapes:      {"adam-escapes", "under Adam the spread of runs about the fixed point reaches a logit at a learning rate of %.3g, and from %.3g on they may leave it for good", "lower `optimizer.learning_rate` below the second value named, or `lag.interval`"},
+
+	NotPredicted:  {"not-predicted", "simulated, not predicted: %s", "simulate the cell (`sweep`, or from the start `advise`), or leave out the option named"},
+	Networks:      {"networks", "of a policy that is a network %s is not derived", "judge another number, or a bandit: `policy.network.kind` none"},
+	TooLarge:      {"too-large", "too large for the theory: %s", "take a smaller one, or simulate the cell: `sweep`"},
+	NormClips:     {"norm-clips", "the largest norm may clip the force, which changes its mean%s", "leave `optimizer.max_norm` out (0), or raise it to the norm that is named, if one is"},
+	NoNumber:      {"no-number", "the theory has no such number here: %s", "judge another kind of prediction, or simulate"},
+	PaperFormula:  {"paper-formula", "the paper's formulas do not apply: %s", "read the exact threshold, or start elsewhere: `policy.init`"},
+	Recurrence:    {"recurrence", "the recurrence of blocks does not apply: %s", "use `grpo.importance.mode` ratio, `grpo.kl.at` current and `grpo.group_size` inf, and raise `lag.interval`"},
+	BeyondRange:   {"beyond-range", "the fixed point or its dynamics leaves the range of floating point", "take smaller rewards, logits or rates"},
+	PathOverflows: {"path-overflows", "the mean field leaves the range of floating point at step %d", "lower `optimizer.learning_rate`, or take smaller rewards or logits: the run diverges"},
+
+	NotArrived:        {"not-arrived", "at step %d the mean field from the start is %.2g logits away from the fixed point that its flow reaches: J is %.4g, not %.4g; %s", "raise `run.steps` and `run.burn_in`, or set `policy.init` to fixed-point"},
+	BaselineRemembers: {"baseline-remembers", "the running mean of the baseline has not forgotten its first value", "raise `run.burn_in`"},
+	PathNotThere:      {"path-not-there", "at step %d the mean path has a probability of %.2g of the arm in front where it should end, which has %.2g there, so that it has not arrived itself", "raise `run.steps` or `optimizer.learning_rate`, or start nearer: `policy.init`"},
+	TooMuchNeglected:  {"too-much-neglected", "what the theory neglects is predicted to be %s, more than half of %s %s: %s", "lower `optimizer.learning_rate`, raise `grpo.group_size` or `grpo.kl.coefficient`, run longer, or widen the margin; a verdict and `predict` say which of them would do"},
+	UnknownSize:       {"unknown-size", "what the theory neglects is of unknown size: %s", "lower `optimizer.learning_rate`, or raise `grpo.group_size` or `grpo.kl.coefficient`; a verdict and `predict` say which of them would do"},
+	Undecided:         {"undecided", "the run decides nothing: %s", "run longer or with more replicas, raise `grpo.group_size`, start elsewhere (`policy.init`), or judge another quantity"},
+	NotSearched:       {"not-searched", "the search decides nothing: %s", "raise `grpo.kl.coefficient` or the check's `draws`, or move its `from` and `to`"},
+
+	OfPart: {"of-part", "%s: %s", "see the reason of that part"},
+}
