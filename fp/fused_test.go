@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// reproducible lists the packages whose results are the same bits on every
-// architecture.
+// reproducible lists the packages whose results are the same bits on every architecture.
 var reproducible = []string{
 	"grposim/fp",
 	"grposim/grpo",

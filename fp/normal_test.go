@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// Φ and φ to twenty digits by mpmath 1.3 (ncdf, npdf at 40 digits), at the binary
-// value of x.
+// Φ and φ to twenty digits by mpmath 1.3 (ncdf, npdf at 40 digits), at the binary value of x.
 var normalValues = []struct{ x, cdf, pdf float64 }{
 	{-37.5, 4.6053530095819548438e-308, 1.7282337322841052208e-306},
 	{-30, 4.9067139271481870595e-198, 1.473646134878547519e-196},

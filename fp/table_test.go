@@ -44,8 +44,7 @@ func logarithm(x *big.Float) *big.Float {
 	return sum.Mul(sum, real(2))
 }
 
-// table returns the source of table.go: the tables of Exp and Log, computed with 300
-// bits.
+// table returns the source of table.go: the tables of Exp and Log, computed with 300 bits.
 func table() ([]byte, error) {
 	var out bytes.Buffer
 	p := func(format string, args ...any) { fmt.Fprintf(&out, format, args...) }

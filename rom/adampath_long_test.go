@@ -16,9 +16,13 @@ import (
 
 // drawAdamCell returns a random cell of two to five arms under Adam, and where its runs start.
 func drawAdamCell(r *rand.Rand) (p Params, start []float64, steps int) {
-	between := func(low, high float64) float64 { return math.Exp(math.Log(low) + r.Float64()*math.Log(high/low)) }
+	between := func(low,
+		high float64) float64 {
+		return math.Exp(math.Log(low) + r.Float64()*math.Log(high/low))
+	}
 	rate := between(2e-3, 3e-2)
-	p = adamCell(option.Scale(r.IntN(2)), []int{4, 8, 16}[r.IntN(3)], []int{1, 1, 4}[r.IntN(3)], []float64{0, between(0.005, 1)}[r.IntN(2)], rate,
+	p = adamCell(option.Scale(r.IntN(2)), []int{4, 8, 16}[r.IntN(3)], []int{1, 1, 4}[r.IntN(3)],
+		[]float64{0, between(0.005, 1)}[r.IntN(2)], rate,
 		[]float64{0.95, 0.98, 0.999}[r.IntN(3)], []int{1, 1, 4, 16}[r.IntN(4)])
 	p.Advantage.Baseline, p.Advantage.Epsilon = option.Baseline(r.IntN(2)), 1e-6
 	p.Importance.Mode = []option.ImportanceMode{option.NoImportance, option.Ratio}[r.IntN(2)]
@@ -31,7 +35,8 @@ func drawAdamCell(r *rand.Rand) (p Params, start []float64, steps int) {
 
 // simulateAdam returns the mean of a function of the present policy and of that which draws the
 // groups, and its standard error, at the steps at, sample by sample.
-func simulateAdam(p Params, start []float64, at []int, runs int, r *rand.Rand, of func(now, past []float64) float64) (mean, deviation []float64) {
+func simulateAdam(p Params, start []float64, at []int, runs int, r *rand.Rand,
+	of func(now, past []float64) float64) (mean, deviation []float64) {
 	arms, o := len(p.Arms), p.Optimizer
 	mean, deviation = make([]float64, len(at)), make([]float64, len(at))
 	probs, past, group := make([]float64, arms), make([]float64, arms), make([]sample, p.GroupSize)
@@ -96,10 +101,12 @@ func TestLongAdamPathSimulated(t *testing.T) {
 		if !path.Scope.In {
 			t.Fatalf("%+v: %s", p, path.Scope.Because)
 		}
-		mean, deviation := simulateAdam(p, start, at, 1000, r, func(now, _ []float64) float64 { return cell.Expected(p.Arms, now) })
+		mean, deviation := simulateAdam(p, start, at, 1000, r,
+			func(now, _ []float64) float64 { return cell.Expected(p.Arms, now) })
 		for n, j := range mean {
 			if !(math.Abs(j-path.Mean[n]) <= path.Neglected[n]+5.5*deviation[n]) {
-				t.Errorf("%+v from %v: at step %d E J is %.5f(%.5f), predicted %.5f, neglecting %.5f", p, start, at[n], j, deviation[n], path.Mean[n], path.Neglected[n])
+				t.Errorf("%+v from %v: at step %d E J is %.5f(%.5f), predicted %.5f, neglecting %.5f", p, start,
+					at[n], j, deviation[n], path.Mean[n], path.Neglected[n])
 			}
 		}
 		if path.Neglected[5] < 0.01 {
@@ -118,22 +125,27 @@ func TestLongAdamShareSimulated(t *testing.T) {
 	p := adamCell(option.NoScale, 4, 1, 0.1, 0.01, 0.98, 4)
 	p.Arms = []option.Arm{{Law: option.Bernoulli, Mean: 0.9}, {Law: option.Bernoulli, Mean: 0.2}}
 	p = p.Checked()
-	mean, deviation := simulateAdam(p, []float64{0, 0}, []int{150, 151, 152, 153}, 8000, rand.New(rand.NewPCG(20261127, 38)), func(_, past []float64) float64 {
-		j := cell.Expected(p.Arms, past)
-		return math.Pow(j, 4) + math.Pow(1-j, 4)
-	})
+	mean, deviation := simulateAdam(p, []float64{0, 0}, []int{150, 151, 152, 153}, 8000,
+		rand.New(rand.NewPCG(20261127, 38)), func(_, past []float64) float64 {
+			j := cell.Expected(p.Arms, past)
+			return math.Pow(j, 4) + math.Pow(1-j, 4)
+		})
 	share := path.MeanZeroVariance(p, []float64{0, 0}, 150, 154)
 	if share.Out() || share.Size() > 0.01 {
 		t.Fatalf("%+v", share)
 	}
-	adamNear(t, "share of groups with equal rewards", share.Value, floats.Sum(mean)/4, 5.5*floats.Sum(deviation)/4+share.Size())
-	t.Logf("simulated %.5f(%.5f), predicted %.5f, neglecting %.5f", floats.Sum(mean)/4, floats.Sum(deviation)/4, share.Value, share.Size())
+	adamNear(t, "share of groups with equal rewards", share.Value, floats.Sum(mean)/4,
+		5.5*floats.Sum(deviation)/4+share.Size())
+	t.Logf("simulated %.5f(%.5f), predicted %.5f, neglecting %.5f", floats.Sum(mean)/4,
+		floats.Sum(deviation)/4, share.Value, share.Size())
 }
 
-func adamCell(scale option.Scale, size, groups int, beta, rate, beta2 float64, interval int) Params {
+func adamCell(scale option.Scale, size, groups int, beta, rate, beta2 float64,
+	interval int) Params {
 	return Params{
 		Estimator: option.Estimator{
-			GroupSize: size, GroupsPerStep: groups, Advantage: option.Advantage{Scale: scale}, KL: option.KL{Coefficient: beta},
+			GroupSize: size, GroupsPerStep: groups, Advantage: option.Advantage{Scale: scale},
+			KL: option.KL{Coefficient: beta},
 		},
 		Lag:       option.Lag{Interval: interval},
 		Optimizer: option.Optimizer{Kind: option.Adam, LearningRate: rate, Beta1: 0.9, Beta2: beta2, Epsilon: 1e-8},

@@ -132,13 +132,16 @@ func sampleWeight(p *Params, ratio, advantage float64) float64 {
 		weight = ratio
 	case option.Clip:
 		weight = ratio
-		if advantage > 0 && ratio > 1+p.Importance.ClipHigh || advantage < 0 && ratio < 1-p.Importance.ClipLow {
+		if advantage > 0 && ratio > 1+p.Importance.ClipHigh || advantage < 0 &&
+			ratio < 1-p.Importance.ClipLow {
 			weight = 0
 		}
 	case option.VESPO:
-		weight = math.Pow(ratio, p.Importance.Power.Positive) * math.Exp(p.Importance.Decay.Positive*(1-ratio))
+		weight = math.Pow(ratio,
+			p.Importance.Power.Positive) * math.Exp(p.Importance.Decay.Positive*(1-ratio))
 		if advantage < 0 {
-			weight = math.Pow(ratio, p.Importance.Power.Negative) * math.Exp(p.Importance.Decay.Negative*(1-ratio))
+			weight = math.Pow(ratio,
+				p.Importance.Power.Negative) * math.Exp(p.Importance.Decay.Negative*(1-ratio))
 		}
 	}
 	return weight
@@ -146,7 +149,8 @@ func sampleWeight(p *Params, ratio, advantage float64) float64 {
 
 // enumerate returns the mean and the covariance of sampledForce over all groups
 // that can be drawn from the atoms (arm, reward, probability).
-func enumerate(p Params, theta, old []float64, atoms []sample, chance []float64) (mean []float64, cov *mat.SymDense) {
+func enumerate(p Params, theta, old []float64, atoms []sample, chance []float64) (mean []float64,
+	cov *mat.SymDense) {
 	arms := len(p.Arms)
 	mean = make([]float64, arms)
 	second := mat.NewSymDense(arms, nil)
@@ -194,19 +198,20 @@ func enumerate(p Params, theta, old []float64, atoms []sample, chance []float64)
 	return mean, cov
 }
 
-// everyEstimator calls visit with every combination of estimator options, set on a
-// copy of base.
+// everyEstimator calls visit with every combination of estimator options, set on a copy of base.
 func everyEstimator(base Params, visit func(p Params)) {
 	for _, baseline := range []option.Baseline{option.MeanBaseline, option.LeaveOneOut} {
 		for _, scale := range []option.Scale{option.StdScale, option.NoScale} {
 			for _, deviation := range []option.Deviation{option.PopulationStd, option.SampleStd} {
-				for _, weighting := range []option.ImportanceMode{option.NoImportance, option.Ratio, option.Clip, option.VESPO} {
+				for _, weighting := range []option.ImportanceMode{option.NoImportance, option.Ratio,
+					option.Clip, option.VESPO} {
 					for _, estimate := range []option.KLGradient{option.ExactKL, option.K2, option.K3} {
 						for _, anchor := range []option.KLPoint{option.AtCurrent, option.AtSnapshot} {
 							p := base
 							p.Advantage.Baseline, p.Advantage.Scale, p.Advantage.Std = baseline, scale, deviation
 							p.Importance.Mode, p.KL.Gradient, p.KL.At = weighting, estimate, anchor
-							p.Importance.Power, p.Importance.Decay = option.Signed{Positive: 2, Negative: 3}, option.Signed{Positive: 3, Negative: 2}
+							p.Importance.Power, p.Importance.Decay = option.Signed{Positive: 2, Negative: 3},
+								option.Signed{Positive: 3, Negative: 2}
 							visit(p)
 						}
 					}
@@ -223,7 +228,8 @@ func everyPenalty(base Params, visit func(p Params)) {
 		if p.KL.Gradient != option.ExactKL {
 			return
 		}
-		for _, estimate := range []option.KLGradient{option.ExactKL, option.K1, option.RatioK1, option.RatioK3} {
+		for _, estimate := range []option.KLGradient{option.ExactKL, option.K1, option.RatioK1,
+			option.RatioK3} {
 			p.KL.Gradient, p.Entropy = estimate, 0.3
 			visit(p)
 		}
@@ -251,7 +257,7 @@ func TestForceIsTheEnumeratedOne(t *testing.T) {
 	for _, arms := range []int{2, 3} {
 		base := Params{
 			Estimator: option.Estimator{GroupSize: 6 - arms, GroupsPerStep: 2, Advantage: option.Advantage{Epsilon: 0.05}, Importance: option.Importance{ClipLow: 0.1, ClipHigh: 0.2}, KL: option.KL{Coefficient: 0.7}},
-			Lag:       option.Lag{Kind: option.Block, Interval: 1},
+			Lag:       block(1),
 			Factors:   Unit,
 		}
 		compare := func(p Params) {
@@ -282,7 +288,8 @@ func TestForceIsTheEnumeratedOne(t *testing.T) {
 
 // requireEnumerated fails the test unless mean and covariance of the force are exact and
 // those of the enumeration of all groups of samples with these chances, to 2e-13.
-func requireEnumerated(t *testing.T, p Params, theta, old []float64, atoms []sample, chances []float64) {
+func requireEnumerated(t *testing.T, p Params, theta, old []float64, atoms []sample,
+	chances []float64) {
 	t.Helper()
 	wantMean, wantCov := enumerate(p, theta, old, atoms, chances)
 	mean := make([]float64, len(theta))
@@ -317,11 +324,13 @@ func exactForce(t *testing.T, p Params, theta, old []float64) (mean []float64, c
 // Rewards of two values other than 0 and 1 are exact too.
 func TestTwoConstantsAreExact(t *testing.T) {
 	p := Params{
-		Arms:      []option.Arm{{Law: option.Constant, Mean: 0.2, Std: 0}, {Law: option.Constant, Mean: 0.7, Std: 0}, {Law: option.Normal, Mean: 0.2, Std: 0}},
+		Arms: []option.Arm{{Law: option.Constant, Mean: 0.2, Std: 0},
+			{Law: option.Constant, Mean: 0.7, Std: 0}, {Law: option.Normal, Mean: 0.2, Std: 0}},
 		Reference: []float64{0, 0.3, 0},
-		Estimator: option.Estimator{GroupSize: 5, GroupsPerStep: 1, Advantage: option.Advantage{Epsilon: 0.3}, KL: option.KL{Coefficient: 0.4}},
-		Lag:       option.Lag{Kind: option.Block, Interval: 1},
-		Factors:   Unit,
+		Estimator: option.Estimator{GroupSize: 5, GroupsPerStep: 1,
+			Advantage: option.Advantage{Epsilon: 0.3}, KL: option.KL{Coefficient: 0.4}},
+		Lag:     block(1),
+		Factors: Unit,
 	}
 	theta, old := []float64{0.1, 0, 0.4}, []float64{0, 0.2, -0.3}
 	past := make([]float64, 3)
@@ -345,11 +354,13 @@ func TestTwoConstantsAreExact(t *testing.T) {
 // 24 is about a tenth; with a wrong coefficient that of the mean would be divided by 2.
 func TestExpansionErrorFallsAsSquare(t *testing.T) {
 	base := Params{
-		Arms:      []option.Arm{{Law: option.Constant, Mean: 0, Std: 0}, {Law: option.Constant, Mean: 0.4, Std: 0}, {Law: option.Constant, Mean: 1, Std: 0}},
+		Arms: []option.Arm{{Law: option.Constant, Mean: 0, Std: 0},
+			{Law: option.Constant, Mean: 0.4, Std: 0}, {Law: option.Constant, Mean: 1, Std: 0}},
 		Reference: []float64{0, 0.3, -0.2},
-		Estimator: option.Estimator{GroupsPerStep: 1, Advantage: option.Advantage{Epsilon: 0.1}, Importance: option.Importance{ClipLow: 0.2, ClipHigh: 0.2}, KL: option.KL{Coefficient: 0.4}},
-		Lag:       option.Lag{Kind: option.Block, Interval: 1},
-		Factors:   Unit,
+		Estimator: option.Estimator{GroupsPerStep: 1, Advantage: option.Advantage{Epsilon: 0.1},
+			Importance: option.Importance{ClipLow: 0.2, ClipHigh: 0.2}, KL: option.KL{Coefficient: 0.4}},
+		Lag:     block(1),
+		Factors: Unit,
 	}
 	theta, old := []float64{0.1, 0, 0.3}, []float64{0, 0.2, -0.1}
 	past := make([]float64, 3)
@@ -375,7 +386,8 @@ func TestExpansionErrorFallsAsSquare(t *testing.T) {
 		if weight.BySign(&p.Importance) && p.Advantage.Scale == option.NoScale {
 			return // an atom may sit on the clip's kink at small G
 		}
-		name := fmt.Sprint(p.Advantage.Baseline, p.Advantage.Scale, p.Advantage.Std, p.Importance.Mode, p.KL.Gradient, p.KL.At)
+		name := fmt.Sprint(p.Advantage.Baseline, p.Advantage.Scale, p.Advantage.Std, p.Importance.Mode,
+			p.KL.Gradient, p.KL.At)
 		m1, c1 := miss(p, 24)
 		if p.Advantage.Scale == option.NoScale && max(m1, c1) > 1e-14 {
 			t.Errorf("%s: mean misses by %.3g, covariance by %.3g at G = 24", name, m1, c1)
@@ -397,7 +409,7 @@ func TestExpansionOfBernoulliArms(t *testing.T) {
 		Arms:      []option.Arm{{Mean: 0.7}, {Mean: 0.3}, {Mean: 0.5}},
 		Reference: []float64{0, 0.3, -0.2},
 		Estimator: option.Estimator{GroupsPerStep: 1, GroupSize: 1000, Advantage: option.Advantage{Epsilon: 0.1}, Importance: option.Importance{ClipLow: 0.2, ClipHigh: 0.2}, KL: option.KL{Coefficient: 0.4}},
-		Lag:       option.Lag{Kind: option.Block, Interval: 1},
+		Lag:       block(1),
 		Factors:   Unit,
 	}
 	theta, old := []float64{0.1, 0, 0.3}, []float64{0, 0.2, -0.1}

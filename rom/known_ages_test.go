@@ -51,11 +51,16 @@ func TestPrintedAgeThresholds(t *testing.T) {
 		digits float64
 	}{
 		{0.9, uniform(0, 1), 0.2, 1e-9}, {0.9, uniform(0, 2), 0.103448276, 1e-9}, {0.9, uniform(0, 4), 0.053848795, 1e-9}, {0.9, uniform(0, 8), 0.028641327, 1e-9}, {0.9, uniform(0, 16), 0.015800161, 1e-9},
-		{0.5, uniform(0, 1), 1, 1e-9}, {0.5, uniform(0, 2), 0.6, 1e-9}, {0.5, uniform(0, 4), 0.355238610, 1e-9}, {0.5, uniform(0, 8), 0.209867314, 1e-9}, {0.5, uniform(0, 16), 0.121310815, 1e-9},
-		{0, uniform(0, 1), 2, 1e-9}, {0, uniform(0, 2), 1.5, 1e-9}, {0, uniform(0, 4), 0.954915028, 1e-9}, {0, uniform(0, 8), 0.542766413, 1e-9}, {0, uniform(0, 16), 0.289457305, 1e-9},
-		{0.9, geometric(1), 0.122222222, 1e-9}, {0.9, geometric(4), 0.038888889, 1e-9}, {0.9, geometric(16), 0.018055556, 1e-9},
-		{0.5, late(1, 1), 0.5, 1e-9}, {0.5, late(2, 1), 0.2355609, 1e-7}, {0.5, late(4, 1), 0.1199953, 1e-7}, {0.5, late(8, 1), 0.0615847, 1e-7}, {0.5, late(16, 1), 0.0311289, 1e-7},
-		{0.9, late(1, 1), 0.1, 1e-9}, {0.9, late(2, 1), 0.0416417, 1e-7}, {0.9, late(4, 1), 0.0198958, 1e-7}, {0.9, late(8, 1), 0.0102256, 1e-7}, {0.9, late(16, 1), 0.0054721, 1e-7},
+		{0.5, uniform(0, 1), 1, 1e-9}, {0.5, uniform(0, 2), 0.6, 1e-9}, {0.5, uniform(0, 4), 0.355238610,
+			1e-9}, {0.5, uniform(0, 8), 0.209867314, 1e-9}, {0.5, uniform(0, 16), 0.121310815, 1e-9},
+		{0, uniform(0, 1), 2, 1e-9}, {0, uniform(0, 2), 1.5, 1e-9}, {0, uniform(0, 4), 0.954915028, 1e-9},
+		{0, uniform(0, 8), 0.542766413, 1e-9}, {0, uniform(0, 16), 0.289457305, 1e-9},
+		{0.9, geometric(1), 0.122222222, 1e-9}, {0.9, geometric(4), 0.038888889, 1e-9},
+		{0.9, geometric(16), 0.018055556, 1e-9},
+		{0.5, late(1, 1), 0.5, 1e-9}, {0.5, late(2, 1), 0.2355609, 1e-7}, {0.5, late(4, 1), 0.1199953,
+			1e-7}, {0.5, late(8, 1), 0.0615847, 1e-7}, {0.5, late(16, 1), 0.0311289, 1e-7},
+		{0.9, late(1, 1), 0.1, 1e-9}, {0.9, late(2, 1), 0.0416417, 1e-7}, {0.9, late(4, 1), 0.0198958,
+			1e-7}, {0.9, late(8, 1), 0.0102256, 1e-7}, {0.9, late(16, 1), 0.0054721, 1e-7},
 	} {
 		printed(t, fmt.Sprintf("%+v at μ = %v", c.lag, c.mu), criticalUnder(t, c.mu, c.lag), c.values, c.digits)
 	}
@@ -73,9 +78,11 @@ func TestPrintedEqualMeanAges(t *testing.T) {
 		{uniform(2, 6), [3]float64{0.3936, 0.1698, 0.02712}, [3]float64{1e-4, 1e-4, 1e-5}},
 		{uniform(0, 8), [3]float64{0.5428, 0.2099, 0.02864}, [3]float64{1e-4, 1e-4, 1e-5}},
 		{block(9), [3]float64{0.2222, 0.1427, 0.03023}, [3]float64{1e-4, 1e-4, 1e-5}},
-		{table(map[int]float64{0: 1, 8: 1}), [3]float64{2, 0.3889, 0.03224}, [3]float64{1e-9, 1e-4, 1e-5}},
+		{table(map[int]float64{0: 1, 8: 1}), [3]float64{2, 0.3889, 0.03224},
+			[3]float64{1e-9, 1e-4, 1e-5}},
 		{geometric(4), [3]float64{18, 0.75, 0.03889}, [3]float64{1e-9, 1e-9, 1e-5}},
-		{table(map[int]float64{2: 9, 22: 1}), [3]float64{0.618, 0.356, 0.0686}, [3]float64{1e-3, 1e-3, 1e-4}},
+		{table(map[int]float64{2: 9, 22: 1}), [3]float64{0.618, 0.356, 0.0686},
+			[3]float64{1e-3, 1e-3, 1e-4}},
 		{table(map[int]float64{0: 3, 16: 1}), [3]float64{2, 2.03, 0.214}, [3]float64{1e-9, 1e-2, 1e-3}},
 	} {
 		for i, mu := range []float64{0, 0.5, 0.9} {
@@ -85,9 +92,8 @@ func TestPrintedEqualMeanAges(t *testing.T) {
 }
 
 // Closed thresholds of the frozen force: uniform ages 0 … S, with w that of the delay S/2,
-// κ* = κ*_delay (S+1) sin(w/2)/sin((S+1)w/2); geometric ages
-// min[(1−μ)(1−μr)/(μr), 2(1+μ)(1+r)/(1−r)]; and at μ = 0 a block of K, d blocks late,
-// κ*K = 2 sin(π/(2(2d+1))).
+// κ* = κ*_delay (S+1) sin(w/2)/sin((S+1)w/2); geometric ages min[(1−μ)(1−μr)/(μr),
+// 2(1+μ)(1+r)/(1−r)]; and at μ = 0 a block of K, d blocks late, κ*K = 2 sin(π/(2(2d+1))).
 func TestClosedAgeThresholds(t *testing.T) {
 	for _, mu := range []float64{0, 0.3, 0.8, 0.95} {
 		for _, s := range []int{1, 3, 6, 20} {
@@ -104,12 +110,14 @@ func TestClosedAgeThresholds(t *testing.T) {
 			}
 			delay := 2 * math.Sin(low/2) * math.Sqrt(1-2*mu*math.Cos(low)+mu*mu)
 			want := delay * float64(s+1) * math.Sin(low/2) / math.Sin(float64(s+1)*low/2)
-			closeTo(t, fmt.Sprintf("uniform 0 … %d at μ = %v", s, mu), criticalUnder(t, mu, uniform(0, s))/want, 1, 1e-9)
+			closeTo(t, fmt.Sprintf("uniform 0 … %d at μ = %v", s, mu),
+				criticalUnder(t, mu, uniform(0, s))/want, 1, 1e-9)
 		}
 		for _, mean := range []float64{0.5, 3, 40} {
 			r := mean / (1 + mean)
 			want := min((1-mu)*(1-mu*r)/(mu*r), 2*(1+mu)*(1+r)/(1-r))
-			closeTo(t, fmt.Sprintf("geometric, mean %v, at μ = %v", mean, mu), criticalUnder(t, mu, geometric(mean))/want, 1, 1e-9)
+			closeTo(t, fmt.Sprintf("geometric, mean %v, at μ = %v", mean, mu),
+				criticalUnder(t, mu, geometric(mean))/want, 1, 1e-9)
 		}
 	}
 	for _, k := range []int{1, 2, 5} {
@@ -122,7 +130,8 @@ func TestClosedAgeThresholds(t *testing.T) {
 
 // slowRadius returns the largest growth rate per step of one mode under a law of ages or a
 // late block, by its own simulation of the recursion from random pasts.
-func slowRadius(o option.Optimizer, shares []float64, block, behind int, fresh, stale float64) float64 {
+func slowRadius(o option.Optimizer, shares []float64, block, behind int, fresh,
+	stale float64) float64 {
 	const steps = 6000
 	x := make([]float64, 0, steps)
 	r := rand.New(rand.NewPCG(5, 6))
@@ -168,7 +177,8 @@ func TestAgesAgainstTheRecursion(t *testing.T) {
 		shares        []float64
 		block, behind int
 	}{
-		{uniform(1, 5), flat, 0, 0}, {geometric(3), tail, 0, 0}, {late(3, 2), nil, 3, 2}, {late(1, 4), nil, 1, 4},
+		{uniform(1, 5), flat, 0, 0}, {geometric(3), tail, 0, 0}, {late(3, 2), nil, 3, 2},
+		{late(1, 4), nil, 1, 4},
 	} {
 		for _, mu := range []float64{0, 0.7} {
 			got := rom.Predict(cell(0.1, mu, c.lag))
@@ -177,14 +187,16 @@ func TestAgesAgainstTheRecursion(t *testing.T) {
 				t.Fatalf("λ_f = %v of %v", s.Fresh, s.Total)
 			}
 			for _, share := range []float64{0.98, 1.02} {
-				want := slowRadius(option.Optimizer{LearningRate: share * threshold, Momentum: mu}, c.shares, c.block, c.behind, s.Fresh, s.Stale)
+				want := slowRadius(option.Optimizer{LearningRate: share * threshold, Momentum: mu}, c.shares,
+					c.block, c.behind, s.Fresh, s.Stale)
 				at := rom.Predict(cell(share*threshold, mu, c.lag)).Exact
 				radius := said(t, "radius", at.SpectralRadius)
 				if c.block > 0 {
 					radius = math.Pow(radius, 1/float64(c.block))
 				}
 				if (want > 1) != (share > 1) || math.Abs(radius-want) > 2e-4 {
-					t.Errorf("%+v at μ = %v, %v of the threshold: radius %v, of the recursion %v", c.lag, mu, share, radius, want)
+					t.Errorf("%+v at μ = %v, %v of the threshold: radius %v, of the recursion %v", c.lag, mu,
+						share, radius, want)
 				}
 			}
 		}
@@ -215,7 +227,8 @@ func TestPrintedAgeNoise(t *testing.T) {
 		draws  int
 		want   float64
 		digits float64
-	}{{0.8, 1, 1.0071e-2, 1e-6}, {0.8, 0, 7.386e-3, 1e-6}, {0.8, 4, 7.913e-3, 1e-6}, {0.4, 1, 2.4989e-3, 1e-7}} {
+	}{{0.8, 1, 1.0071e-2, 1e-6}, {0.8, 0, 7.386e-3, 1e-6}, {0.8, 4, 7.913e-3, 1e-6},
+		{0.4, 1, 2.4989e-3, 1e-7}} {
 		inGap, _ := variance(0, c.kappa, 1, c.draws)
 		printed(t, fmt.Sprintf("Var z at κ = %v, B_a = %d", c.kappa, c.draws), inGap, c.want, c.digits)
 	}
@@ -244,14 +257,17 @@ func TestPrintedMeanSquareThresholds(t *testing.T) {
 		s, draws int
 		want     float64
 	}{
-		{0, 1, 1, 1.236067978}, {0, 4, 1, 0.668322236}, {0.5, 8, 1, 0.184450547}, {0.9, 4, 1, 0.052436857}, {0.9, 8, 4, 0.028473546},
+		{0, 1, 1, 1.236067978}, {0, 4, 1, 0.668322236}, {0.5, 8, 1, 0.184450547},
+		{0.9, 4, 1, 0.052436857}, {0.9, 8, 4, 0.028473546},
 	} {
 		p := free(1, 0.01, c.mu, option.Lag{})
 		p.Lag = ofDraws(&p, c.s, c.draws)
 		got := rom.Predict(p).Exact
-		printed(t, fmt.Sprintf("μ = %v, S = %d, B_a = %d", c.mu, c.s, c.draws), said(t, "mean-square η", got.MeanSquareLearningRate), c.want, 1e-9)
+		printed(t, fmt.Sprintf("μ = %v, S = %d, B_a = %d", c.mu, c.s, c.draws),
+			said(t, "mean-square η", got.MeanSquareLearningRate), c.want, 1e-9)
 		if mean := said(t, "mean η", got.CriticalLearningRate); mean <= *got.MeanSquareLearningRate {
-			t.Errorf("the threshold of the mean %v is not above that of the mean square %v", mean, *got.MeanSquareLearningRate)
+			t.Errorf("the threshold of the mean %v is not above that of the mean square %v", mean,
+				*got.MeanSquareLearningRate)
 		}
 		if c.draws > 1 {
 			continue

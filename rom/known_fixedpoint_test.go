@@ -40,7 +40,8 @@ func TestReferenceBandit(t *testing.T) {
 		}
 		printed(t, name+" z*", gapOf(f.Logits), c.z, c.zUnit)
 		printed(t, name+" J*", f.Reward, c.j, 1e-9)
-		closeTo(t, name+" z* of the point reached and of the only one", gapOf(all[0].Logits), gapOf(f.Logits), 1e-9)
+		closeTo(t, name+" z* of the point reached and of the only one", gapOf(all[0].Logits),
+			gapOf(f.Logits), 1e-9)
 		closeTo(t, name+" Σ logits", f.Logits[0]+f.Logits[1], 0, 1e-12)
 		closeTo(t, name+" policy", f.Policy[0], sigmoid(c.z), 1e-9)
 		got := rom.Predict(p)
@@ -54,8 +55,7 @@ func TestReferenceBandit(t *testing.T) {
 	}
 }
 
-// richardson returns −∂f/∂θ_b by central differences of two step lengths, with an
-// error O(h⁴).
+// richardson returns −∂f/∂θ_b by central differences of two step lengths, with an error O(h⁴).
 func richardson(f func(shift float64) []float64) []float64 {
 	const h = 2e-3
 	d := func(h float64) []float64 {
@@ -104,7 +104,8 @@ func TestStiffnessIsTheDerivativeOfTheForce(t *testing.T) {
 	for _, c := range []struct {
 		law        option.Law
 		arms, size int
-	}{{option.Bernoulli, 2, 8}, {option.Bernoulli, 3, 5}, {option.Bernoulli, 4, option.Infinite}, {option.Constant, 3, option.Infinite}} {
+	}{{option.Bernoulli, 2, 8}, {option.Bernoulli, 3, 5}, {option.Bernoulli, 4, option.Infinite},
+		{option.Constant, 3, option.Infinite}} {
 		base, _, _ := randomCell(r, c.law, c.arms, c.size)
 		for _, p := range options(base) {
 			q, theta, _ := randomCell(r, c.law, c.arms, c.size)
@@ -139,9 +140,11 @@ func TestTwoArmStiffnesses(t *testing.T) {
 					fresh, stale float64
 				}{
 					{"none, snapshot", option.NoImportance, option.AtSnapshot, 0, lambda},
-					{"none, current", option.NoImportance, option.AtCurrent, lambda + 2*c*gap*pp*qq*(1-2*pp), -2 * c * gap * pp * qq * (1 - 2*pp)},
+					{"none, current", option.NoImportance, option.AtCurrent, lambda + 2*c*gap*pp*qq*(1-2*pp),
+						-2 * c * gap * pp * qq * (1 - 2*pp)},
 					{"ratio, current", option.Ratio, option.AtCurrent, lambda, 0},
-					{"ratio, snapshot", option.Ratio, option.AtSnapshot, 2 * c * gap * pp * qq * (2*pp - 1), lambda - 2*c*gap*pp*qq*(2*pp-1)},
+					{"ratio, snapshot", option.Ratio, option.AtSnapshot, 2 * c * gap * pp * qq * (2*pp - 1),
+						lambda - 2*c*gap*pp*qq*(2*pp-1)},
 					{"clip, current", option.Clip, option.AtCurrent, lambda, 0},
 				} {
 					p.Importance.Mode, p.KL.At = row.w, row.at
@@ -215,7 +218,8 @@ func TestBetaCritical(t *testing.T) {
 			}
 			for i, q := range got {
 				z := gapOf(q.Logits)
-				closeTo(t, "2cosh(z/2) − β(z − z_ref)", 2*math.Cosh(z/2)/p.KL.Coefficient-(z-ref), 0, 1e-7*math.Cosh(z/2))
+				closeTo(t, "2cosh(z/2) − β(z − z_ref)", 2*math.Cosh(z/2)/p.KL.Coefficient-(z-ref), 0,
+					1e-7*math.Cosh(z/2))
 				if i > 0 && q.Reward < got[i-1].Reward {
 					t.Error("fixed points are not in order of reward")
 				}
@@ -235,8 +239,7 @@ func zeros(p rom.Params, lo, hi float64) []float64 {
 		gap := p.Arms[0].Mean - p.Arms[1].Mean
 		j := p.Arms[1].Mean + gap*sigmoid(z)
 		if p.Arms[0].Mean == 1 && p.Arms[1].Mean == 0 && p.GroupSize != option.Infinite {
-			// At J → 1 φ_G is summed over the number of failures, so that 1 − J does
-			// not cancel.
+			// At J → 1 φ_G is summed over the number of failures, so that 1 − J does not cancel.
 			j = sigmoid(z)
 		}
 		kl := pq * (z - gapOf(p.Reference))
@@ -278,9 +281,8 @@ func oraclePhiOf(p rom.Params, j, z float64) float64 {
 	return oraclePhi(p, sigmoid(-z))
 }
 
-// At finite G there is always a fixed point near z_ref + √(G−1)/β, where
-// groups are degenerate; large G above β_c has three. With k3 there is exactly
-// one for every β > 0 (docs/theory.md §3).
+// At finite G there is always a fixed point near z_ref + √(G−1)/β, where groups are degenerate;
+// large G above β_c has three. With k3 there is exactly one for every β > 0 (docs/theory.md §3).
 func TestDegenerateFixedPoints(t *testing.T) {
 	base := bandit(option.StdScale, 1, 16)
 	base.Arms = []option.Arm{{Mean: 1}, {Mean: 0}}
@@ -384,9 +386,8 @@ func TestEightCompletions(t *testing.T) {
 	}
 }
 
-// With the std scale, exact KL and G = ∞ every fixed point of any reward vector
-// is π ∝ π_ref e^{tr} with β t s(t) = 1 (docs/theory-neglected.md §6): one-dimensional to
-// find, several or none.
+// With the std scale, exact KL and G = ∞ every fixed point of any reward vector is π ∝ π_ref e^{tr}
+// with β t s(t) = 1 (docs/theory-neglected.md §6): one-dimensional to find, several or none.
 func TestFixedPointsOfGradedRewards(t *testing.T) {
 	r := rand.New(rand.NewPCG(29, 30))
 	with, without := 0, 0
@@ -420,7 +421,8 @@ func TestFixedPointsOfGradedRewards(t *testing.T) {
 			case up:
 				want = append(want, oracleReward(p, tilted(bisect(excess, lo, hi))))
 			default:
-				want = append(want, oracleReward(p, tilted(bisect(func(x float64) float64 { return -excess(x) }, lo, hi))))
+				want = append(want,
+					oracleReward(p, tilted(bisect(func(x float64) float64 { return -excess(x) }, lo, hi))))
 			}
 		}
 		got := fixed.Points(p)
@@ -450,5 +452,98 @@ func TestFixedPointsOfGradedRewards(t *testing.T) {
 	}
 	if with < 5 || without < 5 {
 		t.Errorf("%d cells with a fixed point and %d without: too few of one kind", with, without)
+	}
+}
+
+// recurrent returns the cell of the recurrence (docs/theory-neglected.md §6): ratio, exact KL at
+// the current policy, two 0/1 arms, std scale, G = ∞.
+func recurrent(beta, reference float64) rom.Params {
+	p := bandit(option.StdScale, beta, option.Infinite)
+	p.Arms = []option.Arm{{Mean: 1}, {Mean: 0}}
+	p.Reference = gapAt(reference)
+	p.Importance.Mode, p.KL.At = option.Ratio, option.AtCurrent
+	return p
+}
+
+func refreshed(t *testing.T, p rom.Params, old []float64) []float64 {
+	t.Helper()
+	logits, scope := fixed.Refreshed(p, old)
+	if !scope.In {
+		t.Fatalf("%s: %s", describe(p), scope.Because)
+	}
+	return logits
+}
+
+// logit p_n = logit p_ref + 1/(β√(p_{n−1}(1−p_{n−1}))), with the simulator's ε
+// added to the root; without scale logit p_ref + Δ/β after one refresh.
+func TestRefreshedIsThePublishedRecurrence(t *testing.T) {
+	for _, z := range []float64{-4, -0.3, 0, 2} {
+		for _, epsilon := range []float64{0, 0.1} {
+			p := recurrent(2, -0.5)
+			p.Advantage.Epsilon = epsilon
+			s := math.Sqrt(sigmoid(z) * sigmoid(-z))
+			got := refreshed(t, p, gapAt(z))
+			closeTo(t, "logit p", gapOf(got), -0.5+1/(2*(s+epsilon)), 1e-12*(1+1/s))
+			closeTo(t, "centred", got[0]+got[1], 0, 1e-14)
+		}
+		p := recurrent(2, -0.5)
+		p.Advantage.Scale = option.NoScale
+		closeTo(t, "without scale", gapOf(refreshed(t, p, gapAt(z))), -0.5+0.5, 1e-14)
+	}
+}
+
+// For any arms and any exactly known force: at the policy that Refreshed returns the mean force
+// with the given snapshot vanishes, and the fixed points of Refreshed are those of the theory.
+func TestRefreshedSolvesTheBlock(t *testing.T) {
+	r := rand.New(rand.NewPCG(61, 62))
+	for i := range 60 {
+		law, size := option.Bernoulli, []int{2, 8, option.Infinite}[i%3]
+		if size == option.Infinite && i%2 == 0 {
+			law = option.Constant
+		}
+		p, _, old := randomCell(r, law, 2+i%5, size)
+		p.Importance.Mode, p.Advantage.Scale, p.Advantage.Baseline = option.Ratio, option.Scale(i%2),
+			option.Baseline(i/2%2)
+		p.KL.Coefficient += 0.3
+		got := refreshed(t, p, old)
+		for a, g := range mean(p, got, old) {
+			closeTo(t, describe(p)+" force", g, 0, 1e-13*(1+math.Abs(got[a])))
+		}
+		for _, f := range fixed.Points(p) {
+			for a, l := range refreshed(t, p, f.Logits) {
+				closeTo(t, describe(p)+" fixed point", l, f.Logits[a], 1e-9*(1+math.Abs(l)))
+			}
+		}
+	}
+}
+
+// RefreshSteps counts the steps of the block itself, z ← z + 2ηβp(1−p)(z′ − z), within a few per
+// cent where these are small, and finds blocks that no run is long enough for: those whose next
+// policy has p = 1 − 1e-7 or less.
+func TestRefreshSteps(t *testing.T) {
+	r := rand.New(rand.NewPCG(63, 64))
+	for range 40 {
+		p := recurrent(1+3*r.Float64(), 3*r.NormFloat64())
+		p.Optimizer = option.Optimizer{LearningRate: 0.02}
+		z := 2 * r.NormFloat64()
+		next, within, steps := gapOf(refreshed(t, p, gapAt(z))), math.Pow(10, -1-6*r.Float64()), 0
+		got := fixed.RefreshSteps(p, gapAt(z), within)
+		for x := z; math.Abs(next-x) > within && steps < 1e6; steps++ {
+			x += 2 * p.Optimizer.LearningRate * p.KL.Coefficient * sigmoid(x) * sigmoid(-x) * (next - x)
+		}
+		if steps < 1e6 && !(math.Abs(got-float64(steps)) < 2+0.04*float64(steps)) || steps == 1e6 &&
+			!(got > 0.9e6) {
+			t.Errorf("β = %g from z = %g to %g within %g: %g steps, counted %d", p.KL.Coefficient, z, next,
+				within, got, steps)
+		}
+	}
+	p := recurrent(0.5, 2.2)
+	p.Optimizer.LearningRate = 1
+	if got := fixed.RefreshSteps(p, gapAt(4.5), 1e-3); !(got > 1e7) {
+		t.Errorf("%g steps to a next policy that is all but certain, want more than 1e7", got)
+	}
+	p.Optimizer.LearningRate = 1e6
+	if got := fixed.RefreshSteps(p, gapAt(2.3), 1e-3); !math.IsInf(got, 1) {
+		t.Errorf("%g steps that overshoot ever farther, want no end", got)
 	}
 }

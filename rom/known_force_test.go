@@ -26,7 +26,8 @@ func options(base rom.Params) []rom.Params {
 						case 1, 2:
 							p.Advantage.Scale, p.Advantage.Std = option.StdScale, option.Deviation(scale-1)
 						default:
-							p.Advantage.Scale, p.Advantage.Std, p.Advantage.Epsilon = option.StdScale, option.Deviation(scale-3), 0.05
+							p.Advantage.Scale, p.Advantage.Std, p.Advantage.Epsilon = option.StdScale,
+								option.Deviation(scale-3), 0.05
 						}
 						p.Importance.ClipLow, p.Importance.ClipHigh = 0.15, 0.28
 						all = append(all, p)
@@ -39,7 +40,8 @@ func options(base rom.Params) []rom.Params {
 }
 
 // randomCell draws arms of the given law, a reference, and two policies that differ.
-func randomCell(r *rand.Rand, law option.Law, arms, groupSize int) (p rom.Params, theta, old []float64) {
+func randomCell(r *rand.Rand, law option.Law, arms, groupSize int) (p rom.Params, theta,
+	old []float64) {
 	p = rom.Params{Estimator: option.Estimator{GroupSize: groupSize, GroupsPerStep: 1, KL: option.KL{Coefficient: 0.1 + r.Float64()}}, Lag: block(1), Optimizer: option.Optimizer{LearningRate: 0.1}, Factors: rom.Unit}
 	for range arms {
 		p.Arms = append(p.Arms, option.Arm{Law: law, Mean: r.Float64()})
@@ -59,9 +61,8 @@ func mean(p rom.Params, theta, old []float64) []float64 {
 	return dst
 }
 
-// The mean and the covariance of the gradient at finite G, against the
-// enumeration of every group (docs/theory.md §1, §2). Both sides are sums of
-// at most 1296 terms of order one: 1e-12.
+// The mean and the covariance of the gradient at finite G, against the enumeration of every group
+// (docs/theory.md §1, §2). Both sides are sums of at most 1296 terms of order one: 1e-12.
 func TestForceIsTheEnumerationOfAllGroups(t *testing.T) {
 	const tol = 1e-12
 	r := rand.New(rand.NewPCG(1, 2))
@@ -172,9 +173,8 @@ func TestScaleCorrection(t *testing.T) {
 	closeTo(t, "correction at large G", (1-h/sigma)*(8*20000*sigma*sigma), 1, 5/(20000*sigma*sigma))
 }
 
-// Two constant 0/1 arms at p = ½ with the std scale: gradient variance 1/(8G²)
-// to leading order, 1.81 times that at G = 8 and 1.03 times at 64
-// (docs/theory.md §2). The order 1/G vanishes.
+// Two constant 0/1 arms at p = ½ with the std scale: gradient variance 1/(8G²) to leading order,
+// 1.81 times that at G = 8 and 1.03 times at 64 (docs/theory.md §2). The order 1/G vanishes.
 func TestGradientVarianceOfConstantArms(t *testing.T) {
 	for size, want := range map[int]float64{8: 1.81, 64: 1.03} {
 		p := bandit(option.StdScale, 0, size)
@@ -201,4 +201,138 @@ func TestNoiseWithinAClass(t *testing.T) {
 	got := cov.At(0, 0) + cov.At(1, 1) - 2*cov.At(0, 1)
 	want := 2 * pi[0] * v / (size * j * (1 - j))
 	closeTo(t, "Var(g_a − g_b) over its leading order", got/want, 1, 5/float64(size)/(j*(1-j)))
+}
+
+// For three constant rewards without scale the mean force is (1 − 1/G)u at any G.
+// Its stiffness is −(1 − 1/G)H_u, H_u = diag u − uπᵀ − πuᵀ (docs/theory.md §3).
+func TestUnscaledStiffness(t *testing.T) {
+	p := bandit(option.NoScale, 0, 8)
+	p.Arms = []option.Arm{{Law: option.Constant, Mean: 0.1}, {Law: option.Constant, Mean: 1.3},
+		{Law: option.Constant, Mean: 0.6}}
+	p.Reference = []float64{0, 0, 0}
+	theta := []float64{0.4, -0.3, 1.1}
+	pi, j := oracleSoftmax(theta), oracleReward(p, theta)
+	for _, w := range []option.ImportanceMode{option.NoImportance, option.Ratio, option.Clip} {
+		p.Importance.Mode, p.Importance.ClipLow, p.Importance.ClipHigh = w, 0.2, 0.2
+		if kind := force.Mean(make([]float64, 3), p, theta,
+			theta); (kind == rom.Exact) == (w == option.Clip) {
+			t.Errorf("%s: the force is %s", describe(p), kind)
+		}
+		fresh, stale := force.Stiffness(p, theta)
+		whole, nothing := fresh, stale
+		if w == option.NoImportance {
+			whole, nothing = stale, fresh
+		}
+		for a := range pi {
+			for b := range pi {
+				ua, ub := pi[a]*(p.Arms[a].Mean-j), pi[b]*(p.Arms[b].Mean-j)
+				want := 7. / 8 * (ua*pi[b] + pi[a]*ub)
+				if a == b {
+					want -= 7. / 8 * ua
+				}
+				closeTo(t, describe(p), whole.At(a, b), want, 1e-12)
+				closeTo(t, describe(p)+" the other part", nothing.At(a, b), 0, 1e-12)
+			}
+		}
+	}
+}
+
+// J = Σ π_a m_a: of two arms m_1 + (m_0 − m_1)/(1 + e^{−z}) at the gap z, of three at logits ln 1,
+// ln 2, ln 5 the mean (1·m_0 + 2·m_1 + 5·m_2)/8. A constant added to all logits changes nothing.
+func TestExpectedReward(t *testing.T) {
+	p := rom.Params{
+		Arms:      []option.Arm{{Mean: 0.9}, {Mean: 0.2}},
+		Reference: []float64{0, 0},
+		Estimator: option.Estimator{GroupSize: 2, GroupsPerStep: 1},
+		Lag:       block(1),
+		Optimizer: option.Optimizer{LearningRate: 0.1},
+		Factors:   rom.Unit,
+	}
+	for _, z := range []float64{-3, 0, 0.7, 800} {
+		closeTo(t, "two arms", force.ExpectedReward(p, []float64{z - 1, -1}), 0.2+0.7/(1+math.Exp(-z)), 1e-15)
+	}
+	p.Arms = []option.Arm{{Law: option.Normal, Mean: -2, Std: 3}, {Law: option.Constant, Mean: 5}, {Mean: 0.5}}
+	p.Reference = []float64{0, 0, 0}
+	for _, shift := range []float64{0, -1000} {
+		theta := []float64{shift, math.Log(2) + shift, math.Log(5) + shift}
+		closeTo(t, "three arms", force.ExpectedReward(p, theta), (-2+2*5+5*0.5)/8, 1e-12)
+	}
+	// E r² is 13 on the normal arm, 25 on the constant and 0.5 on the Bernoulli one.
+	closeTo(t, "variance", force.RewardVariance(p, []float64{0, math.Log(2), math.Log(5)}),
+		(13+2*25+5*0.5)/8-math.Pow((-2+2*5+5*0.5)/8, 2), 1e-12)
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic for two logits and three arms")
+		}
+	}()
+	force.ExpectedReward(p, []float64{0, 0})
+}
+
+// The slopes s^± decide what is fresh and what is stale, and thresholds with them: the
+// reference bandit with the std scale, β = 1.2, G = 16 (docs/theory-trainers.md §11.2).
+func TestStiffnessOfWeights(t *testing.T) {
+	for _, c := range []struct {
+		weights                 []option.ImportanceMode
+		fresh, stale, threshold float64
+	}{
+		{[]option.ImportanceMode{option.NoImportance}, 0.11380735, 0.22534537, 0.0128},
+		{[]option.ImportanceMode{option.VESPO}, 0.54176053, -0.20260781, 0.0479},
+		{[]option.ImportanceMode{ // of slope 1
+			option.Ratio, option.Clip, option.DualClip, option.Truncated, option.Masked, option.CISPO,
+			option.SAPO, option.DPPO,
+		}, 0.40886144, -0.06970872, 0.3188},
+	} {
+		for _, w := range c.weights {
+			p := weighted(bandit(option.StdScale, 1.2, 16), w)
+			p.KL.At, p.Lag, p.Optimizer = option.AtCurrent, delay(16),
+				option.Optimizer{LearningRate: 0.01, Momentum: 0.9}
+			got := rom.Predict(p)
+			printed(t, describe(p)+" λ_f", got.Stiffness.Fresh, c.fresh, 1e-8)
+			printed(t, describe(p)+" λ_s", got.Stiffness.Stale, c.stale, 1e-8)
+			printed(t, describe(p)+" threshold ηλ", critical(t, p), c.threshold, 1e-4)
+		}
+	}
+}
+
+// The mean force of one group far from the snapshot: z_old = 0.5, std scale, G = 16, no
+// penalty. With noisy rewards a clip reverses it.
+func TestForceFarFromTheSnapshot(t *testing.T) {
+	for _, c := range []struct {
+		w          option.ImportanceMode
+		above, mid float64 // E g_1 at z = 1.5 and at z = −0.5
+	}{
+		{option.NoImportance, 0.32947826, 0.32947826},
+		{option.Ratio, 0.20910526, 0.32947826},
+		{option.Clip, -0.04075397, 0.39369255},
+		{option.Truncated, 0.20228581, 0.27366117},
+		{option.CISPO, 0.28762470, 0.31333918},
+		{option.SAPO, 0.19797727, 0.30251451},
+		{option.VESPO, 0.08287510, 0.45025588},
+	} {
+		p := weighted(bandit(option.StdScale, 0, 16), c.w)
+		printed(t, describe(p)+" z = 1.5", mean(p, gapAt(1.5), gapAt(0.5))[0], c.above, 1e-8)
+		printed(t, describe(p)+" z = −0.5", mean(p, gapAt(-0.5), gapAt(0.5))[0], c.mid, 1e-8)
+	}
+}
+
+// Λ_f and Λ_s are the derivatives of the mean force for every weight, also where rewards
+// have three values and at slopes that no trainer has.
+func TestStiffnessOfWeightsIsTheDerivative(t *testing.T) {
+	r := rand.New(rand.NewPCG(41, 42))
+	for _, w := range option.ImportanceModes {
+		for _, c := range []struct {
+			law  option.Law
+			size int
+		}{{option.Bernoulli, 7}, {option.Constant, 5}, {option.Constant, option.Infinite},
+			{option.Normal, option.Infinite}} {
+			p, theta, _ := randomCell(r, c.law, 3, c.size)
+			p = weighted(p, w)
+			p.Importance.Power, p.Importance.Decay = option.Signed{Positive: 0.5, Negative: 2.5},
+				option.Signed{Positive: 1.2, Negative: 0.1}
+			for a := range p.Arms {
+				p.Arms[a].Std = 0.4
+			}
+			checkStiffness(t, p, theta)
+		}
+	}
 }

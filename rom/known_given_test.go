@@ -16,7 +16,8 @@ import (
 // rewards of the step.
 func given(baseline option.Baseline, value, rate, beta float64, size int) rom.Params {
 	p := bandit(option.NoScale, beta, size)
-	p.Advantage.Baseline, p.Advantage.Value, p.Advantage.Rate, p.KL.At = baseline, value, rate, option.AtCurrent
+	p.Advantage.Baseline, p.Advantage.Value, p.Advantage.Rate, p.KL.At = baseline, value, rate,
+		option.AtCurrent
 	return p
 }
 
@@ -30,7 +31,8 @@ func TestKnownConstantBaseline(t *testing.T) {
 			p := given(option.ConstantBaseline, b, 0, 0, size)
 			closeTo(t, "φ", factorAt(p), 1, 1e-14)
 			cov, _ := force.Covariance(p, at, at)
-			closeTo(t, "variance per sample", float64(size)*cov.At(0, 0), []float64{0.066783059, 0.044714658, 0.102284426}[i], 5e-10)
+			closeTo(t, "variance per sample", float64(size)*cov.At(0, 0),
+				[]float64{0.066783059, 0.044714658, 0.102284426}[i], 5e-10)
 		}
 		// The running mean is J on average, and has the variance α/(2−α) J(1−J)/N.
 		p := given(option.RunningMean, 0, 0.5, 0, size)
@@ -39,7 +41,8 @@ func TestKnownConstantBaseline(t *testing.T) {
 		cov, _ := force.Covariance(p, at, at)
 		q := sigmoid(0.8)
 		n := float64(3 * size)
-		closeTo(t, "variance per sample, running mean", n*cov.At(0, 0), 0.0447146580121+q*(1-q)*j*(1-j)/3/n, 1e-12)
+		closeTo(t, "variance per sample, running mean", n*cov.At(0, 0),
+			0.0447146580121+q*(1-q)*j*(1-j)/3/n, 1e-12)
 	}
 	// The force is not frozen without a weight: E g_1 = π_old (m − b) − π (J_old − b).
 	p := given(option.ConstantBaseline, 0.3, 0, 0, 4)
@@ -101,7 +104,8 @@ func givenLaw(p rom.Params, centre, half float64, nodes int) (reward, variance f
 				u := float64(i) + p.Optimizer.LearningRate*g/step
 				j := min(max(int(math.Floor(u)), 1), nodes-3)
 				x := min(max(u-float64(j), -1), 2)
-				for k, v := range []float64{-x * (x - 1) * (x - 2) / 6, (x + 1) * (x - 1) * (x - 2) / 2, -(x + 1) * x * (x - 2) / 2, (x + 1) * x * (x - 1) / 6} {
+				for k, v := range []float64{-x * (x - 1) * (x - 2) / 6, (x + 1) * (x - 1) * (x - 2) / 2,
+					-(x + 1) * x * (x - 2) / 2, (x + 1) * x * (x - 1) / 6} {
 					to := (j-1+k)*levels + min(successes, levels-1)
 					a.Set(to, from, a.At(to, from)+w*v)
 				}
@@ -152,12 +156,16 @@ func TestGivenBaselineAgainstExactChains(t *testing.T) {
 			reward, variance := givenLaw(p, gapOf(got.FixedPoint.Logits), 7.5*math.Sqrt(v)+0.1, 160)
 			predicted, shift := *got.Exact.StationaryVariance.ExpectedReward, 0.0
 			if p.Advantage.Baseline == option.ConstantBaseline {
-				predicted, shift = said(t, "Var J", got.Moments.RewardVariance), said(t, "E J", got.Moments.RewardShift)
+				predicted, shift = said(t, "Var J", got.Moments.RewardVariance),
+					said(t, "E J", got.Moments.RewardShift)
 			}
-			t.Logf("%s b=%g: Var J %.5g, want %.5g ± %.2g; E J − J* %.4g, want %.4g ± %.2g", describe(p), p.Advantage.Value,
-				predicted, variance, got.Neglected.RewardVariance, shift, reward-got.FixedPoint.Reward, got.Neglected.RewardMean)
+			t.Logf("%s b=%g: Var J %.5g, want %.5g ± %.2g; E J − J* %.4g, want %.4g ± %.2g", describe(p),
+				p.Advantage.Value,
+				predicted, variance, got.Neglected.RewardVariance, shift, reward-got.FixedPoint.Reward,
+				got.Neglected.RewardMean)
 			closeTo(t, describe(p)+" Var J", predicted, variance, got.Neglected.RewardVariance+1e-4*variance)
-			closeTo(t, describe(p)+" E J", got.FixedPoint.Reward+shift, reward, got.Neglected.RewardMean+1e-8)
+			closeTo(t, describe(p)+" E J", got.FixedPoint.Reward+shift, reward,
+				got.Neglected.RewardMean+1e-8)
 		}
 	}
 }

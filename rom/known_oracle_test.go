@@ -13,9 +13,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// The oracle is the algorithm of docs/theory.md §1 written out sample by sample, and
-// the linear recursions of §5 iterated step by step. It is slow and uses nothing
-// except the definitions.
+// The oracle is the algorithm of docs/theory.md §1 written out sample by sample, and the linear
+// recursions of §5 iterated step by step. It is slow and uses nothing except the definitions.
 
 // closeTo fails unless got is within tol of want.
 func closeTo(t testing.TB, name string, got, want, tol float64) {
@@ -25,9 +24,8 @@ func closeTo(t testing.TB, name string, got, want, tol float64) {
 	}
 }
 
-// printed fails unless got agrees with a printed number to within one unit of its
-// last digit: half a unit for rounding in print, and as much again for numbers that
-// were rounded before.
+// printed fails unless got agrees with a printed number to within one unit of its last digit: half
+// a unit for rounding in print, and as much again for numbers that were rounded before.
 func printed(t testing.TB, name string, got, want, lastUnit float64) {
 	t.Helper()
 	closeTo(t, name, got, want, lastUnit)
@@ -98,9 +96,11 @@ func oracleOutcomes(p rom.Params, old []float64) []outcome {
 func oracleWeight(p rom.Params, adv, now, then float64) float64 {
 	rho := now / then
 	up := adv > 0
-	tau, k, lambda := p.Importance.Temperature.Positive, p.Importance.Power.Positive, p.Importance.Decay.Positive
+	tau, k, lambda := p.Importance.Temperature.Positive, p.Importance.Power.Positive,
+		p.Importance.Decay.Positive
 	if !up {
-		tau, k, lambda = p.Importance.Temperature.Negative, p.Importance.Power.Negative, p.Importance.Decay.Negative
+		tau, k, lambda = p.Importance.Temperature.Negative, p.Importance.Power.Negative,
+			p.Importance.Decay.Negative
 	}
 	counts := true
 	switch p.Importance.Mode {
@@ -109,7 +109,8 @@ func oracleWeight(p rom.Params, adv, now, then float64) float64 {
 	case option.Clip:
 		counts = up && rho <= 1+p.Importance.ClipHigh || !up && rho >= 1-p.Importance.ClipLow
 	case option.DualClip:
-		counts = up && rho <= 1+p.Importance.ClipHigh || !up && rho >= 1-p.Importance.ClipLow && rho <= p.Importance.Cap
+		counts = up && rho <= 1+p.Importance.ClipHigh || !up && rho >= 1-p.Importance.ClipLow &&
+			rho <= p.Importance.Cap
 	case option.Truncated:
 		return min(rho, p.Importance.Cap)
 	case option.Masked:
@@ -132,9 +133,11 @@ func oracleWeight(p rom.Params, adv, now, then float64) float64 {
 
 // weighted returns p with a weighting and its parameters as trainers set them.
 func weighted(p rom.Params, w option.ImportanceMode) rom.Params {
-	p.Importance.Mode, p.Importance.ClipLow, p.Importance.ClipHigh, p.Importance.Floor, p.Importance.Cap = w, 0.2, 0.2, 0.5, 1.2
+	p.Importance.Mode, p.Importance.ClipLow, p.Importance.ClipHigh, p.Importance.Floor,
+		p.Importance.Cap = w, 0.2, 0.2, 0.5, 1.2
 	p.Importance.Temperature = option.Signed{Positive: 1, Negative: 1.05}
-	p.Importance.Power, p.Importance.Decay = option.Signed{Positive: 2, Negative: 3}, option.Signed{Positive: 3, Negative: 2}
+	p.Importance.Power, p.Importance.Decay = option.Signed{Positive: 2, Negative: 3},
+		option.Signed{Positive: 3, Negative: 2}
 	return p
 }
 
@@ -276,7 +279,8 @@ func oracleEachCount(p rom.Params, theta, old []float64, visit func(w float64, g
 			for range left {
 				group = append(group, out[i])
 			}
-			visit(math.Exp(logw+float64(left)*math.Log(out[i].prob)-lgamma(left)), oracleGradient(p, theta, old, group))
+			visit(math.Exp(logw+float64(left)*math.Log(out[i].prob)-lgamma(left)),
+				oracleGradient(p, theta, old, group))
 			group = group[:len(group)-left]
 			return
 		}
@@ -341,9 +345,8 @@ func oracleInfiniteForce(p rom.Params, theta, old []float64) []float64 {
 	return g
 }
 
-// linearMap is a linear recursion of docs/theory.md §5 on the centred
-// subspace, stepped as the algorithm steps: a refresh or a shift of the
-// history, the force, the optimizer.
+// linearMap is a linear recursion of docs/theory.md §5 on the centred subspace, stepped as the
+// algorithm steps: a refresh or a shift of the history, the force, the optimizer.
 type linearMap struct {
 	opt          option.Optimizer
 	lag          option.Lag
@@ -377,7 +380,8 @@ func newLinearMap(p rom.Params, theta []float64) linearMap {
 
 // scalarMap is the recursion of one mode.
 func scalarMap(opt option.Optimizer, lag option.Lag, fresh, stale float64) linearMap {
-	return linearMap{opt: opt, lag: lag, fresh: mat.NewDense(1, 1, []float64{fresh}), stale: mat.NewDense(1, 1, []float64{stale})}
+	return linearMap{opt: opt, lag: lag, fresh: mat.NewDense(1, 1, []float64{fresh}),
+		stale: mat.NewDense(1, 1, []float64{stale})}
 }
 
 func (l linearMap) dim() int { n, _ := l.fresh.Dims(); return n }
@@ -461,9 +465,8 @@ func (l linearMap) radius() float64 {
 	return r
 }
 
-// growth returns the factor per period by which a start without symmetry grows,
-// measured over the second half of the given number of periods. Below 1 the
-// recursion is stable.
+// growth returns the factor per period by which a start without symmetry grows, measured over the
+// second half of the given number of periods. Below 1 the recursion is stable.
 func (l linearMap) growth(periods int) float64 {
 	s := make([]float64, l.slots()*l.dim())
 	for i := range s {
@@ -562,7 +565,7 @@ func bandit(scale option.Scale, strength float64, groupSize int) rom.Params {
 		Arms:      []option.Arm{{Law: option.Bernoulli, Mean: 0.9}, {Law: option.Bernoulli, Mean: 0.2}},
 		Reference: []float64{0, 0},
 		Estimator: option.Estimator{GroupSize: groupSize, GroupsPerStep: 1, Advantage: option.Advantage{Scale: scale}, KL: option.KL{Coefficient: strength, At: option.AtSnapshot}},
-		Lag:       option.Lag{Kind: option.Block, Interval: 1},
+		Lag:       block(1),
 		Optimizer: option.Optimizer{LearningRate: 0.1},
 		Factors:   rom.Unit,
 	}
@@ -595,8 +598,10 @@ func sigmoid(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
 
 func describe(p rom.Params) string {
 	return fmt.Sprintf("A=%d G=%d law=%d baseline=%d scale=%d/%d eps=%g w=%d kl=%d at=%d β=%.3g lag=%d/%d method=%d η=%.4g μ=%.3g",
-		len(p.Arms), p.GroupSize, p.Arms[0].Law, p.Advantage.Baseline, p.Advantage.Scale, p.Advantage.Std, p.Advantage.Epsilon, p.Importance.Mode, p.KL.Gradient, p.KL.At,
-		p.KL.Coefficient, p.Lag.Kind, p.Lag.Interval, p.Optimizer.Kind, p.Optimizer.LearningRate, p.Optimizer.Momentum)
+		len(p.Arms), p.GroupSize, p.Arms[0].Law, p.Advantage.Baseline, p.Advantage.Scale, p.Advantage.Std,
+		p.Advantage.Epsilon, p.Importance.Mode, p.KL.Gradient, p.KL.At,
+		p.KL.Coefficient, p.Lag.Kind, p.Lag.Interval, p.Optimizer.Kind, p.Optimizer.LearningRate,
+		p.Optimizer.Momentum)
 }
 
 // bisect finds where f changes from below zero to above between lo and hi.

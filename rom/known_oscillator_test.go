@@ -51,7 +51,8 @@ func TestOscillatorConstants(t *testing.T) {
 		planted := rom.Predict(q)
 		closeTo(t, describe(p)+" planted lag", planted.Oscillator.LagSteps, 2*age, 1e-12)
 		closeTo(t, describe(p)+" planted γ", planted.Oscillator.Damping, 1-mu-2*eta*s.Stale*age, 1e-12)
-		closeTo(t, describe(p)+" the exact dynamics do not feel it", said(t, "radius", planted.Exact.SpectralRadius), said(t, "radius", got.Exact.SpectralRadius), 0)
+		closeTo(t, describe(p)+" the exact dynamics do not feel it",
+			said(t, "radius", planted.Exact.SpectralRadius), said(t, "radius", got.Exact.SpectralRadius), 0)
 		q.Factors.Lag = 1
 		closeTo(t, describe(p)+" planted m", rom.Predict(q).Oscillator.Mass, 1.5*m, 1e-12)
 	}
@@ -118,9 +119,12 @@ func TestMeanFieldIsTheAlgorithm(t *testing.T) {
 		{Kind: option.HeavyBall, LearningRate: 0.3, Momentum: 0.8},
 		{Kind: option.Nesterov, LearningRate: 0.3, Momentum: 0.8},
 		{Kind: option.Adam, LearningRate: 0.02, Beta1: 0.9, Beta2: 0.99, Epsilon: 1e-8},
-		{Kind: option.HeavyBall, LearningRate: 0.3, Momentum: 0.5, Schedule: option.Schedule{Kind: option.LinearDecay, Warmup: 7, Total: 40}},
-		{Kind: option.HeavyBall, LearningRate: 0.3, Schedule: option.Schedule{Kind: option.CosineDecay, Warmup: 3, Total: 90}},
-		{Kind: option.HeavyBall, LearningRate: 0.3, Schedule: option.Schedule{Kind: option.CosineDecay, Total: 50}},
+		{Kind: option.HeavyBall, LearningRate: 0.3, Momentum: 0.5,
+			Schedule: option.Schedule{Kind: option.LinearDecay, Warmup: 7, Total: 40}},
+		{Kind: option.HeavyBall, LearningRate: 0.3,
+			Schedule: option.Schedule{Kind: option.CosineDecay, Warmup: 3, Total: 90}},
+		{Kind: option.HeavyBall, LearningRate: 0.3,
+			Schedule: option.Schedule{Kind: option.CosineDecay, Total: 50}},
 		{Kind: option.HeavyBall, LearningRate: 0.3, Schedule: option.Schedule{Warmup: 9}},
 	}
 	for _, opt := range schedules {
@@ -129,7 +133,8 @@ func TestMeanFieldIsTheAlgorithm(t *testing.T) {
 				p := bandit(option.StdScale, 0.4, []int{6, 6, option.Infinite}[i])
 				p.Arms = append(p.Arms, option.Arm{Mean: 0.6})
 				p.Reference = []float64{0.3, -0.2, 0}
-				p.Importance.Mode, p.Importance.ClipLow, p.Importance.ClipHigh, p.KL.At = w, 0.05, 0.05, option.AtCurrent
+				p.Importance.Mode, p.Importance.ClipLow, p.Importance.ClipHigh, p.KL.At = w, 0.05, 0.05,
+					option.AtCurrent
 				p.Optimizer, p.Lag = opt, lag
 				init := []float64{-0.5, 0.8, 0.1}
 				var history [][]float64
@@ -166,7 +171,8 @@ func TestMeanFieldIsTheAlgorithm(t *testing.T) {
 							v[a] = opt.Beta1*v[a] + (1-opt.Beta1)*g[a]
 							second[a] = opt.Beta2*second[a] + (1-opt.Beta2)*(g[a]*g[a]+cov.At(a, a))
 							n := float64(i + 1)
-							x[a] += rate * v[a] / (1 - math.Pow(opt.Beta1, n)) / (math.Sqrt(second[a]/(1-math.Pow(opt.Beta2, n))) + opt.Epsilon)
+							x[a] += rate * v[a] / (1 - math.Pow(opt.Beta1,
+								n)) / (math.Sqrt(second[a]/(1-math.Pow(opt.Beta2, n))) + opt.Epsilon)
 						}
 					}
 				}
@@ -198,8 +204,7 @@ func TestRecurrence(t *testing.T) {
 		p.Arms = []option.Arm{{Mean: 1}, {Mean: 0}}
 		p.Reference = gapAt(-0.5)
 		p.Importance.Mode, p.KL.At = option.Ratio, option.AtCurrent
-		// The slowest inner rate is 2ηβpq with pq ≥ 0.1 here: 0.2 per step, e^{−40} after
-		// 200 steps.
+		// The slowest inner rate is 2ηβpq with pq ≥ 0.1 here: 0.2 per step, e^{−40} after 200 steps.
 		p = with(p, 0.5, 0, block(400))
 		z := -0.5
 		path.MeanField(p, p.Reference, 2000, func(i int, theta []float64) {
@@ -218,10 +223,9 @@ func TestRecurrence(t *testing.T) {
 	}
 }
 
-// Without KL the tails are algebraic (docs/theory-neglected.md §6): q → (1−μ)/(2ηc_GΔt);
-// std with 0/1 arms 1/(ηt)² at G = ∞ and 1/(2η√(G−1)t) at finite G. The slope
-// of 1/q (of 1/√q) between T and 2T does not depend on the constant of integration;
-// the remaining error is of order Gq.
+// Without KL the tails are algebraic (docs/theory-neglected.md §6): q → (1−μ)/(2ηc_GΔt); std with
+// 0/1 arms 1/(ηt)² at G = ∞ and 1/(2η√(G−1)t) at finite G. The slope of 1/q (of 1/√q) between T and
+// 2T does not depend on the constant of integration; the remaining error is of order Gq.
 func TestTailsWithoutKL(t *testing.T) {
 	slope := func(p rom.Params, steps int, of func(q float64) float64) (perStep, q float64) {
 		var first float64
@@ -270,8 +274,7 @@ func TestClosedFormAlongAMode(t *testing.T) {
 		}
 		kappa, j0 := 0.01*mode.Total, oracleReward(p, init)
 		for i, x := range mapCurve(kappa, 0.9, 3000) {
-			// The error is of first order in κ: about 1e-4 at κ = 1e-3, and so given
-			// within a factor of two.
+			// The error is of first order in κ: about 1e-4 at κ = 1e-3, and so given within a factor of two.
 			closeTo(t, "J along a mode", (j(float64(i))-star.Reward)/(j0-star.Reward), x, 0.2*kappa)
 		}
 	}
@@ -283,5 +286,44 @@ func TestClosedFormAlongAMode(t *testing.T) {
 	}
 	if _, scope := rest.ClosedForm(p, init); scope.In || !scope.Because.Out() {
 		t.Error("a start along no single mode is in scope")
+	}
+}
+
+// The white-noise oscillator has Var z = N/(2γk), N = η² Var[2g_1] (docs/theory.md §4), and D/(GCK)
+// is N/(γk); on-policy γ = 1 − μ. Numbers of §5: none, β = 0.5, G = 16.
+func TestLeadingVariance(t *testing.T) {
+	const rate, mu, lambda, noise = 0.02, 0.5, 0.1670956266, 1.195284019e-2
+	p := bandit(option.NoScale, 0.5, 16)
+	p.Lag, p.Optimizer = block(1), option.Optimizer{LearningRate: rate, Momentum: mu}
+	got := rom.Predict(p)
+	gap := rate * noise / (2 * (1 - mu) * lambda)
+	j := 0.751551837
+	share := (j - 0.2) / 0.7
+	slope := share * (1 - share) * 0.7 // dJ/dz
+	leading := got.LeadingOrder.StationaryVariance
+	closeTo(t, "Var z", said(t, "Var z", leading.LogitGap), gap, 1e-8*gap)
+	closeTo(t, "Var J", said(t, "Var J", leading.ExpectedReward), slope*slope*gap,
+		1e-7*slope*slope*gap)
+	paper := slope * slope * rate * noise / ((1 - mu) * lambda)
+	closeTo(t, "the paper's Var J", said(t, "paper", got.RuleAtStiffness.RewardVariance), paper, 1e-7*paper)
+}
+
+// Nesterov's force acts as (1+μ)g_t − μg_{t−1} (docs/theory.md §4). With a delay
+// τ and the whole force frozen its terms are, to second order in d/dt,
+//
+//	(1+μ)x_{t−τ} − μx_{t−1−τ} ≈ x + (μ−τ)x′ + ½(τ² − 2μτ − μ)x″,
+//
+// times k on the side of m, γ and k.
+func TestOscillatorConstantsOfNesterov(t *testing.T) {
+	for _, tau := range []float64{0, 1, 3, 8} {
+		const rate, mu = 0.02, 0.7
+		p := bandit(option.NoScale, 0.5, option.Infinite)
+		p.Lag, p.Optimizer = delay(int(tau)),
+			option.Optimizer{Kind: option.Nesterov, LearningRate: rate, Momentum: mu}
+		got := rom.Predict(p)
+		k := rate * 0.1586848975
+		closeTo(t, "k", got.Oscillator.Spring, k, 1e-12)
+		closeTo(t, "γ", got.Oscillator.Damping, 1-mu+k*(mu-tau), 1e-11)
+		closeTo(t, "m", got.Oscillator.Mass, (1+mu)/2+k*(tau*tau-2*mu*tau-mu)/2, 1e-10)
 	}
 }

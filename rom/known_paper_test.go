@@ -26,7 +26,8 @@ func TestPaperDampingRatio(t *testing.T) {
 	}
 	// For a block, too, the paper takes the age K_ref throughout.
 	inBlock := rom.Predict(free(0.12, 0.3, 0.8, block(4)))
-	closeTo(t, "ζ of a block", said(t, "ζ of a block", inBlock.RuleAtStiffness.DampingRatio), paper.DampingRatio(0.12, 0.3, 0.8, 4), 1e-12)
+	closeTo(t, "ζ of a block", said(t, "ζ of a block", inBlock.RuleAtStiffness.DampingRatio),
+		paper.DampingRatio(0.12, 0.3, 0.8, 4), 1e-12)
 	if beyond := paper.DampingRatio(0.12, 0.3, 0.8, 6); beyond >= 0 {
 		t.Errorf("ζ = %v beyond the threshold 5.56", beyond)
 	}
@@ -41,16 +42,20 @@ func TestOnsetsOfTheDelayedOscillator(t *testing.T) {
 		truncated, exact float64
 		unit             float64
 	}{
-		{1, .5, 0, .08333, .08579, 1e-5}, {1, .5, 1, .06155, .0625, 1e-5}, {1, .5, 2, .04815, .0481, 5e-5}, {1, .5, 4, .0332, .0323, 1e-4}, {1, .5, 16, .0114, .0105, 1e-4},
-		{.12, .8, 1, .0831, .0833, 1e-4}, {.12, .8, 4, .0627, .0624, 1e-4}, {.12, .8, 16, .0305, .0291, 1e-4}, {.12, .8, 64, .0098, .0089, 1e-4},
+		{1, .5, 0, .08333, .08579, 1e-5}, {1, .5, 1, .06155, .0625, 1e-5},
+		{1, .5, 2, .04815, .0481, 5e-5}, {1, .5, 4, .0332, .0323, 1e-4}, {1, .5, 16, .0114, .0105, 1e-4},
+		{.12, .8, 1, .0831, .0833, 1e-4}, {.12, .8, 4, .0627, .0624, 1e-4},
+		{.12, .8, 16, .0305, .0291, 1e-4}, {.12, .8, 64, .0098, .0089, 1e-4},
 	} {
 		p := free(c.stiffness, 0.01, c.mu, delay(int(c.tau)))
 		got := rom.Predict(p)
 		onset := paper.Onset(c.mu, c.tau) / c.stiffness
 		printed(t, "ζ = 1", onset, c.truncated, c.unit)
 		closeTo(t, "ζ at it", paper.DampingRatio(c.stiffness, onset, c.mu, c.tau), 1, 1e-12)
-		closeTo(t, "ζ = 1 of the rule", said(t, describe(p), got.RuleAtStiffness.OscillationLearningRate), onset, 1e-12*onset)
-		closeTo(t, "ζ = 1 of the model", said(t, describe(p), got.LeadingOrder.OscillationLearningRate), onset, 1e-9*onset)
+		closeTo(t, "ζ = 1 of the rule", said(t, describe(p), got.RuleAtStiffness.OscillationLearningRate),
+			onset, 1e-12*onset)
+		closeTo(t, "ζ = 1 of the model", said(t, describe(p), got.LeadingOrder.OscillationLearningRate),
+			onset, 1e-9*onset)
 		printed(t, "exact onset", said(t, describe(p), got.Exact.OscillationLearningRate), c.exact, c.unit)
 	}
 }
@@ -120,7 +125,8 @@ func TestPaperStiffness(t *testing.T) {
 	// A run from the fixed point has no early slope, and so the rule no threshold.
 	two.Start = point.Logits
 	two.Lag, two.Optimizer = delay(1), option.Optimizer{LearningRate: 0.1}
-	if at := rom.Predict(two); at.PaperRule.CriticalLearningRate != nil || !at.PaperRule.Because.Out() || at.RuleAtStiffness.CriticalLearningRate == nil {
+	if at := rom.Predict(two); at.PaperRule.CriticalLearningRate != nil ||
+		!at.PaperRule.Because.Out() || at.RuleAtStiffness.CriticalLearningRate == nil {
 		t.Errorf("at the fixed point: %+v and %+v", at.PaperRule, at.RuleAtStiffness)
 	}
 	// The planted fault multiplies the force and so the slope.

@@ -25,7 +25,8 @@ func TestStiffnessOfPenalties(t *testing.T) {
 				for _, estimator := range []option.KLGradient{option.K1, option.RatioK1, option.RatioK3} {
 					for _, anchor := range []option.KLPoint{option.AtCurrent, option.AtSnapshot} {
 						p, theta, _ := randomCell(r, option.Bernoulli, 3, size)
-						p.Advantage.Scale, p.Importance.Mode, p.KL.Gradient, p.KL.At, p.Entropy = scale, weighting, estimator, anchor, 0.4
+						p.Advantage.Scale, p.Importance.Mode, p.KL.Gradient, p.KL.At, p.Entropy = scale, weighting,
+							estimator, anchor, 0.4
 						checkStiffness(t, p, theta)
 					}
 				}
@@ -71,11 +72,12 @@ func TestK1InTheLossIsAntiDamping(t *testing.T) {
 	closeTo(t, "Λ_f", fresh.At(0, 0)-none.At(0, 0), -0.5*pq, 1e-15)
 	closeTo(t, "Λ_s", stale.At(0, 0)-reward.At(0, 0), 0.5*pq, 1e-15)
 	p.KL.Coefficient = 0.5
-	if got := rom.Predict(p); got.FixedPoint != nil || !strings.Contains(got.Exact.Scope.Because.String(), "k1 in the loss") {
+	if got := rom.Predict(p); got.FixedPoint != nil ||
+		!strings.Contains(got.Exact.Scope.Because.String(), "k1 in the loss") {
 		t.Errorf("fixed point %v, because %q, want none", got.FixedPoint, got.Exact.Scope.Because)
 	}
 	p.Arms = []option.Arm{{Mean: 0.5}, {Mean: 0.5}} // equal arms: p = q = ½
-	p.Entropy, p.KL.Coefficient, p.Lag = 1e-6, 2, option.Lag{Kind: option.Delay, Interval: 4}
+	p.Entropy, p.KL.Coefficient, p.Lag = 1e-6, 2, delay(4)
 	for _, momentum := range []float64{0, 0.9} {
 		p.Optimizer = option.Optimizer{LearningRate: 0.01, Momentum: momentum}
 		got := rom.Predict(p)
@@ -104,7 +106,8 @@ func TestK1InTheLossIsAntiDamping(t *testing.T) {
 // to 350.
 func growth(p rom.Params) float64 {
 	var z []float64
-	path.MeanField(p, []float64{0, 0}, 352, func(_ int, theta []float64) { z = append(z, theta[0]-theta[1]) })
+	path.MeanField(p, []float64{0, 0}, 352,
+		func(_ int, theta []float64) { z = append(z, theta[0]-theta[1]) })
 	change := func(t int) float64 { return z[t+2] - 2*z[t+1] + z[t] }
 	return change(350) / change(150)
 }
@@ -155,7 +158,8 @@ func TestKLInTheAdvantage(t *testing.T) {
 func TestReusedSamples(t *testing.T) {
 	for _, interval := range []int{1, 2, 8} {
 		p := bandit(option.NoScale, 0.5, 16)
-		p.Samples, p.Lag, p.Optimizer = option.Reused, block(interval), option.Optimizer{LearningRate: 0.02}
+		p.Samples, p.Lag, p.Optimizer = option.Reused, block(interval),
+			option.Optimizer{LearningRate: 0.02}
 		got := rom.Predict(p)
 		kappa, noise, k := 0.02*got.Stiffness.Total, 0.02*0.02*got.GradientVariance, float64(interval)
 		start := noise * k / (kappa * (2 - k*kappa))
@@ -173,7 +177,8 @@ func TestReusedSamples(t *testing.T) {
 		}
 	}
 	p := bandit(option.NoScale, 0.5, 16)
-	p.Samples, p.Lag, p.Importance.Mode, p.KL.At = option.Reused, block(3), option.Ratio, option.AtCurrent
+	p.Samples, p.Lag, p.Importance.Mode, p.KL.At = option.Reused, block(3), option.Ratio,
+		option.AtCurrent
 	p.Optimizer = option.Optimizer{LearningRate: 0.05, Momentum: 0.8}
 	got := rom.Predict(p)
 	// A linear run: the response of x to one block's noise, squared and summed over the phases.
@@ -187,7 +192,8 @@ func TestReusedSamples(t *testing.T) {
 		v = 0.8*v + force
 		x += 0.05 * v
 	}
-	closeTo(t, "Var z with momentum", *got.Exact.StationaryVariance.LogitGap/(sum*got.GradientVariance/3), 1, 1e-9)
+	closeTo(t, "Var z with momentum",
+		*got.Exact.StationaryVariance.LogitGap/(sum*got.GradientVariance/3), 1, 1e-9)
 }
 
 // The largest norm 1 of trainers clips no force of a tabular bandit: with weights of 1 the reward's
@@ -230,7 +236,10 @@ func TestIdleNorm(t *testing.T) {
 		"clip, four steps a block": func(p *rom.Params) {
 			p.Importance, p.Lag = option.Importance{Mode: option.Clip, ClipLow: 0.2, ClipHigh: 0.2}, block(4)
 		},
-		"sampled penalty": func(p *rom.Params) { p.KL = option.KL{Coefficient: 0.04, Gradient: option.K3} },
+		"sampled penalty": func(p *rom.Params) {
+			p.KL = option.KL{Coefficient: 0.04,
+				Gradient: option.K3}
+		},
 		"Adam": func(p *rom.Params) {
 			p.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: 0.01, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
 			p.Importance, p.Lag = option.Importance{Mode: option.Ratio}, block(2)

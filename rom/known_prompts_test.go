@@ -17,11 +17,13 @@ import (
 // promptParams returns a cell of three prompts with the given policies.
 func promptParams(policies option.Parameters, scale option.Scale) Params {
 	p := Params{
-		Arms:      []option.Arm{{Mean: 0.6}, {Mean: 1.0 / 3}},
-		Estimator: option.Estimator{GroupSize: 3, GroupsPerStep: 1, Advantage: option.Advantage{Scale: scale}, KL: option.KL{Coefficient: 0.5}},
+		Arms: []option.Arm{{Mean: 0.6}, {Mean: 1.0 / 3}},
+		Estimator: option.Estimator{GroupSize: 3, GroupsPerStep: 1,
+			Advantage: option.Advantage{Scale: scale}, KL: option.KL{Coefficient: 0.5}},
 		Optimizer: option.Optimizer{LearningRate: 0.1},
-		Lag:       option.Lag{Kind: option.Block, Interval: 1},
-		Prompts:   cell.Prompts{First: []float64{0.9, 0.8, 0.1}, Second: []float64{0.2, 0.3, 0.5}, Parameters: policies, Order: option.Independent},
+		Lag:       block(1),
+		Prompts: cell.Prompts{First: []float64{0.9, 0.8, 0.1}, Second: []float64{0.2, 0.3, 0.5},
+			Parameters: policies, Order: option.Independent},
 	}
 	return p
 }
@@ -86,12 +88,15 @@ func TestSharedPromptsByEnumeration(t *testing.T) {
 				}
 				mean, square = mean/whole, square/whole
 				pushed := make([]float64, 2)
-				if kind := force.Mean(pushed, p, theta, old); kind != Exact || math.Abs(pushed[0]-mean) > 1e-14 {
-					t.Errorf("filter %v, scale %v, weighting %v: mean force %v (%s), want %v", c.filter, scale, weighting, pushed[0], kind, mean)
+				if kind := force.Mean(pushed, p, theta, old); kind != Exact ||
+					math.Abs(pushed[0]-mean) > 1e-14 {
+					t.Errorf("filter %v, scale %v, weighting %v: mean force %v (%s), want %v", c.filter, scale,
+						weighting, pushed[0], kind, mean)
 				}
 				noise, _ := force.Covariance(p, theta, old)
 				if want := square - mean*mean; math.Abs(noise.At(0, 0)-want) > 1e-14 {
-					t.Errorf("filter %v, scale %v, weighting %v: variance %v, want %v", c.filter, scale, weighting, noise.At(0, 0), want)
+					t.Errorf("filter %v, scale %v, weighting %v: variance %v, want %v", c.filter, scale, weighting,
+						noise.At(0, 0), want)
 				}
 			}
 		}
@@ -103,21 +108,27 @@ func TestSharedPromptsByEnumeration(t *testing.T) {
 func TestEqualSharedPromptsAreOne(t *testing.T) {
 	for _, scale := range []option.Scale{option.NoScale, option.StdScale} {
 		p := Params{
-			Arms:      []option.Arm{{Mean: 0.9}, {Mean: 0.2}},
-			Estimator: option.Estimator{GroupSize: 16, GroupsPerStep: 4, Advantage: option.Advantage{Scale: scale}, KL: option.KL{Coefficient: 1.2}},
+			Arms: []option.Arm{{Mean: 0.9}, {Mean: 0.2}},
+			Estimator: option.Estimator{GroupSize: 16, GroupsPerStep: 4,
+				Advantage: option.Advantage{Scale: scale}, KL: option.KL{Coefficient: 1.2}},
 			Optimizer: option.Optimizer{LearningRate: 0.1, Momentum: 0.5},
-			Lag:       option.Lag{Kind: option.Block, Interval: 4},
+			Lag:       block(4),
 		}
-		kurtosis := func() float64 { return rest.NewEquilibrium(p).Settled(p.Optimizer, p.Lag, 100, 200).Kurtosis }
+		kurtosis := func() float64 {
+			return rest.NewEquilibrium(p).Settled(p.Optimizer, p.Lag, 100,
+				200).Kurtosis
+		}
 		one, oneKurtosis := Predict(p), kurtosis()
-		p.Prompts = cell.Prompts{First: []float64{0.9, 0.9}, Second: []float64{0.2, 0.2}, Parameters: option.Shared, Order: option.Independent}
+		p.Prompts = cell.Prompts{First: []float64{0.9, 0.9}, Second: []float64{0.2, 0.2},
+			Parameters: option.Shared, Order: option.Independent}
 		two := Predict(p)
 		for name, x := range map[string][3]float64{ // the two, and the relative error of differences
-			"J*":                  {one.FixedPoint.Reward, two.FixedPoint.Reward, 1e-12},
-			"stiffness":           {one.Stiffness.Stale, two.Stiffness.Stale, 1e-9},
-			"gradient variance":   {one.GradientVariance, two.GradientVariance, 1e-12},
-			"critical rate":       {*one.Exact.CriticalLearningRate, *two.Exact.CriticalLearningRate, 1e-9},
-			"linear variance":     {*one.Exact.StationaryVariance.ExpectedReward, *two.Exact.StationaryVariance.ExpectedReward, 1e-9},
+			"J*":                {one.FixedPoint.Reward, two.FixedPoint.Reward, 1e-12},
+			"stiffness":         {one.Stiffness.Stale, two.Stiffness.Stale, 1e-9},
+			"gradient variance": {one.GradientVariance, two.GradientVariance, 1e-12},
+			"critical rate":     {*one.Exact.CriticalLearningRate, *two.Exact.CriticalLearningRate, 1e-9},
+			"linear variance": {*one.Exact.StationaryVariance.ExpectedReward,
+				*two.Exact.StationaryVariance.ExpectedReward, 1e-9},
 			"kurtosis":            {oneKurtosis, kurtosis(), 1e-12},
 			"shift":               {*one.Moments.RewardShift, *two.Moments.RewardShift, 1e-6},
 			"zero-variance share": {*one.Moments.ZeroVariance, *two.Moments.ZeroVariance, 1e-3},
@@ -165,7 +176,8 @@ func tabularField(p Params, steps int) (reward []float64) {
 func TestTabularRewardStepByStep(t *testing.T) {
 	for _, mu := range []float64{0, 0.5, 0.9} {
 		p := promptParams(option.Tabular, option.StdScale)
-		p.Prompts.First, p.Prompts.Second = []float64{0.9, 0.8, 0.1, 1, 0.7, 0.6}, []float64{0.2, 0.3, 0.5, 0, 0.1, 0.9}
+		p.Prompts.First, p.Prompts.Second = []float64{0.9, 0.8, 0.1, 1, 0.7, 0.6},
+			[]float64{0.2, 0.3, 0.5, 0, 0.1, 0.9}
 		p.Prompts.Starts = []float64{-1, 0, 1, -2, 0.5, 0.2}
 		p.Prompts.Order, p.GroupsPerStep, p.GroupSize = option.InOrder, 2, 8
 		p.Optimizer = option.Optimizer{LearningRate: 0.2 * (1 - mu), Momentum: mu}
@@ -178,7 +190,8 @@ func TestTabularRewardStepByStep(t *testing.T) {
 		path := MeanReward(p, nil, at)
 		for i, want := range field {
 			if allowed := 1e-12 + 2*path.Neglected[i]; !(math.Abs(path.Mean[i]-want) <= allowed) {
-				t.Fatalf("μ = %v, step %d: got %.12f, want %.12f ± %.1g (%s)", mu, i, path.Mean[i], want, allowed, path.Scope.Because)
+				t.Fatalf("μ = %v, step %d: got %.12f, want %.12f ± %.1g (%s)", mu, i, path.Mean[i], want,
+					allowed, path.Scope.Because)
 			}
 			if mu == 0 && path.Neglected[i] > 1e-9 || path.Neglected[i] > 2e-3 {
 				t.Fatalf("μ = %v, step %d: neglects %v", mu, i, path.Neglected[i])
@@ -212,9 +225,8 @@ func TestTabularRewardOfShuffledEpochs(t *testing.T) {
 	}
 }
 
-// The linear map of a prompt from one visit to the next has the multipliers of an on-policy
-// heavy ball with μ_eff = μ^M and η_eff = η s_M/B, and its threshold is 2(1+μ^M)/s_M in units
-// of B/λ.
+// The linear map of a prompt from one visit to the next has the multipliers of an on-policy heavy
+// ball with μ_eff = μ^M and η_eff = η s_M/B, and its threshold is 2(1+μ^M)/s_M in units of B/λ.
 func TestVisitsAreAHeavyBall(t *testing.T) {
 	const mu, rate, lambda = 0.9, 0.05, 0.7
 	for _, period := range []int{1, 4, 16} {
@@ -237,11 +249,14 @@ func TestVisitsAreAHeavyBall(t *testing.T) {
 		}
 		got := multipliersOf(epoch)
 		number := func(x float64) *mat.Dense { return mat.NewDense(1, 1, []float64{x}) }
-		ball := linear.New(&linear.System{Fresh: number(lambda), Stale: number(0), Noise: number(0), Update: linear.Update{
-			Rate: visit.Optimizer.LearningRate, Momentum: visit.Optimizer.Momentum, Lag: linear.NewLag(&option.Lag{Kind: option.Block, Interval: 1}),
-		}}, nil, linear.Rounded)
+		ball := linear.New(&linear.System{Fresh: number(lambda), Stale: number(0), Noise: number(0),
+			Update: linear.Update{
+				Rate: visit.Optimizer.LearningRate, Momentum: visit.Optimizer.Momentum,
+				Lag: linear.NewLag(&option.Lag{Kind: option.Block, Interval: 1}),
+			}}, nil, linear.Rounded)
 		want := ball.Multipliers()
-		if math.Abs(cmplx.Abs(got[0])-cmplx.Abs(want[0])) > 1e-12 || math.Abs(cmplx.Abs(got[1])-cmplx.Abs(want[1])) > 1e-12 {
+		if math.Abs(cmplx.Abs(got[0])-cmplx.Abs(want[0])) > 1e-12 ||
+			math.Abs(cmplx.Abs(got[1])-cmplx.Abs(want[1])) > 1e-12 {
 			t.Errorf("M = %d: multipliers %v, want %v", period, got, want)
 		}
 		power := math.Pow(mu, float64(period))

@@ -104,11 +104,12 @@ func factorAt(p rom.Params) float64 {
 
 func TestKnownRedrawnFactors(t *testing.T) {
 	for i, size := range []int{4, 8, 16} {
-		closeTo(t, "φ, std", factorAt(redrawn(option.StdScale, 0, size)), []float64{2.112576157, 2.041656973, 2.068952710}[i], 5e-10)
-		closeTo(t, "φ, none", factorAt(redrawn(option.NoScale, 0, size)), []float64{0.971112055, 0.918584141, 0.939606189}[i], 5e-10)
+		closeTo(t, "φ, std", factorAt(redrawn(option.StdScale, 0, size)),
+			[]float64{2.112576157, 2.041656973, 2.068952710}[i], 5e-10)
+		closeTo(t, "φ, none", factorAt(redrawn(option.NoScale, 0, size)),
+			[]float64{0.971112055, 0.918584141, 0.939606189}[i], 5e-10)
 	}
-	// With B groups of which those of equal rewards are dropped the drift is smaller by
-	// 1 − (1−P)^B.
+	// With B groups of which those of equal rewards are dropped the drift is smaller by 1 − (1−P)^B.
 	for _, c := range []struct {
 		size, groups int
 		factor       float64
@@ -158,18 +159,23 @@ func TestKnownAdvantageFactors(t *testing.T) {
 		return p
 	}
 	for i, shape := range [][2]int{{4, 4}, {8, 8}, {16, 4}} {
-		closeTo(t, "REINFORCE++-baseline", factorAt(cell(option.MeanBaseline, option.PooledStd, shape[0], shape[1])), []float64{1.837810957, 2.006573667, 2.077633872}[i], 5e-10)
-		closeTo(t, "batch std", factorAt(cell(option.MeanBaseline, option.BatchStd, shape[0], shape[1])), []float64{1.651452013, 1.892775872, 2.027974149}[i], 5e-10)
+		closeTo(t, "REINFORCE++-baseline", factorAt(cell(option.MeanBaseline, option.PooledStd, shape[0],
+			shape[1])), []float64{1.837810957, 2.006573667, 2.077633872}[i], 5e-10)
+		closeTo(t, "batch std", factorAt(cell(option.MeanBaseline, option.BatchStd, shape[0], shape[1])),
+			[]float64{1.651452013, 1.892775872, 2.027974149}[i], 5e-10)
 	}
 	for i, size := range []int{4, 8, 16} {
-		closeTo(t, "MaxRL", factorAt(cell(option.MeanBaseline, option.MeanScale, size, 1)), []float64{1.417518189, 1.463695968, 1.464167089}[i], 5e-10)
-		closeTo(t, "NeMo-RL", factorAt(cell(option.LeaveOneOut, option.OthersStd, size, 1)), []float64{1.475505515, 2.050087850, 2.199241980}[i], 5e-10)
+		closeTo(t, "MaxRL", factorAt(cell(option.MeanBaseline, option.MeanScale, size, 1)),
+			[]float64{1.417518189, 1.463695968, 1.464167089}[i], 5e-10)
+		closeTo(t, "NeMo-RL", factorAt(cell(option.LeaveOneOut, option.OthersStd, size, 1)),
+			[]float64{1.475505515, 2.050087850, 2.199241980}[i], 5e-10)
 	}
 	p := cell(option.SecondBest, option.StdScale, 4, 1)
 	p.Advantage.Std = option.SampleStd
 	closeTo(t, "pass@k", factorAt(p), 0.063721, 5e-7)
 	for i, shape := range [][2]int{{4, 4}, {8, 8}} {
-		closeTo(t, "GPG", factorAt(cell(option.MeanBaseline, option.BatchMean, shape[0], shape[1])), []float64{1.171333671, 1.301481900}[i], 5e-10)
+		closeTo(t, "GPG", factorAt(cell(option.MeanBaseline, option.BatchMean, shape[0], shape[1])),
+			[]float64{1.171333671, 1.301481900}[i], 5e-10)
 	}
 	// REINFORCE++: one group of all samples of the step.
 	closeTo(t, "REINFORCE++", factorAt(cell(option.MeanBaseline, option.StdScale, 16, 1)), 2.064315, 5e-7)
@@ -179,7 +185,8 @@ func TestKnownAdvantageFactors(t *testing.T) {
 	for i, size := range []int{4, 16} {
 		p = cell(option.LeaveOneOut, option.OthersStd, size, 1)
 		without := mean(p, old, old)[0]
-		closeTo(t, "E A", (mean(p, now, old)[0]-without)/(1/(1+math.Exp(-0.8))-1/(1+math.Exp(-0.5))), []float64{0.05801, -0.03205}[i], 5e-6)
+		closeTo(t, "E A", (mean(p, now, old)[0]-without)/(1/(1+math.Exp(-0.8))-1/(1+math.Exp(-0.5))),
+			[]float64{0.05801, -0.03205}[i], 5e-6)
 		if size == 4 {
 			closeTo(t, "NeMo-RL off-policy", mean(p, now, old)[0], 0.224854, 5e-7)
 			closeTo(t, "without E A", without, 0.220937, 5e-7)

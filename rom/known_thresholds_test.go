@@ -23,10 +23,13 @@ func TestPrintedThresholds(t *testing.T) {
 		k          int
 		want, unit float64
 	}{
-		{0.9, 1, 3.8, 1e-12}, {0.9, 2, .211111111, 1e-9}, {0.9, 4, .0730613979, 1e-10}, {0.9, 8, .0338592952, 1e-10}, {0.9, 16, .0186538614, 1e-10},
-		{0.5, 1, 3, 1e-12}, {0.5, 2, 1.25, 1e-12}, {0.5, 4, .447368421, 1e-9}, {0.5, 8, .166235446, 1e-9}, {0.5, 16, .07142826, 1e-8},
+		{0.9, 1, 3.8, 1e-12}, {0.9, 2, .211111111, 1e-9}, {0.9, 4, .0730613979, 1e-10},
+		{0.9, 8, .0338592952, 1e-10}, {0.9, 16, .0186538614, 1e-10},
+		{0.5, 1, 3, 1e-12}, {0.5, 2, 1.25, 1e-12}, {0.5, 4, .447368421, 1e-9}, {0.5, 8, .166235446, 1e-9},
+		{0.5, 16, .07142826, 1e-8},
 	} {
-		printed(t, "block threshold", linear.FrozenBlock(linear.CriticalRate, option.HeavyBall, c.mu, c.k), c.want, c.unit)
+		printed(t, "block threshold",
+			linear.FrozenBlock(linear.CriticalRate, option.HeavyBall, c.mu, c.k), c.want, c.unit)
 	}
 	for _, c := range []struct {
 		mu   float64
@@ -37,17 +40,20 @@ func TestPrintedThresholds(t *testing.T) {
 		{0.9, 2, 4.22}, {0.9, 4, 2.92}, {0.9, 8, 2.71}, {0.9, 16, 2.99},
 		{0.544, 2, 5.68},
 	} {
-		printed(t, "block threshold over the rule", linear.FrozenBlock(linear.CriticalRate, option.HeavyBall, c.mu, c.k)*float64(c.k)/(1-c.mu), c.want, 0.01)
+		printed(t, "block threshold over the rule", linear.FrozenBlock(linear.CriticalRate,
+			option.HeavyBall, c.mu, c.k)*float64(c.k)/(1-c.mu), c.want, 0.01)
 	}
 	for _, c := range []struct {
 		mu   float64
 		tau  int
 		want float64
 	}{{0.9, 2, 1.025}, {0.9, 4, 1.060}, {0.9, 16, 1.198}, {0, 2, 1.236}, {0, 4, 1.389}} {
-		printed(t, "delay threshold over the rule", linear.DelayThreshold(c.mu, c.tau)*float64(c.tau)/(1-c.mu), c.want, 1e-3)
+		printed(t, "delay threshold over the rule",
+			linear.DelayThreshold(c.mu, c.tau)*float64(c.tau)/(1-c.mu), c.want, 1e-3)
 	}
 	for i, want := range []float64{1.3571, .6679, .2134, .0487, .0224} {
-		printed(t, "Nesterov threshold", linear.FrozenBlock(linear.CriticalRate, option.Nesterov, 0.9, 1<<i), want, 1e-4)
+		printed(t, "Nesterov threshold",
+			linear.FrozenBlock(linear.CriticalRate, option.Nesterov, 0.9, 1<<i), want, 1e-4)
 	}
 	worst, least := 0.0, math.Inf(1)
 	for _, mu := range grid(0, 0.99, 100) {
@@ -59,9 +65,12 @@ func TestPrintedThresholds(t *testing.T) {
 			two = min(two, (1-mu*mu)/mu)
 		}
 		closeTo(t, "block 2", linear.FrozenBlock(linear.CriticalRate, option.HeavyBall, mu, 2), two, 1e-12)
-		closeTo(t, "block onset 1", linear.FrozenBlock(linear.OnsetRate, option.HeavyBall, mu, 1), math.Pow(1-math.Sqrt(mu), 2), 1e-12)
-		closeTo(t, "Nesterov", linear.FrozenBlock(linear.CriticalRate, option.Nesterov, mu, 1), 2*(1+mu)/(1+2*mu), 1e-12)
-		closeTo(t, "Nesterov onset", linear.FrozenBlock(linear.OnsetRate, option.Nesterov, mu, 1), math.Pow((1-mu)/(1+mu), 2), 1e-12)
+		closeTo(t, "block onset 1", linear.FrozenBlock(linear.OnsetRate, option.HeavyBall, mu, 1),
+			math.Pow(1-math.Sqrt(mu), 2), 1e-12)
+		closeTo(t, "Nesterov", linear.FrozenBlock(linear.CriticalRate, option.Nesterov, mu, 1),
+			2*(1+mu)/(1+2*mu), 1e-12)
+		closeTo(t, "Nesterov onset", linear.FrozenBlock(linear.OnsetRate, option.Nesterov, mu, 1),
+			math.Pow((1-mu)/(1+mu), 2), 1e-12)
 	}
 	for _, mu := range grid(0, 0.999, 4000) { // 0.00025 apart, slope of the ratio below 20
 		for k := 2; k <= 64; k++ {
@@ -73,10 +82,14 @@ func TestPrintedThresholds(t *testing.T) {
 	printed(t, "the most cautious", worst, 5.68, 0.01)
 	printed(t, "the least cautious", least, 2, 0.01)
 	for k := 1; k <= 40; k++ {
-		closeTo(t, "no momentum, block", linear.FrozenBlock(linear.CriticalRate, option.HeavyBall, 0, k), 2/float64(k), 1e-12)
-		closeTo(t, "no momentum, block onset", linear.FrozenBlock(linear.OnsetRate, option.HeavyBall, 0, k), 1/float64(k), 1e-12)
-		closeTo(t, "no momentum, delay", linear.DelayThreshold(0, k), 2*math.Sin(math.Pi/(2*(2*float64(k)+1))), 1e-12)
-		closeTo(t, "no momentum, Nesterov", linear.FrozenBlock(linear.CriticalRate, option.Nesterov, 0, k), 2/float64(k), 1e-12)
+		closeTo(t, "no momentum, block", linear.FrozenBlock(linear.CriticalRate, option.HeavyBall, 0, k),
+			2/float64(k), 1e-12)
+		closeTo(t, "no momentum, block onset",
+			linear.FrozenBlock(linear.OnsetRate, option.HeavyBall, 0, k), 1/float64(k), 1e-12)
+		closeTo(t, "no momentum, delay", linear.DelayThreshold(0, k),
+			2*math.Sin(math.Pi/(2*(2*float64(k)+1))), 1e-12)
+		closeTo(t, "no momentum, Nesterov",
+			linear.FrozenBlock(linear.CriticalRate, option.Nesterov, 0, k), 2/float64(k), 1e-12)
 	}
 	// μ = 0, τ → ∞: the rule is too strict by a factor of π/2; the next term is 1/(2τ).
 	closeTo(t, "long delay", linear.DelayThreshold(0, 4000)*4000, math.Pi/2, math.Pi/2/4000)
@@ -111,7 +124,10 @@ func grid(lo, hi float64, n int) []float64 {
 // radius one: stable on a scan below, unstable just above, radius 1 at it.
 func TestThresholdsOfTheSteppedRecursion(t *testing.T) {
 	frozen := func(method option.Method) func(float64, int) float64 {
-		return func(mu float64, k int) float64 { return linear.FrozenBlock(linear.CriticalRate, method, mu, k) }
+		return func(mu float64,
+			k int) float64 {
+			return linear.FrozenBlock(linear.CriticalRate, method, mu, k)
+		}
 	}
 	for _, c := range []struct {
 		name      string
@@ -122,13 +138,15 @@ func TestThresholdsOfTheSteppedRecursion(t *testing.T) {
 	}{
 		{"block", option.HeavyBall, option.Block, []int{1, 2, 3, 4, 8, 16, 33}, frozen(option.HeavyBall)},
 		{"delay", option.HeavyBall, option.Delay, []int{0, 1, 2, 3, 5, 16}, linear.DelayThreshold},
-		{"Nesterov", option.Nesterov, option.Block, []int{1, 2, 3, 4, 8, 16, 33}, frozen(option.Nesterov)},
+		{"Nesterov", option.Nesterov, option.Block, []int{1, 2, 3, 4, 8, 16, 33},
+			frozen(option.Nesterov)},
 	} {
 		for _, mu := range []float64{0, 0.3, 0.544, 0.8, 0.9, 0.97} {
 			for _, age := range c.ages {
 				k := c.threshold(mu, age)
 				at := func(f float64) linearMap {
-					return scalarMap(option.Optimizer{Kind: c.method, LearningRate: f * k, Momentum: mu}, option.Lag{Kind: c.kind, Interval: age}, 0, 1)
+					return scalarMap(option.Optimizer{Kind: c.method, LearningRate: f * k, Momentum: mu},
+						option.Lag{Kind: c.kind, Interval: age}, 0, 1)
 				}
 				// An eigenvalue of such a matrix is accurate to √ε if it is nearly
 				// double, but at a crossing it is simple: ε·size/gap.
@@ -160,8 +178,7 @@ func TestThresholdsOfTheSteppedRecursion(t *testing.T) {
 	}
 }
 
-// The onset of oscillation is where the two leading real multipliers meet and
-// leave the axis.
+// The onset of oscillation is where the two leading real multipliers meet and leave the axis.
 func TestOnsetOfTheSteppedRecursion(t *testing.T) {
 	leading := func(m linearMap) complex128 {
 		var z complex128
@@ -180,12 +197,15 @@ func TestOnsetOfTheSteppedRecursion(t *testing.T) {
 				kind   option.LagKind
 				onset  float64
 			}{
-				{"block", option.HeavyBall, option.Block, linear.FrozenBlock(linear.OnsetRate, option.HeavyBall, mu, age)},
+				{"block", option.HeavyBall, option.Block,
+					linear.FrozenBlock(linear.OnsetRate, option.HeavyBall, mu, age)},
 				{"delay", option.HeavyBall, option.Delay, delayOnset(mu, age)},
-				{"Nesterov", option.Nesterov, option.Block, linear.FrozenBlock(linear.OnsetRate, option.Nesterov, mu, age)},
+				{"Nesterov", option.Nesterov, option.Block,
+					linear.FrozenBlock(linear.OnsetRate, option.Nesterov, mu, age)},
 			} {
 				for _, f := range []float64{0.3, 0.9, 0.999, 1.001} {
-					m := scalarMap(option.Optimizer{Kind: c.method, LearningRate: f * c.onset, Momentum: mu}, option.Lag{Kind: c.kind, Interval: age}, 0, 1)
+					m := scalarMap(option.Optimizer{Kind: c.method, LearningRate: f * c.onset, Momentum: mu},
+						option.Lag{Kind: c.kind, Interval: age}, 0, 1)
 					if z := leading(m); (math.Abs(imag(z)) > 1e-7) != (f > 1) {
 						t.Errorf("%s μ = %v, age %d: leading multiplier %v at %v of the onset", c.name, mu, age, z, f)
 					}
@@ -199,7 +219,8 @@ func TestOnsetOfTheSteppedRecursion(t *testing.T) {
 func critical(t *testing.T, p rom.Params) float64 {
 	t.Helper()
 	got := rom.Predict(p)
-	return said(t, describe(p)+" critical learning rate", got.Exact.CriticalLearningRate) * got.Stiffness.Total
+	return said(t, describe(p)+" critical learning rate",
+		got.Exact.CriticalLearningRate) * got.Stiffness.Total
 }
 
 // Thresholds in ηλ of the reference bandit at G = ∞ (docs/theory.md §5).
@@ -215,7 +236,8 @@ func TestThresholdsOfTheReferenceBandit(t *testing.T) {
 		printed(t, "ratio, μ = .9, delay", critical(t, with(ratio, 0.01, 0.9, delay(1<<i))), 3.8, 1e-9)
 	}
 	for i, want := range []float64{3, 1.25, .447368421, .166235446, .07142826} {
-		printed(t, "frozen, μ = .5", critical(t, with(frozen, 0.01, 0.5, block(1<<i))), want, []float64{1e-9, 1e-9, 1e-9, 1e-9, 1e-8}[i])
+		printed(t, "frozen, μ = .5", critical(t, with(frozen, 0.01, 0.5, block(1<<i))), want,
+			[]float64{1e-9, 1e-9, 1e-9, 1e-9, 1e-8}[i])
 	}
 	for i, want := range []float64{.249506437, .0874026745, .0413077025, .0239999318} {
 		printed(t, "none, KL current, μ = .9", critical(t, with(current, 0.01, 0.9, block(2<<i))), want, 1e-9)
@@ -229,7 +251,8 @@ func TestThresholdsOfTheReferenceBandit(t *testing.T) {
 		printed(t, "Nesterov, μ = .9", critical(t, p), want, 1e-4)
 	}
 	for _, tau := range []int{0, 1, 4} {
-		closeTo(t, "frozen delay", critical(t, with(frozen, 0.01, 0.9, delay(tau))), linear.DelayThreshold(0.9, tau), 1e-9)
+		closeTo(t, "frozen delay", critical(t, with(frozen, 0.01, 0.9, delay(tau))),
+			linear.DelayThreshold(0.9, tau), 1e-9)
 	}
 }
 
@@ -278,7 +301,8 @@ func cells(t *testing.T, seed uint64) []rom.Params {
 			for _, c := range []struct {
 				est option.KLGradient
 				at  option.KLPoint
-			}{{option.ExactKL, option.AtSnapshot}, {option.ExactKL, option.AtCurrent}, {option.K3, option.AtCurrent}, {option.K2, option.AtCurrent}} {
+			}{{option.ExactKL, option.AtSnapshot}, {option.ExactKL, option.AtCurrent},
+				{option.K3, option.AtCurrent}, {option.K2, option.AtCurrent}} {
 				for _, lag := range []option.Lag{block(1), block(3), block(8), delay(1), delay(4)} {
 					for _, method := range []option.Method{option.HeavyBall, option.Nesterov} {
 						p, _, _ := randomCell(r, option.Bernoulli, arms, 16)
@@ -327,7 +351,8 @@ func TestSpectralRadiusOfTheSteppedRecursion(t *testing.T) {
 			size := math.Hypot(z[0], z[1])
 			if j == 0 {
 				closeTo(t, describe(p)+" first multiplier", size, r, 1e-9)
-			} else if before := got.Exact.Multipliers[j-1]; size > math.Hypot(before[0], before[1])*(1+1e-12) {
+			} else if before := got.Exact.Multipliers[j-1]; size > math.Hypot(before[0],
+				before[1])*(1+1e-12) {
 				t.Errorf("%s: multipliers not in order: %v", describe(p), got.Exact.Multipliers)
 			}
 			nearest := math.Inf(1)
@@ -347,9 +372,8 @@ func TestSpectralRadiusOfTheSteppedRecursion(t *testing.T) {
 	}
 }
 
-// The critical learning rate is the first crossing: a scan below finds nothing
-// unstable, just above is unstable. The critical refresh interval is where the
-// first unstable integer lies.
+// The critical learning rate is the first crossing: a scan below finds nothing unstable, just above
+// is unstable. The critical refresh interval is where the first unstable integer lies.
 func TestCriticalValuesOfTheSteppedRecursion(t *testing.T) {
 	for i, p := range cells(t, 33) {
 		if i%3 != 0 || i%2 == 1 && len(p.Arms) > 2 {
@@ -402,8 +426,10 @@ func TestRules(t *testing.T) {
 		}
 		got := rom.Predict(p)
 		k, mu, eta, s := float64(p.Lag.Interval), p.Optimizer.Momentum, p.Optimizer.LearningRate, got.Stiffness
-		closeTo(t, "paper η", said(t, "paper η", got.RuleAtStiffness.CriticalLearningRate)*s.Total*k/(1-mu), 1, 1e-12)
-		closeTo(t, "paper K", said(t, "paper K", got.RuleAtStiffness.CriticalRefreshInterval)*s.Total*eta/(1-mu), 1, 1e-12)
+		closeTo(t, "paper η",
+			said(t, "paper η", got.RuleAtStiffness.CriticalLearningRate)*s.Total*k/(1-mu), 1, 1e-12)
+		closeTo(t, "paper K",
+			said(t, "paper K", got.RuleAtStiffness.CriticalRefreshInterval)*s.Total*eta/(1-mu), 1, 1e-12)
 		if math.Abs(s.Stale) < 1e-9 {
 			continue
 		}
@@ -433,11 +459,13 @@ func TestRules(t *testing.T) {
 		first := math.Ceil(said(t, "sufficient K", got.SufficientRule.CriticalRefreshInterval) - 1e-9)
 		covered := func(k float64) bool { return eta*(s.Total/2+math.Abs(s.Stale)*gain(k)) < 1-mu }
 		if first >= 2 && first < 100 && (!covered(first-1) || covered(first)) {
-			t.Errorf("%s: the sufficient rule ends at an interval of %v: %t before, %t there", describe(p), first, covered(first-1), covered(first))
+			t.Errorf("%s: the sufficient rule ends at an interval of %v: %t before, %t there", describe(p),
+				first, covered(first-1), covered(first))
 		}
 	}
 	// The paper's Figure 6: η = 0.30, μ = 0.80, K = 0.12.
-	printed(t, "K_ref*", said(t, "K_ref*", rom.Predict(free(0.12, 0.3, 0.8, delay(1))).RuleAtStiffness.CriticalRefreshInterval), 5.56, 0.01)
+	printed(t, "K_ref*", said(t, "K_ref*",
+		rom.Predict(free(0.12, 0.3, 0.8, delay(1))).RuleAtStiffness.CriticalRefreshInterval), 5.56, 0.01)
 }
 
 // Two arms at finite K, μ = 0: ρ^K + h(1 − ρ^K); L_ref = −6, β = 1.57, η = .05
@@ -525,7 +553,8 @@ func TestLagOfTheEightCompletions(t *testing.T) {
 	if ratio := float64(first) / rule; ratio < 1.06 || ratio > 1.57 {
 		t.Errorf("first unstable lag %d is %v times the rule", first, ratio)
 	}
-	if k := said(t, "critical lag", got.Exact.CriticalRefreshInterval); !(k > float64(first-1) && k <= float64(first)) {
+	if k := said(t, "critical lag", got.Exact.CriticalRefreshInterval); !(k > float64(first-1) &&
+		k <= float64(first)) {
 		t.Errorf("critical lag %v, first unstable %d", k, first)
 	}
 }
@@ -539,7 +568,8 @@ func TestCriticalIntervalOfAnUnstableRate(t *testing.T) {
 	}{{block(1), 1}, {block(4), 1}, {delay(0), 0}, {delay(3), 0}} {
 		for _, rate := range []float64{2*(1+0.5)/0.12 + 1e-6, 1e4} {
 			p := free(0.12, rate, 0.5, c.lag)
-			closeTo(t, describe(p), said(t, "critical interval", rom.Predict(p).Exact.CriticalRefreshInterval), c.want, 0)
+			closeTo(t, describe(p),
+				said(t, "critical interval", rom.Predict(p).Exact.CriticalRefreshInterval), c.want, 0)
 		}
 	}
 }

@@ -83,9 +83,8 @@ func TestVarianceInClosedForm(t *testing.T) {
 	}
 }
 
-// The predicted variances against the covariance stepped until it no longer changes,
-// for every lag, optimizer and share of staleness, with several arms as well;
-// Var J = ∇Jᵀ Σ ∇J.
+// The predicted variances against the covariance stepped until it no longer changes, for every lag,
+// optimizer and share of staleness, with several arms as well; Var J = ∇Jᵀ Σ ∇J.
 func TestStationaryVarianceOfTheSteppedRecursion(t *testing.T) {
 	compared := 0
 	for i, p := range cells(t, 41) {
@@ -103,7 +102,8 @@ func TestStationaryVarianceOfTheSteppedRecursion(t *testing.T) {
 		}
 		want := m.predictedVariance(t, p, got.FixedPoint.Logits)
 		if len(p.Arms) == 2 {
-			closeTo(t, describe(p)+" Var z", said(t, describe(p), got.Exact.StationaryVariance.LogitGap)/gapVariance(want), 1, 1e-8)
+			closeTo(t, describe(p)+" Var z",
+				said(t, describe(p), got.Exact.StationaryVariance.LogitGap)/gapVariance(want), 1, 1e-8)
 		}
 		pi, u := got.FixedPoint.Policy, make([]float64, len(p.Arms))
 		for a := range u {
@@ -115,7 +115,8 @@ func TestStationaryVarianceOfTheSteppedRecursion(t *testing.T) {
 				varJ += u[a] * want.At(a, b) * u[b]
 			}
 		}
-		closeTo(t, describe(p)+" Var J", said(t, describe(p), got.Exact.StationaryVariance.ExpectedReward)/varJ, 1, 1e-8)
+		closeTo(t, describe(p)+" Var J",
+			said(t, describe(p), got.Exact.StationaryVariance.ExpectedReward)/varJ, 1, 1e-8)
 		compared++
 	}
 	if compared < 50 {
@@ -141,10 +142,9 @@ func TestVarianceScalesWithTheNoise(t *testing.T) {
 	closeTo(t, "stiffness × 2", gapPredicted(t, p), gapPredicted(t, q)/4, 1e-10*v)
 }
 
-// nonlinear computes the exact stationary law of the on-policy chain without
-// momentum, z' = z + η·2g_1, at finite G: the transfer operator on Chebyshev
-// polynomials, with every outcome of a group enumerated, and its invariant
-// functional.
+// nonlinear computes the exact stationary law of the on-policy chain without momentum,
+// z' = z + η·2g_1, at finite G: the transfer operator on Chebyshev polynomials, with every outcome
+// of a group enumerated, and its invariant functional.
 type nonlinear struct {
 	z, weight []float64
 }
@@ -205,9 +205,8 @@ func (n nonlinear) mean(f func(z float64) float64) float64 {
 	return sum
 }
 
-// The exact nonlinear law (docs/theory.md §5), here from the transfer operator,
-// against the printed numbers; the drift of docs/theory-neglected.md §6 within 1 %, and
-// Var J within 0.01 %.
+// The exact nonlinear law (docs/theory.md §5), here from the transfer operator, against the printed
+// numbers; the drift of docs/theory-neglected.md §6 within 1 %, and Var J within 0.01 %.
 func TestExactNonlinearLaw(t *testing.T) {
 	for _, c := range []struct {
 		scale                          option.Scale
@@ -220,9 +219,12 @@ func TestExactNonlinearLaw(t *testing.T) {
 		nodes                          int
 		shiftWithin, rewardShiftWithin float64
 	}{
-		{option.NoScale, 0.5, 16, 2.082276e-3, 3.618096e-3, 1.216689e-4, 4.931350e-5, 1e-9, 1e-9, 1e-10, 1e-11, 0.75, 40, 0.01, 0.01},
-		{option.NoScale, 0.5, 4, 4.884157e-3, 1.014832e-2, 3.275825e-4, 1.816590e-4, 1e-9, 1e-8, 1e-10, 1e-10, 1.2, 40, 0.01, 0.01},
-		{option.StdScale, 1.2, 16, 4.654906e-3, 7.905834e-3, 2.887947e-4, 1.115032e-4, 1e-9, 1e-9, 1e-10, 1e-10, 1.0, 40, 0.01, 0.01},
+		{option.NoScale, 0.5, 16, 2.082276e-3, 3.618096e-3, 1.216689e-4, 4.931350e-5, 1e-9, 1e-9, 1e-10,
+			1e-11, 0.75, 40, 0.01, 0.01},
+		{option.NoScale, 0.5, 4, 4.884157e-3, 1.014832e-2, 3.275825e-4, 1.816590e-4, 1e-9, 1e-8, 1e-10,
+			1e-10, 1.2, 40, 0.01, 0.01},
+		{option.StdScale, 1.2, 16, 4.654906e-3, 7.905834e-3, 2.887947e-4, 1.115032e-4, 1e-9, 1e-9, 1e-10,
+			1e-10, 1.0, 40, 0.01, 0.01},
 	} {
 		p := bandit(c.scale, c.beta, c.size)
 		name := describe(p)
@@ -239,9 +241,12 @@ func TestExactNonlinearLaw(t *testing.T) {
 		printed(t, name+" E J − J*", ej-f.Reward, c.shiftJ, c.unitSJ)
 		printed(t, name+" Var J", vj, c.varJ, c.varianceUnit)
 		got := rom.Predict(p)
-		closeTo(t, name+" predicted shift of z", said(t, name+" shift of z", got.Moments.LogitGapShift)/c.shiftZ, 1, c.shiftWithin)
-		closeTo(t, name+" predicted shift of J", said(t, name+" shift of J", got.Moments.RewardShift)/c.shiftJ, 1, c.rewardShiftWithin)
-		closeTo(t, name+" predicted Var J", said(t, name+" Var J", got.Moments.RewardVariance)/c.varJ, 1, got.Neglected.RewardVariance/c.varJ)
+		closeTo(t, name+" predicted shift of z",
+			said(t, name+" shift of z", got.Moments.LogitGapShift)/c.shiftZ, 1, c.shiftWithin)
+		closeTo(t, name+" predicted shift of J",
+			said(t, name+" shift of J", got.Moments.RewardShift)/c.shiftJ, 1, c.rewardShiftWithin)
+		closeTo(t, name+" predicted Var J", said(t, name+" Var J", got.Moments.RewardVariance)/c.varJ, 1,
+			got.Neglected.RewardVariance/c.varJ)
 	}
 }
 
@@ -296,7 +301,8 @@ func TestDriftOfSeveralArms(t *testing.T) {
 			want += got.FixedPoint.Policy[a] * (p.Arms[a].Mean - got.FixedPoint.Reward) * delta.AtVec(a)
 		}
 		// Second differences: truncation h² ~ 1e-6, round-off ε/h² ~ 1e-9.
-		closeTo(t, describe(p)+" E J − J* over its want", said(t, describe(p), got.Moments.RewardShift)/want, 1, 1e-4)
+		closeTo(t, describe(p)+" E J − J* over its want",
+			said(t, describe(p), got.Moments.RewardShift)/want, 1, 1e-4)
 	}
 }
 
@@ -321,8 +327,7 @@ func TestAdam(t *testing.T) {
 		closeTo(t, "rate over its leading order", rate/(10*kappa), 1, 2*rate*10)
 		printed(t, "rate", rate, want, 1e-7)
 
-		// Once Adam's moments are stationary the mean field relaxes at that rate, up to
-		// the offset.
+		// Once Adam's moments are stationary the mean field relaxes at that rate, up to the offset.
 		var first, last float64
 		path.MeanField(p, gapAt(star+1e-4), 2000, func(i int, theta []float64) {
 			switch i {
@@ -342,7 +347,8 @@ func TestAdam(t *testing.T) {
 			t.Errorf("Adam's stationary state is out of scope: %s", got.Noise.Because)
 		}
 		// The formula holds to first order in κ.
-		closeTo(t, "predicted Var z over 2η√Var g_1/λ", said(t, "Adam's Var z", got.LeadingOrder.StationaryVariance.LogitGap)/(4e-4*deviation/lambda), 1, rate)
+		closeTo(t, "predicted Var z over 2η√Var g_1/λ", said(t, "Adam's Var z",
+			got.LeadingOrder.StationaryVariance.LogitGap)/(4e-4*deviation/lambda), 1, rate)
 	}
 }
 
@@ -355,7 +361,8 @@ func TestNoFixedPoint(t *testing.T) {
 			t.Errorf("%s: fixed points %v", name, got)
 		}
 		got := rom.Predict(p)
-		if got.FixedPoint != nil || got.Exact.Scope.In || got.Exact.SpectralRadius != nil || got.Exact.StationaryVariance.LogitGap != nil || got.Noise.In {
+		if got.FixedPoint != nil || got.Exact.Scope.In || got.Exact.SpectralRadius != nil ||
+			got.Exact.StationaryVariance.LogitGap != nil || got.Noise.In {
 			t.Errorf("%s: predicted %+v", name, got)
 		}
 	}

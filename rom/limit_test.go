@@ -16,9 +16,10 @@ import (
 func TestClippedForceIsTheEnumeratedOne(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 2))
 	base := Params{
-		Estimator: option.Estimator{GroupsPerStep: 1, Advantage: option.Advantage{Epsilon: 0.05}, Importance: option.Importance{ClipLow: 0.1, ClipHigh: 0.2}, KL: option.KL{Coefficient: 0.7}},
-		Lag:       option.Lag{Kind: option.Block, Interval: 1},
-		Factors:   Unit,
+		Estimator: option.Estimator{GroupsPerStep: 1, Advantage: option.Advantage{Epsilon: 0.05},
+			Importance: option.Importance{ClipLow: 0.1, ClipHigh: 0.2}, KL: option.KL{Coefficient: 0.7}},
+		Lag:     block(1),
+		Factors: Unit,
 	}
 	clipped := 0
 	compare := func(p Params) {
@@ -80,9 +81,10 @@ func TestFixedPointUnderALargestNorm(t *testing.T) {
 		{8, option.NoScale, 0.5, 0.02, 1.1946382, 0.036690027, 0.0180948592, 0.018595168, 0.000674076845},
 	} {
 		p := Params{
-			Arms:      []option.Arm{{Mean: 0.9}, {Mean: 0.2}},
-			Estimator: option.Estimator{GroupSize: c.size, GroupsPerStep: 1, Advantage: option.Advantage{Scale: c.scale}, KL: option.KL{Coefficient: c.beta}},
-			Lag:       option.Lag{Kind: option.Block, Interval: 1},
+			Arms: []option.Arm{{Mean: 0.9}, {Mean: 0.2}},
+			Estimator: option.Estimator{GroupSize: c.size, GroupsPerStep: 1,
+				Advantage: option.Advantage{Scale: c.scale}, KL: option.KL{Coefficient: c.beta}},
+			Lag:       block(1),
 			Optimizer: option.Optimizer{LearningRate: 0.1, MaxNorm: c.norm},
 		}
 		got := Predict(p)
@@ -111,16 +113,21 @@ func TestFixedPointUnderALargestNorm(t *testing.T) {
 // unclipped one where the limit is far away.
 func TestAFarLimitChangesNothing(t *testing.T) {
 	base := Params{
-		Arms:      []option.Arm{{Mean: 0.8}, {Mean: 0.3}},
-		Estimator: option.Estimator{GroupSize: 5, GroupsPerStep: 1, KL: option.KL{Coefficient: 0.4, Gradient: option.K2}},
-		Lag:       option.Lag{Kind: option.Block, Interval: 1},
+		Arms: []option.Arm{{Mean: 0.8}, {Mean: 0.3}},
+		Estimator: option.Estimator{GroupSize: 5, GroupsPerStep: 1,
+			KL: option.KL{Coefficient: 0.4, Gradient: option.K2}},
+		Lag: block(1),
 	}
 	theta, old := []float64{0.4, 0}, []float64{0.1, 0}
 	for _, change := range []func(p *Params){
 		func(p *Params) {
-			p.Advantage.Baseline, p.Advantage.Scale, p.Advantage.Value = option.ConstantBaseline, option.NoScale, 0.3
+			p.Advantage.Baseline, p.Advantage.Scale, p.Advantage.Value = option.ConstantBaseline,
+				option.NoScale, 0.3
 		},
-		func(p *Params) { p.Advantage.Baseline, p.Advantage.Scale = option.LeaveOneOut, option.OthersStd },
+		func(p *Params) {
+			p.Advantage.Baseline, p.Advantage.Scale = option.LeaveOneOut,
+				option.OthersStd
+		},
 		func(p *Params) { p.Advantage.Scale = option.MeanScale },
 		func(p *Params) { p.Advantage.Baseline, p.Advantage.Scale = option.SecondBest, option.NoScale },
 		func(p *Params) { p.Advantage.Scale, p.Advantage.Std = option.BatchStd, option.SampleStd },
@@ -140,7 +147,8 @@ func TestAFarLimitChangesNothing(t *testing.T) {
 		}
 		force.Mean(got, p, theta, old)
 		clipped, _ := force.Covariance(p, theta, old)
-		if s, w := fmt.Sprintf("%.12g %.10g", got, clipped.At(0, 1)), fmt.Sprintf("%.12g %.10g", want, noise.At(0, 1)); s != w {
+		if s, w := fmt.Sprintf("%.12g %.10g", got, clipped.At(0, 1)),
+			fmt.Sprintf("%.12g %.10g", want, noise.At(0, 1)); s != w {
 			t.Errorf("%+v: mean and covariance %s, want %s", p, s, w)
 		}
 	}

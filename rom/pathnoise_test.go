@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"grposim/option"
+	"grposim/rom/force"
 	"grposim/rom/path"
+	"grposim/rom/rest"
 )
 
 // gapChain is the exact law of z = θ_1 − θ_0 of two Bernoulli arms, on-policy without
@@ -32,7 +34,8 @@ func newGapChain(p Params, low, high, h float64) *gapChain {
 		theta := []float64{z / 2, -z / 2}
 		q := 1 / (1 + math.Exp(-z))
 		atoms := []sample{{0, 1}, {0, 0}, {1, 1}, {1, 0}}
-		chance := []float64{q * p.Arms[0].Mean, q * (1 - p.Arms[0].Mean), (1 - q) * p.Arms[1].Mean, (1 - q) * (1 - p.Arms[1].Mean)}
+		chance := []float64{q * p.Arms[0].Mean, q * (1 - p.Arms[0].Mean), (1 - q) * p.Arms[1].Mean,
+			(1 - q) * (1 - p.Arms[1].Mean)}
 		var moves []move
 		var walk func(atom, filled int, weight float64)
 		walk = func(atom, filled int, weight float64) {
@@ -46,7 +49,8 @@ func newGapChain(p Params, low, high, h float64) *gapChain {
 				}
 				at := (z + 2*p.Optimizer.LearningRate*sampledForce(p, theta, theta, group)[0] - low) / h
 				k := min(max(int(at), 0), n-2)
-				moves = append(moves, move{k, weight * (1 - (at - float64(k)))}, move{k + 1, weight * (at - float64(k))})
+				moves = append(moves, move{k, weight * (1 - (at - float64(k)))},
+					move{k + 1, weight * (at - float64(k))})
 				return
 			}
 			for k := 0; k <= len(group)-filled; k++ {
@@ -92,7 +96,8 @@ func (c *gapChain) rewards(p Params, z float64, steps int) (mean, deviation []fl
 // grid adds at most h²/4 to the variance of z in each of 150 steps and J″ ≤ Δ/10, which
 // moves E J by less than 8e-4 at h = 0.01 and, where the noise is larger, 3e-3 at 0.02.
 func TestMeanRewardAgainstTheExactLaw(t *testing.T) {
-	with := func(scale option.Scale, kl option.KLGradient, beta float64, size int, rate, best float64) Params {
+	with := func(scale option.Scale, kl option.KLGradient, beta float64, size int, rate,
+		best float64) Params {
 		p := reference(scale, beta, size)
 		p.Arms[0].Mean, p.KL.Gradient, p.Optimizer.LearningRate = best, kl, rate
 		return p
@@ -146,24 +151,26 @@ func TestMeanRewardAgainstTheExactLaw(t *testing.T) {
 		}
 		// the size does not depend on the other steps that are asked for
 		for _, step := range []int{40, 80, 120} {
-			if alone := MeanReward(c.p, init, []int{step}); math.Abs(got[step]-exact[step]) > 2*alone.Neglected[0]+8*h*h {
-				t.Errorf("%s, step %d alone: neglected %.2g, the error is %.2g", c.name, step, alone.Neglected[0], got[step]-exact[step])
+			if alone := MeanReward(c.p, init,
+				[]int{step}); math.Abs(got[step]-exact[step]) > 2*alone.Neglected[0]+8*h*h {
+				t.Errorf("%s, step %d alone: neglected %.2g, the error is %.2g", c.name, step,
+					alone.Neglected[0], got[step]-exact[step])
 			}
 		}
 		last := neglected[steps]
 		if without < c.least || with*c.factor > without || (last > 0.1) != c.useless {
-			t.Errorf("%s: the mean field is wrong by %.5f, the prediction by %.5f; neglected %.2g", c.name, without, with, last)
+			t.Errorf("%s: the mean field is wrong by %.5f, the prediction by %.5f; neglected %.2g", c.name,
+				without, with, last)
 		}
 	}
 }
 
-// Around a fixed point, under every lag and optimizer, the spread becomes that of the
-// stationary law, which predict.go solves for in one piece, and the shift of J with it:
-// to first order in the noise, here 1e-4, and to the hundredth that holdCentre and
-// holdSpread leave.
+// Around a fixed point, under every lag and optimizer, the spread becomes that of the stationary
+// law, which predict.go solves for in one piece, and the shift of J with it: to first order in the
+// noise, here 1e-4, and to the hundredth that holdCentre and holdSpread leave.
 func TestSpreadBecomesStationary(t *testing.T) {
 	for _, method := range []option.Method{option.HeavyBall, option.Nesterov} {
-		for _, lag := range []option.Lag{{Kind: option.Block, Interval: 1}, {Kind: option.Block, Interval: 4}, {Kind: option.Delay, Interval: 0}, {Kind: option.Delay, Interval: 3}} {
+		for _, lag := range []option.Lag{block(1), block(4), delay(0), delay(3)} {
 			for _, weighting := range []option.ImportanceMode{option.NoImportance, option.Ratio} {
 				p := reference(option.StdScale, 1.2, 16)
 				p.GroupsPerStep, p.KL.At, p.Importance.Mode, p.Lag = 1000, option.AtCurrent, weighting, lag
@@ -189,7 +196,8 @@ func checkStationary(t *testing.T, p Params) {
 		deviation += paths[0].Deviation[i] / float64(count)
 		variance += paths[1].Deviation[i] * paths[1].Deviation[i] / float64(count)
 	}
-	name := fmt.Sprintf("method %d, lag %+v, weighting %d: ", p.Optimizer.Kind, p.Lag, p.Importance.Mode)
+	name := fmt.Sprintf("method %d, lag %+v, weighting %d: ", p.Optimizer.Kind, p.Lag,
+		p.Importance.Mode)
 	near(t, name+"Var z", variance, *want.Exact.StationaryVariance.LogitGap, 0.02)
 	near(t, name+"deviation of J", deviation, math.Sqrt(*want.Exact.StationaryVariance.ExpectedReward), 0.01)
 	near(t, name+"shift of J", shift, *want.Moments.RewardShift, 0.03)
@@ -206,7 +214,110 @@ func TestRoundingGrowsByTheMultiplier(t *testing.T) {
 		near(t, "growth in ten steps", got.Rounding[i]/got.Rounding[i-1], math.Pow(1.5, 10), 0.1)
 	}
 	p.Optimizer.Schedule.Warmup = 1000
-	if got = MeanReward(p, []float64{2, -2}, []int{500, 1000}); !(got.Rounding[0] < 1e-14 && got.Rounding[1] > 1e-5) {
+	if got = MeanReward(p, []float64{2, -2}, []int{500, 1000}); !(got.Rounding[0] < 1e-14 &&
+		got.Rounding[1] > 1e-5) {
 		t.Errorf("in a warm-up rounding moves J by %v, want little and then much", got.Rounding)
+	}
+}
+
+// fieldRewards returns J at t = 0 … steps of the mean field.
+func fieldRewards(p Params, init []float64, steps int) []float64 {
+	var rewards []float64
+	m := force.New(&p)
+	path.MeanField(p, init, steps,
+		func(_ int, theta []float64) { rewards = append(rewards, m.Expected(theta)) })
+	return rewards
+}
+
+// A learning rate near the largest number makes the logits overflow on the first step
+// with a force. All logits visited before are finite, and the scope says where the
+// run ended. No probability may be NaN on the way, at which binomial would panic.
+func TestMeanFieldStopsWhereNumbersEnd(t *testing.T) {
+	for _, method := range []option.Method{option.HeavyBall, option.Nesterov, option.Adam} {
+		p := reference(option.StdScale, 100, 8)
+		p.Reference = []float64{1, 0}
+		p.Optimizer = option.Optimizer{Kind: method, LearningRate: 1.7e308, Momentum: 0.9, Beta1: 0.9,
+			Beta2: 0.999, Epsilon: 1e-8}
+		visited := 0
+		_, scope := path.MeanField(p, []float64{0, 0}, 1000, func(step int, theta []float64) {
+			if step != visited {
+				t.Fatalf("%v: step %d after %d steps", method, step, visited)
+			}
+			visited++
+			for _, x := range theta {
+				if math.IsNaN(x) || math.IsInf(x, 0) {
+					t.Fatalf("%v: logits %v at step %d", method, theta, step)
+				}
+			}
+		})
+		want := fmt.Sprintf("the mean field leaves the range of floating point at step %d", visited)
+		if scope.In || scope.Because.String() != want || visited == 0 || visited > 10 {
+			t.Errorf("%v: %+v after %d steps", method, scope, visited)
+		}
+	}
+}
+
+// A delay as long as the run keeps π_old at the start, as any longer delay and a block without a
+// refresh do. Of 20 steps the last is the first with another snapshot at a delay of 18.
+func TestDelayLongerThanTheRun(t *testing.T) {
+	p := reference(option.StdScale, 1.2, 8)
+	end := func(lag option.Lag) float64 {
+		p.Lag = lag
+		rewards := fieldRewards(p, []float64{0.5, 0}, 20)
+		return rewards[len(rewards)-1]
+	}
+	want := end(block(20))
+	for _, age := range []int{19, 20, 21, 1 << 53} {
+		if got := end(delay(age)); got != want {
+			t.Errorf("delay %d ends at %v, the first snapshot at %v", age, got, want)
+		}
+	}
+	if end(delay(18)) == want {
+		t.Error("the snapshot never changes at a delay of 18 in 20 steps")
+	}
+}
+
+// From any start the flow of two arms ends in the fixed point on its side of the
+// unstable one: of the bandit of docs/theory.md §3 with fixed points 1.174, 4.516 and
+// 7.733, and of one whose penalty pulls down from the start.
+func TestReachedFromAStart(t *testing.T) {
+	p := reference(option.StdScale, 2, 256)
+	p.Arms = []option.Arm{{Law: option.Constant, Mean: 1, Std: 0},
+		{Law: option.Constant, Mean: 0, Std: 0}}
+	for _, c := range []struct{ start, want float64 }{{0, 1.174}, {4.4, 1.174}, {-8, 1.174},
+		{4.6, 7.733}, {6, 7.733}, {12, 7.733}} {
+		p.Start = []float64{c.start / 2, -c.start / 2}
+		point, ok := rest.Reached(p)
+		if z := 2 * point.Logits[0]; !ok || math.Abs(z-c.want) > 1e-3 {
+			t.Errorf("from %v: z = %v, want %v", c.start, z, c.want)
+		}
+	}
+	p.GroupSize = option.Infinite // without the upper fixed point
+	p.Start = []float64{3, -3}
+	if point, ok := rest.Reached(p); ok {
+		t.Errorf("from 6 at G = ∞: %+v, want none", point)
+	}
+}
+
+// Of several arms, with equal arms that start apart, the fixed point is that in which
+// small on-policy steps end, up to what 20,000 of them leave of the slowest mode.
+func TestReachedWithSeveralArms(t *testing.T) {
+	p := reference(option.StdScale, 2, 256)
+	p.Arms = []option.Arm{{Law: option.Constant, Mean: 1, Std: 0}, {Law: option.Constant, Mean: 1,
+		Std: 0}, {Law: option.Constant, Mean: 0, Std: 0}, {Law: option.Constant, Mean: 0, Std: 0}}
+	p.Reference = nil
+	p.Optimizer = option.Optimizer{LearningRate: 0.5}
+	seen := make(map[float64]bool)
+	for _, start := range [][]float64{{0, 0, 0, 0}, {1, 0, 0, -1}, {5, 5, -4, -3}, {4, 2, -3, -3}} {
+		p.Start = start
+		point, ok := rest.Reached(p)
+		rewards := fieldRewards(p.Checked(), start, 20_000)
+		if !ok || math.Abs(point.Reward-rewards[len(rewards)-1]) > 1e-5 {
+			t.Errorf("from %v: J = %v, small steps end at %v", start, point.Reward, rewards[len(rewards)-1])
+		}
+		seen[math.Round(100*point.Reward)] = true
+	}
+	if len(seen) != 2 {
+		t.Errorf("the starts reach %v, want two fixed points", seen)
 	}
 }

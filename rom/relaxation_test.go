@@ -1,19 +1,21 @@
 package rom
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
 	"grposim/option"
+	"grposim/rom/cell"
+	"grposim/rom/force"
 	"grposim/rom/linear"
 	"grposim/rom/path"
 	"grposim/rom/rest"
 	"grposim/rom/scope"
 )
 
-// approach returns, at the start of every period, half the difference in J of two
-// mean fields of two arms that start at the distance x on either side of the fixed
-// point.
+// approach returns, at the start of every period, half the difference in J of two mean fields of
+// two arms that start at the distance x on either side of the fixed point.
 func approach(p Params, x float64, periods int) []float64 {
 	point, _ := rest.Reached(p)
 	steps := p.Lag.StepsPerSnapshot()
@@ -26,11 +28,10 @@ func approach(p Params, x float64, periods int) []float64 {
 	return half
 }
 
-// Relaxation rate and ζ of the mean field near its fixed point are the predicted
-// ones. They follow from x_{n+2} = a x_{n+1} − b x_n, which holds with the two dominant
-// multipliers once the others have decayed. At the offset 1e-5 the third derivative
-// of the force leaves an error of 1e-10 and rounding 1e-11, divided by the decay until
-// then and by the share of the second multiplier.
+// Relaxation rate and ζ of the mean field near its fixed point are the predicted ones. They follow
+// from x_{n+2} = a x_{n+1} − b x_n, which holds with the two dominant multipliers once the others
+// have decayed. At the offset 1e-5 the third derivative of the force leaves an error of 1e-10 and
+// rounding 1e-11, divided by the decay until then and by the share of the second multiplier.
 func TestRelaxationOfTheMeanField(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -39,14 +40,14 @@ func TestRelaxationOfTheMeanField(t *testing.T) {
 		lag      option.Lag
 		from     int // periods
 	}{
-		{"on-policy, overdamped", 0.005, 0.8, option.HeavyBall, option.Lag{Kind: option.Block, Interval: 1}, 0},
-		{"on-policy, ringing", 0.3, 0.8, option.HeavyBall, option.Lag{Kind: option.Block, Interval: 1}, 0},
-		{"block, ringing", 0.1, 0.8, option.HeavyBall, option.Lag{Kind: option.Block, Interval: 5}, 0},
-		{"block, growing", 0.8, 0.8, option.HeavyBall, option.Lag{Kind: option.Block, Interval: 6}, 0},
-		{"nesterov", 0.3, 0.8, option.Nesterov, option.Lag{Kind: option.Block, Interval: 3}, 0},
-		{"delay, ringing", 0.1, 0.8, option.HeavyBall, option.Lag{Kind: option.Delay, Interval: 3}, 25},
-		{"delay, overdamped", 0.01, 0.8, option.HeavyBall, option.Lag{Kind: option.Delay, Interval: 3}, 25},
-		{"delay, growing", 0.3, 0.8, option.HeavyBall, option.Lag{Kind: option.Delay, Interval: 5}, 25},
+		{"on-policy, overdamped", 0.005, 0.8, option.HeavyBall, block(1), 0},
+		{"on-policy, ringing", 0.3, 0.8, option.HeavyBall, block(1), 0},
+		{"block, ringing", 0.1, 0.8, option.HeavyBall, block(5), 0},
+		{"block, growing", 0.8, 0.8, option.HeavyBall, block(6), 0},
+		{"nesterov", 0.3, 0.8, option.Nesterov, block(3), 0},
+		{"delay, ringing", 0.1, 0.8, option.HeavyBall, delay(3), 25},
+		{"delay, overdamped", 0.01, 0.8, option.HeavyBall, delay(3), 25},
+		{"delay, growing", 0.3, 0.8, option.HeavyBall, delay(5), 25},
 	} {
 		p := reference(option.StdScale, 1.2, 16)
 		p.Optimizer = option.Optimizer{Kind: c.method, LearningRate: c.rate, Momentum: c.mu}
@@ -99,7 +100,7 @@ func TestRelaxationIsTheSlowestModes(t *testing.T) {
 	p := reference(option.StdScale, 1.2, 32)
 	p.Arms = []option.Arm{{Mean: 0.9}, {Mean: 0.2}, {Mean: 0.5}, {Mean: 0.7}}
 	p.Reference = []float64{0, 0.5, 0, -0.3}
-	for _, lag := range []option.Lag{{Kind: option.Block, Interval: 1}, {Kind: option.Block, Interval: 4}, {Kind: option.Delay, Interval: 3}} {
+	for _, lag := range []option.Lag{block(1), block(4), delay(3)} {
 		for _, mu := range []float64{0, 0.5, 0.9} {
 			p.Lag = lag
 			p.Optimizer.Momentum, p.Optimizer.LearningRate = mu, 1e-3
@@ -113,7 +114,8 @@ func TestRelaxationIsTheSlowestModes(t *testing.T) {
 				// γ of the stiffest mode alone is almost 0.
 				p.Optimizer.LearningRate = 0.999 * *got.LeadingOrder.CriticalLearningRate
 				late := Predict(p)
-				near(t, "γ/2m", *late.LeadingOrder.RelaxationRate, late.Oscillator.Damping/(2*late.Oscillator.Mass), 1e-12)
+				near(t, "γ/2m", *late.LeadingOrder.RelaxationRate,
+					late.Oscillator.Damping/(2*late.Oscillator.Mass), 1e-12)
 			}
 		}
 	}
@@ -129,7 +131,8 @@ func TestRelaxationOfAdam(t *testing.T) {
 		p.GroupSize = size
 		got := Predict(p)
 		if got.Exact.RelaxationRate != nil || got.LeadingOrder.RelaxationRate == nil {
-			t.Fatalf("G = %d: %v exactly, %v to leading order", size, got.Exact.RelaxationRate, got.LeadingOrder.RelaxationRate)
+			t.Fatalf("G = %d: %v exactly, %v to leading order", size, got.Exact.RelaxationRate,
+				got.LeadingOrder.RelaxationRate)
 		}
 		return *got.LeadingOrder.RelaxationRate
 	}
@@ -145,7 +148,7 @@ func TestRelaxationOfAdam(t *testing.T) {
 func TestAdamNeglectsItsSecondMoment(t *testing.T) {
 	p := reference(option.NoScale, 0.5, 32)
 	p.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: 2e-4, Beta1: 0.9, Beta2: 0.98}
-	p.Lag = option.Lag{Kind: option.Delay, Interval: 1}
+	p.Lag = delay(1)
 	share := func() float64 {
 		got := Predict(p)
 		rate, ratio := *got.LeadingOrder.RelaxationRate, *got.LeadingOrder.DampingRatio
@@ -160,11 +163,12 @@ func TestAdamNeglectsItsSecondMoment(t *testing.T) {
 	equal := math.Pow(j, 4) + math.Pow(1-j, 4)
 	atLeast := func(what string, got float64) {
 		if least := 0.06 / (1 - equal); !(got >= least && got < 1.5*least) {
-			t.Errorf("%s, with a share %.3g of equal groups: neglects %.3g, want %.3g to %.3g", what, equal, got, least, 1.5*least)
+			t.Errorf("%s, with a share %.3g of equal groups: neglects %.3g, want %.3g to %.3g", what, equal,
+				got, least, 1.5*least)
 		}
 	}
 	atLeast("decay", share())
-	p.Optimizer.LearningRate, p.Lag = 5, option.Lag{Kind: option.Delay, Interval: 20}
+	p.Optimizer.LearningRate, p.Lag = 5, delay(20)
 	if p := Predict(p); !p.Noise.Because.Is(scope.AdamEscapes) {
 		t.Errorf("far beyond the critical rate: %+v, neglects %+v", p.Noise, p.Neglected)
 	}
@@ -175,7 +179,7 @@ func TestAdamNeglectsItsSecondMoment(t *testing.T) {
 // leaves 1e-9 of it and rounding 1e-11, while x decays by less than a thousand.
 func TestDeviationsOfTheMeanField(t *testing.T) {
 	for _, method := range []option.Method{option.HeavyBall, option.Nesterov} {
-		for _, lag := range []option.Lag{{Kind: option.Block, Interval: 1}, {Kind: option.Block, Interval: 3}, {Kind: option.Delay, Interval: 0}, {Kind: option.Delay, Interval: 1}, {Kind: option.Delay, Interval: 4}} {
+		for _, lag := range []option.Lag{block(1), block(3), delay(0), delay(1), delay(4)} {
 			p := reference(option.StdScale, 1.2, 16)
 			p.Arms = append(p.Arms, option.Arm{Law: option.Bernoulli, Mean: 0.5})
 			p.Reference = []float64{0.3, 0, -0.2}
@@ -205,6 +209,146 @@ func TestDeviationsOfTheMeanField(t *testing.T) {
 				if step++; step == len(above) {
 					break
 				}
+			}
+		}
+	}
+}
+
+// The pair moments are those of the list of all groups, sample by sample, of up to three arms and
+// four samples.
+func TestAdamPairMomentsByEnumeration(t *testing.T) {
+	for _, size := range []int{2, 3, 4} {
+		for _, means := range [][]float64{{0.9, 0.2}, {0.7, 0.4, 0.1}} {
+			for name, change := range map[string]func(*Params){
+				"none": func(p *Params) { p.Advantage.Scale = option.NoScale },
+				"std":  func(p *Params) { p.Advantage.Epsilon = 1e-3 },
+				"leave-one-out": func(p *Params) {
+					p.Advantage.Scale, p.Advantage.Baseline = option.NoScale,
+						option.LeaveOneOut
+				},
+				"ratio, k2": func(p *Params) {
+					p.Importance.Mode, p.KL.Gradient = option.Ratio, option.K2
+				},
+				"k3 at the snapshot": func(p *Params) { p.KL.Gradient, p.KL.At = option.K3, option.AtSnapshot },
+			} {
+				p := Params{Estimator: option.Estimator{GroupSize: size, KL: option.KL{Coefficient: 0.3}}}
+				theta, old := []float64{0.3, -0.2, 0.5}[:len(means)], []float64{0.1, 0.2, -0.4}[:len(means)]
+				for _, m := range means {
+					p.Arms = append(p.Arms, option.Arm{Law: option.Bernoulli, Mean: m})
+				}
+				change(&p)
+				p = p.Checked()
+				m := force.New(&p)
+				m.Set(theta, old)
+				got := m.Pairs()
+				mixed, square := got.Squares(forceOf(m))
+				moments := enumeratedMoments(&p, theta, old)
+				for a := range means {
+					for b := range means {
+						where := fmt.Sprintf("%s, G = %d, %d arms, (%d, %d): ", name, size, len(means), a, b)
+						for _, x := range []struct {
+							what      string
+							got, want float64
+						}{
+							{"Cov(g_a, g_b)", got.Second[a][b], moments[0][a][b]},
+							{"Cov(g_a, g_b²)", mixed[a][b], moments[1][a][b]},
+							{"Cov(g_a², g_b²)", square[a][b], moments[2][a][b]},
+						} {
+							if math.Abs(x.got-x.want) > 1e-13 {
+								t.Errorf("%s%s = %.15g, groups one by one have %.15g", where, x.what, x.got, x.want)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func forceOf(m *force.Model) []float64 {
+	force := make([]float64, len(m.Arms))
+	m.MeanForce(force)
+	return force
+}
+
+// enumeratedMoments returns Cov(g_a, g_b), Cov(g_a, g_b²) and Cov(g_a², g_b²) over all groups.
+func enumeratedMoments(p *Params, theta, old []float64) (moments [3][][]float64) {
+	arms := len(p.Arms)
+	past := make([]float64, arms)
+	cell.Softmax(past, old)
+	var chances []float64
+	var forces [][]float64
+	group := make([]sample, p.GroupSize)
+	var walk func(n int, chance float64)
+	walk = func(n int, chance float64) {
+		if n == len(group) {
+			chances, forces = append(chances, chance), append(forces, sampledForce(*p, theta, old, group))
+			return
+		}
+		for a, arm := range p.Arms {
+			group[n] = sample{a, 1}
+			walk(n+1, chance*past[a]*arm.Mean)
+			group[n] = sample{a, 0}
+			walk(n+1, chance*past[a]*(1-arm.Mean))
+		}
+	}
+	walk(0, 1)
+	mean, square := make([]float64, arms), make([]float64, arms)
+	for i, g := range forces {
+		for a, x := range g {
+			mean[a] += chances[i] * x
+			square[a] += chances[i] * x * x
+		}
+	}
+	for k := range moments {
+		moments[k] = make([][]float64, arms)
+		for a := range arms {
+			moments[k][a] = make([]float64, arms)
+		}
+	}
+	for i, g := range forces {
+		for a, x := range g {
+			for b, y := range g {
+				moments[0][a][b] += chances[i] * (x - mean[a]) * (y - mean[b])
+				moments[1][a][b] += chances[i] * (x - mean[a]) * (y*y - square[b])
+				moments[2][a][b] += chances[i] * (x*x - square[a]) * (y*y - square[b])
+			}
+		}
+	}
+	return moments
+}
+
+// Two sets of numbers that another program computed, of two arms: F, E g², Var g, Cov(g, g²) and
+// Var g².
+func TestAdamPairMomentsKnown(t *testing.T) {
+	for _, c := range []struct {
+		scale       option.Scale
+		size, steps int
+		beta, z     float64
+		want        [5]float64
+	}{
+		{option.NoScale, 8, 1, 0.5, 1,
+			[5]float64{0.022118842, 0.005925049, 0.005435805, 1.36387e-4, 3.989e-5}},
+		{option.StdScale, 8, 4, 0.3, 0.7,
+			[5]float64{0.253007091, 0.069408904, 0.005396316, 0.002574940, 0.001282550}},
+	} {
+		p := Params{
+			Arms: []option.Arm{{Law: option.Bernoulli, Mean: 0.9}, {Law: option.Bernoulli, Mean: 0.2}},
+			Estimator: option.Estimator{
+				GroupSize: c.size, GroupsPerStep: c.steps, Advantage: option.Advantage{Scale: c.scale},
+				KL: option.KL{Coefficient: c.beta},
+			},
+		}
+		p = p.Checked()
+		m := force.New(&p)
+		theta := []float64{c.z / 2, -c.z / 2}
+		m.Set(theta, theta)
+		force, pairs := forceOf(m), m.Pairs()
+		mixed, square := pairs.Squares(force)
+		v := pairs.Second[0][0]
+		for i, got := range [5]float64{force[0], force[0]*force[0] + v, v, mixed[0][0], square[0][0]} {
+			if math.Abs(got-c.want[i]) > 1e-4*c.want[i] {
+				t.Errorf("scale %v, number %d is %.9g, want %.9g", c.scale, i, got, c.want[i])
 			}
 		}
 	}

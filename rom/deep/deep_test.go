@@ -46,11 +46,14 @@ func tabular(arms int) matrix { return matrix{linear.Identity(arms), 1, arms} }
 
 // Three places of the force: wholly stale, wholly at the present policy, and the two apart.
 var places = map[string]option.Estimator{
-	"whole": {GroupSize: 16, Advantage: option.Advantage{Scale: option.NoScale}, KL: option.KL{Coefficient: 0.4, At: option.AtSnapshot}},
-	"ratio, k3": {GroupSize: 16, Advantage: option.Advantage{Scale: option.NoScale}, Importance: option.Importance{Mode: option.Ratio},
-		KL: option.KL{Coefficient: 0.4, Gradient: option.K3}},
-	"exact KL at the present policy": {GroupSize: 16, Advantage: option.Advantage{Scale: option.NoScale}, KL: option.KL{Coefficient: 0.4}},
-	"k2":                             {GroupSize: 16, Advantage: option.Advantage{Scale: option.NoScale}, KL: option.KL{Coefficient: 0.4, Gradient: option.K2}},
+	"whole": {GroupSize: 16, Advantage: option.Advantage{Scale: option.NoScale},
+		KL: option.KL{Coefficient: 0.4, At: option.AtSnapshot}},
+	"ratio, k3": {GroupSize: 16, Advantage: option.Advantage{Scale: option.NoScale},
+		Importance: option.Importance{Mode: option.Ratio},
+		KL:         option.KL{Coefficient: 0.4, Gradient: option.K3}},
+	"exact KL at the present policy": {GroupSize: 16,
+		Advantage: option.Advantage{Scale: option.NoScale}, KL: option.KL{Coefficient: 0.4}},
+	"k2": {GroupSize: 16, Advantage: option.Advantage{Scale: option.NoScale}, KL: option.KL{Coefficient: 0.4, Gradient: option.K2}},
 }
 
 // someContexts returns contexts with one good arm each and references that differ.
@@ -102,9 +105,11 @@ func block(k int) option.Lag { return option.Lag{Kind: option.Block, Interval: k
 // A policy of one context whose weights are its logits has the dynamics of package rom.
 func TestTabularIsRom(t *testing.T) {
 	for name, of := range places {
-		for _, arms := range [][]option.Arm{{{Mean: 0.9}, {Mean: 0.2}}, {{Mean: 0.9}, {Mean: 0.5}, {Mean: 0.2}}} {
+		for _, arms := range [][]option.Arm{{{Mean: 0.9}, {Mean: 0.2}},
+			{{Mean: 0.9}, {Mean: 0.5}, {Mean: 0.2}}} {
 			for _, lag := range []option.Lag{block(1), block(2), block(5), {Kind: option.Delay, Interval: 3}} {
-				for _, o := range []option.Optimizer{{}, {Momentum: 0.5}, {Momentum: 0.9}, {Kind: option.Nesterov, Momentum: 0.9}} {
+				for _, o := range []option.Optimizer{{}, {Momentum: 0.5}, {Momentum: 0.9},
+					{Kind: option.Nesterov, Momentum: 0.9}} {
 					o.LearningRate = 0.05
 					context := rom.Params{Arms: arms, Estimator: of, Lag: lag, Optimizer: o}
 					p := fixedPoint(t, []rom.Params{context})
@@ -112,7 +117,8 @@ func TestTabularIsRom(t *testing.T) {
 					by.Method = o.Kind
 					d := NewRange(tabular(len(arms))).Dynamics(p, by)
 					want := rom.Predict(context).Exact
-					what := fmt.Sprintf("%s, %d arms, %v %d, %v with μ = %v: ", name, len(arms), lag.Kind, lag.Interval, o.Kind, o.Momentum)
+					what := fmt.Sprintf("%s, %d arms, %v %d, %v with μ = %v: ", name, len(arms), lag.Kind,
+						lag.Interval, o.Kind, o.Momentum)
 					near(t, what+"radius", d.SpectralRadius(), *want.SpectralRadius, 1e-9)
 					for of, value := range map[linear.Event]*float64{
 						linear.CriticalRate: want.CriticalLearningRate, linear.OnsetRate: want.OscillationLearningRate, linear.CriticalInterval: want.CriticalRefreshInterval,
@@ -221,7 +227,8 @@ func TestAgainstTheRecursion(t *testing.T) {
 	}
 	for name, of := range places {
 		p := fixedPoint(t, someContexts(contexts, arms, of))
-		for _, lag := range []option.Lag{block(1), block(2), block(3), block(8), {Kind: option.Delay, Interval: 1}, {Kind: option.Delay, Interval: 3}} {
+		for _, lag := range []option.Lag{block(1), block(2), block(3), block(8),
+			{Kind: option.Delay, Interval: 1}, {Kind: option.Delay, Interval: 3}} {
 			for _, mu := range []float64{0, 0.5, 0.9} {
 				what := fmt.Sprintf("%s, %v, μ = %v", name, lag, mu)
 				d := r.Dynamics(p, update(0.3, mu, lag))
@@ -275,7 +282,8 @@ func TestLargest(t *testing.T) {
 				}
 			}
 			if few := Largest(j, h, 1, 8)[0]; math.Abs(few.Value-want[0]) > few.Residual+1e-12 {
-				t.Errorf("%s, %s: %v after 8 products, residual %v, want %v", name, part, few.Value, few.Residual, want[0])
+				t.Errorf("%s, %s: %v after 8 products, residual %v, want %v", name, part, few.Value,
+					few.Residual, want[0])
 			}
 		}
 	}
@@ -304,7 +312,8 @@ func TestRatioWithK3(t *testing.T) {
 				t.Fatal("the modes do not mix")
 			}
 			got := d.Threshold(linear.CriticalRate).At
-			t.Logf("μ = %v, K = %d: %.4f of 2(1+μ)/λ_f, %.4f of 2(1+μ)/λ, %.2f of one number", mu, k, got*fresh/(2*(1+mu)), got*total/(2*(1+mu)), got/d.OneNumber().Threshold(linear.CriticalRate).At)
+			t.Logf("μ = %v, K = %d: %.4f of 2(1+μ)/λ_f, %.4f of 2(1+μ)/λ, %.2f of one number", mu, k,
+				got*fresh/(2*(1+mu)), got*total/(2*(1+mu)), got/d.OneNumber().Threshold(linear.CriticalRate).At)
 			switch what := fmt.Sprintf("μ = %v, K = %d", mu, k); {
 			case k%2 == 0 && mu < 0.9:
 				near(t, what, got, 2*(1+mu)/fresh, 1e-9)
@@ -331,9 +340,11 @@ func TestThresholdsOfManyDirections(t *testing.T) {
 		lag   option.Lag
 		mu    float64
 	}{
-		{"ratio, k3", block(2), 0.9}, {"ratio, k3", block(3), 0}, {"exact KL at the present policy", block(4), 0}, {"k2", option.Lag{Kind: option.Delay, Interval: 1}, 0.9},
+		{"ratio, k3", block(2), 0.9}, {"ratio, k3", block(3), 0}, {"exact KL at the present policy",
+			block(4), 0}, {"k2", option.Lag{Kind: option.Delay, Interval: 1}, 0.9},
 	} {
-		d := r.Dynamics(fixedPoint(t, someContexts(contexts, arms, places[c.place])), update(1, c.mu, c.lag))
+		d := r.Dynamics(fixedPoint(t, someContexts(contexts, arms, places[c.place])),
+			update(1, c.mu, c.lag))
 		if !d.Mixed || rank(r) <= fineDirections {
 			t.Fatalf("%s: %d directions, mixed %v", c.place, rank(r), d.Mixed)
 		}
@@ -342,7 +353,8 @@ func TestThresholdsOfManyDirections(t *testing.T) {
 	}
 	// At these rates critical intervals are 8 to 160, where not every one is looked at.
 	for _, rate := range []float64{1, 4, 20} {
-		d := r.Dynamics(fixedPoint(t, someContexts(contexts, arms, places["exact KL at the present policy"])), update(rate, 0, block(2)))
+		d := r.Dynamics(fixedPoint(t, someContexts(contexts, arms,
+			places["exact KL at the present policy"])), update(rate, 0, block(2)))
 		got, want := d.Threshold(linear.CriticalInterval), d.Dynamics.Threshold(linear.CriticalInterval)
 		t.Logf("η = %v: critical interval %v", rate, want)
 		if got != want || !got.Known || got.At < 5 {
@@ -362,11 +374,13 @@ func TestFixedPoint(t *testing.T) {
 			change := func(a int, arm option.Arm) float64 {
 				return p.Logits[x*4+a] - contexts[x].Reference[a] - arm.Mean*(1-1.0/16)/0.4
 			}
-			near(t, fmt.Sprintf("context %d, arm %d", x, a), 1+change(a, arm), 1+change(0, contexts[x].Arms[0]), 1e-9)
+			near(t, fmt.Sprintf("context %d, arm %d", x, a), 1+change(a, arm),
+				1+change(0, contexts[x].Arms[0]), 1e-9)
 		}
 	}
 	contexts[1].KL = option.KL{}
-	if _, err := FixedPoint(contexts); err == nil || err.Error() != "no fixed point is known of contexts [1] of 3" {
+	if _, err := FixedPoint(contexts); err == nil ||
+		err.Error() != "no fixed point is known of contexts [1] of 3" {
 		t.Errorf("got error %v", err)
 	}
 }
@@ -392,7 +406,8 @@ func TestNoRange(t *testing.T) {
 		{"0 or not finite", func() { Largest(none, ones, 1, 2) }},
 		{"0 or not finite", func() { Largest(unknown, ones, 1, 2) }},
 		{"Pull and Push are not adjoint", func() { NewRange(rescaled{j, []float64{1.001, 1, 1, 1}}) }},
-		{"Pull and Push have opposite signs", func() { NewRange(rescaled{j, []float64{-1, -1, -1, -1}}) }},
+		{"Pull and Push have opposite signs",
+			func() { NewRange(rescaled{j, []float64{-1, -1, -1, -1}}) }},
 	} {
 		func() {
 			defer func() {

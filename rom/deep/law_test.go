@@ -116,7 +116,8 @@ func TestModes(t *testing.T) {
 			n := contexts * arms
 			u := make([]float64, n)
 			for x, h := range p.Total() {
-				mat.NewVecDense(arms, u[x*arms:(x+1)*arms]).MulVec(h, mat.NewVecDense(arms, m.Direction[x*arms:(x+1)*arms]))
+				mat.NewVecDense(arms, u[x*arms:(x+1)*arms]).MulVec(h,
+					mat.NewVecDense(arms, m.Direction[x*arms:(x+1)*arms]))
 			}
 			var moved mat.VecDense
 			moved.MulVec(k, mat.NewVecDense(n, u))
@@ -140,6 +141,7 @@ func TestModes(t *testing.T) {
 		for i := range modes {
 			least = least.Or(modes[i].Threshold(linear.CriticalRate))
 		}
-		near(t, name+": the least of the modes' thresholds", least.At, d.Threshold(linear.CriticalRate).At, 1e-12)
+		near(t, name+": the least of the modes' thresholds", least.At,
+			d.Threshold(linear.CriticalRate).At, 1e-12)
 	}
 }

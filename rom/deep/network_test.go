@@ -25,7 +25,8 @@ type trained struct {
 
 // newTrained returns a network at the fixed point of addition modulo 5, with its initial policy as
 // the reference.
-func newTrained(t *testing.T, n network.Network, weights []float64, task *network.Task, of option.Estimator) *trained {
+func newTrained(t *testing.T, n network.Network, weights []float64, task *network.Task,
+	of option.Estimator) *trained {
 	t.Helper()
 	reference := make([]float64, n.Contexts()*n.Arms())
 	n.Logits(weights, reference)
@@ -46,9 +47,11 @@ func newTrained(t *testing.T, n network.Network, weights []float64, task *networ
 
 // after returns the logits of the mean field of the network itself, that many steps after it was
 // displaced from the fixed point.
-func (n *trained) after(steps int, displaced []float64, by linear.Update, lag option.Lag) []float64 {
+func (n *trained) after(steps int, displaced []float64, by linear.Update,
+	lag option.Lag) []float64 {
 	size := n.Contexts() * n.Arms()
-	w, v, gradient := append([]float64(nil), n.weights...), make([]float64, n.Weights()), make([]float64, n.Weights())
+	w, v, gradient := append([]float64(nil), n.weights...), make([]float64, n.Weights()),
+		make([]float64, n.Weights())
 	floats.Add(w, displaced)
 	u := make([]float64, size)
 	var history [][]float64
@@ -124,13 +127,15 @@ func TestNetworksFollow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	transformer, err := network.NewTransformer(task.Tokens, task.Vocabulary, task.Arms, network.Shape{Width: 16, Heads: 2, Hidden: 32, Unembedding: network.Untied})
+	transformer, err := network.NewTransformer(task.Tokens, task.Vocabulary, task.Arms,
+		network.Shape{Width: 16, Heads: 2, Hidden: 32, Unembedding: network.Untied})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, of := range places {
 		for kind, n := range map[string]*trained{
-			"MLP": newTrained(t, mlp, mlp.Initial(3), task, of), "transformer": newTrained(t, transformer, transformer.Initial(1), task, of),
+			"MLP":         newTrained(t, mlp, mlp.Initial(3), task, of),
+			"transformer": newTrained(t, transformer, transformer.Initial(1), task, of),
 		} {
 			n.Logits(n.weights, make([]float64, len(n.point.Logits)))
 			r := NewRange(n)

@@ -26,7 +26,8 @@ func TestClosedFormsAgainstTheGeneralMap(t *testing.T) {
 				if method == option.Nesterov {
 					closed = FrozenBlock(CriticalRate, option.Nesterov, mu, k)
 				}
-				l := &System{Fresh: single(0), Stale: single(1), Noise: single(1), Update: Update{Method: method, Momentum: mu, Lag: block{interval: k}}}
+				l := &System{Fresh: single(0), Stale: single(1), Noise: single(1),
+					Update: Update{Method: method, Momentum: mu, Lag: block{interval: k}}}
 				for _, share := range []float64{0.1, 0.5, 0.9, 1 - 1e-9} {
 					if r := Radius(l.at(share*closed, block{interval: k}).Monodromy()); r >= 1 {
 						t.Errorf("method %v μ %v K %d: radius %v at %v of the threshold", method, mu, k, r, share)
@@ -41,7 +42,8 @@ func TestClosedFormsAgainstTheGeneralMap(t *testing.T) {
 					continue
 				}
 				closed := DelayThreshold(mu, tau)
-				l := &System{Fresh: single(0), Stale: single(1), Noise: single(1), Update: Update{Momentum: mu, Lag: delay{steps: tau}}}
+				l := &System{Fresh: single(0), Stale: single(1), Noise: single(1),
+					Update: Update{Momentum: mu, Lag: delay{steps: tau}}}
 				if r := Radius(l.at((1-1e-7)*closed, delay{steps: tau}).Monodromy()); r >= 1 {
 					t.Errorf("delay %d μ %v: radius %v below the threshold", tau, mu, r)
 				}
@@ -62,11 +64,15 @@ func TestOnsetsAgainstTheGeneralMap(t *testing.T) {
 			method option.Method
 			onset  float64
 		}{
-			{block{interval: 1}, option.HeavyBall, FrozenBlock(OnsetRate, option.HeavyBall, mu, 1)}, {block{interval: 7}, option.HeavyBall, FrozenBlock(OnsetRate, option.HeavyBall, mu, 7)},
-			{delay{steps: 1}, option.HeavyBall, delayOnset(mu, 1)}, {delay{steps: 6}, option.HeavyBall, delayOnset(mu, 6)},
-			{block{interval: 1}, option.Nesterov, FrozenBlock(OnsetRate, option.Nesterov, mu, 1)}, {block{interval: 7}, option.Nesterov, FrozenBlock(OnsetRate, option.Nesterov, mu, 7)},
+			{block{interval: 1}, option.HeavyBall, FrozenBlock(OnsetRate, option.HeavyBall, mu, 1)},
+			{block{interval: 7}, option.HeavyBall, FrozenBlock(OnsetRate, option.HeavyBall, mu, 7)},
+			{delay{steps: 1}, option.HeavyBall, delayOnset(mu, 1)},
+			{delay{steps: 6}, option.HeavyBall, delayOnset(mu, 6)},
+			{block{interval: 1}, option.Nesterov, FrozenBlock(OnsetRate, option.Nesterov, mu, 1)},
+			{block{interval: 7}, option.Nesterov, FrozenBlock(OnsetRate, option.Nesterov, mu, 7)},
 		} {
-			l := &System{Fresh: single(0), Stale: single(1), Noise: single(1), Update: Update{Method: c.method, Momentum: mu, Lag: c.lag}}
+			l := &System{Fresh: single(0), Stale: single(1), Noise: single(1),
+				Update: Update{Method: c.method, Momentum: mu, Lag: c.lag}}
 			below := Multipliers(l.at(c.onset*(1-1e-6), c.lag).Monodromy())[0]
 			above := Multipliers(l.at(c.onset*(1+1e-6), c.lag).Monodromy())[0]
 			if imag(below) != 0 || real(below) < 0 || imag(above) == 0 {
@@ -157,13 +163,16 @@ func TestDampingRatioOfMultipliers(t *testing.T) {
 		values []complex128
 		want   float64 // NaN: none
 	}{
-		{"a quarter turn and a decay by e^{−π/2}", []complex128{complex(0, math.Exp(-math.Pi/2)), complex(0, -math.Exp(-math.Pi/2))}, math.Sqrt(0.5)},
-		{"a growing pair", []complex128{complex(0, math.Exp(math.Pi/2)), complex(0, -math.Exp(math.Pi/2))}, -math.Sqrt(0.5)},
+		{"a quarter turn and a decay by e^{−π/2}", []complex128{complex(0, math.Exp(-math.Pi/2)),
+			complex(0, -math.Exp(-math.Pi/2))}, math.Sqrt(0.5)},
+		{"a growing pair", []complex128{complex(0, math.Exp(math.Pi/2)),
+			complex(0, -math.Exp(math.Pi/2))}, -math.Sqrt(0.5)},
 		{"a pair on the unit circle", []complex128{complex(0.6, 0.8), complex(0.6, -0.8)}, 0},
 		{"two decays", []complex128{complex(math.Exp(-1), 0), complex(math.Exp(-4), 0)}, 1.25},
 		{"one decay twice", []complex128{0.5, 0.5}, 1},
 		{"two growths", []complex128{complex(math.Exp(4), 0), complex(math.Exp(1), 0)}, -1.25},
-		{"two pairs of one modulus", []complex128{complex(0.8, 0.6), complex(0.6, 0.8), complex(0.6, -0.8), complex(0.8, -0.6)}, 0},
+		{"two pairs of one modulus",
+			[]complex128{complex(0.8, 0.6), complex(0.6, 0.8), complex(0.6, -0.8), complex(0.8, -0.6)}, 0},
 		{"a growth and a decay", []complex128{1.5, 0.5}, math.NaN()},
 		{"a neutral one", []complex128{1, 0.5}, math.NaN()},
 		{"a negative one", []complex128{-0.9, 0.5}, math.NaN()},

@@ -87,9 +87,8 @@ func TestFoldingChangesNothing(t *testing.T) {
 			want := Prediction{ForceKind: scope.Exact, Exact: Dynamics{Scope: scope.Scope{In: true}}}
 			values := linear.Multipliers(m.Whole.Monodromy())
 			for i, z := range folded.Exact.Multipliers {
-				// Sorting may exchange equal moduli, and the copies of a symmetric
-				// multiplier are n-fold eigenvalues, which differ by at most the square
-				// root of rounding.
+				// Sorting may exchange equal moduli, and the copies of a symmetric multiplier are n-fold
+				// eigenvalues, which differ by at most the square root of rounding.
 				if d := math.Abs(cmplx.Abs(complex(z[0], z[1])) - cmplx.Abs(values[i])); d > 1e-7 {
 					t.Fatalf("%+v: multiplier %d differs by %v", p, i, d)
 				}

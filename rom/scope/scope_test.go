@@ -25,14 +25,16 @@ func TestJudged(t *testing.T) {
 		t.Errorf("a half of the margin: %s", because)
 	}
 	because := n.Judged(0.0999)
-	if !because.Is(scope.TooMuchNeglected) || !strings.Contains(because.String(), "0.05, more than half of the margin 0.1: the next order in the noise") {
+	if !because.Is(scope.TooMuchNeglected) || !strings.Contains(because.String(),
+		"0.05, more than half of the margin 0.1: the next order in the noise") {
 		t.Errorf("%q, want the size, the margin and the largest term", because)
 	}
 	if n.Judged(math.NaN()).Out() {
 		t.Error("without a margin there is nothing to judge")
 	}
 	n.Leave(scope.OnTheWay, math.Inf(1), "after 7 steps")
-	if because := n.Judged(1e300); !because.Is(scope.UnknownSize) || !strings.HasSuffix(because.String(), ": after 7 steps") {
+	if because := n.Judged(1e300); !because.Is(scope.UnknownSize) ||
+		!strings.HasSuffix(because.String(), ": after 7 steps") {
 		t.Errorf("%q, want an unknown size with its note", because)
 	}
 	n.Because = scope.NoPenalty.Because()
@@ -53,7 +55,8 @@ func TestNeglected(t *testing.T) {
 	if len(n.Terms) != 1 || n.RewardMean != 4 || n.RewardVariance != 2 || n.ZeroVariance != 1 {
 		t.Errorf("%+v, want one term of 4, 2 and 1", n)
 	}
-	if len(shared.Terms) != 2 || shared.Terms[0].RewardMean != 1 || !math.IsInf(shared.RewardVariance, 1) {
+	if len(shared.Terms) != 2 || shared.Terms[0].RewardMean != 1 ||
+		!math.IsInf(shared.RewardVariance, 1) {
 		t.Errorf("%+v, want the first term as it was and an unknown variance", shared)
 	}
 	var sum scope.Neglected
@@ -61,7 +64,8 @@ func TestNeglected(t *testing.T) {
 	if sum.RewardMean != 2 || sum.RewardVariance != 0.5 || sum.ZeroVariance != 1 {
 		t.Errorf("%+v, want the terms with their factors", sum.Sizes)
 	}
-	if of := shared.Number(5, scope.Exact, scope.OfMean); of.Value != 5 || of.Size() != 1 || len(of.Neglected) != 1 {
+	if of := shared.Number(5, scope.Exact, scope.OfMean); of.Value != 5 || of.Size() != 1 ||
+		len(of.Neglected) != 1 {
 		t.Errorf("%+v, want the terms of the mean", of)
 	}
 	data, err := json.Marshal(shared)
@@ -80,7 +84,8 @@ func TestNumberInJSON(t *testing.T) {
 	}{
 		{n, `{"value":0.25,"kind":"expansion","neglected":[{"term":"the next order in 1/G","size":null}]}`},
 		{scope.Number{Value: math.Inf(1), Kind: scope.Exact}, `{"value":null,"kind":"exact"}`},
-		{scope.Number{Value: 3, Kind: scope.Exact, Because: scope.RateVaries.Because("still rises after burn-in")},
+		{scope.Number{Value: 3, Kind: scope.Exact,
+			Because: scope.RateVaries.Because("still rises after burn-in")},
 			`{"value":null,"kind":"exact","because":"the learning rate still rises after burn-in","try":"` + scope.RateVaries.Try() + `"}`},
 	} {
 		if got, err := json.Marshal(c.n); err != nil || string(got) != c.want {
@@ -93,7 +98,8 @@ func TestNumberInJSON(t *testing.T) {
 func TestRows(t *testing.T) {
 	names := make(map[string]bool)
 	for row := range scope.Rows {
-		if name := row.Name(); name == "" || names[name] || row.Words() == "" || row.Try() == "" || strings.HasSuffix(row.Try(), ".") {
+		if name := row.Name(); name == "" || names[name] || row.Words() == "" || row.Try() == "" ||
+			strings.HasSuffix(row.Try(), ".") {
 			t.Errorf("row %d: %q, %q, %q", row, name, row.Words(), row.Try())
 		}
 		names[row.Name()] = true
@@ -101,7 +107,8 @@ func TestRows(t *testing.T) {
 	if len(names) > 30 {
 		t.Errorf("%d rows", len(names))
 	}
-	if (scope.Reason{}).Out() || (scope.Reason{}).String() != "" || scope.NoPenalty.Because().Is(scope.Locked) {
+	if (scope.Reason{}).Out() || (scope.Reason{}).String() != "" ||
+		scope.NoPenalty.Because().Is(scope.Locked) {
 		t.Error("the zero value says that there is an answer")
 	}
 }
