@@ -44,6 +44,9 @@ func rewardCollapse(l *logs.Log) []Finding {
 	if from-to >= max(lostReward*(from-min(start, to)), 2*noise) {
 		f.Level = Failure
 	}
+	if sign := earliestSign(l, steps[since]); sign != "" {
+		f.Text = sign + ", then " + f.Text
+	}
 	if slices.Contains(l.Resumes, steps[since]) {
 		f.Text += ", where the run was resumed"
 	}
@@ -52,6 +55,37 @@ func rewardCollapse(l *logs.Log) []Finding {
 		f.Text += "; " + kept + " does not fall, so that the data may have become harder"
 	}
 	return []Finding{f}
+}
+
+// leap is the factor by which a quantity leaves the range that it had before a fall.
+const leap = math.E
+
+// earliestSign says which quantity was the first to leap before the reward fell, at which step and
+// from which level; "" if none did. The median of three rows must leave the range that the quantity
+// had in the second half of the rows before, but for the last quarter of them.
+func earliestSign(l *logs.Log, fall int) (text string) {
+	first := fall + 1
+	for _, q := range []logs.Quantity{logs.GradNorm, logs.KLRef, logs.KLOld, logs.Entropy, logs.LenMean} {
+		s := read(l, positive, q)
+		end, _ := slices.BinarySearch(s.steps, fall)
+		calm := slices.Sorted(slices.Values(s.values[end/2 : end-end/4]))
+		if len(calm) < leastExcess {
+			continue
+		}
+		for i := end - end/4; i < end && s.steps[i] < first; i++ {
+			from, to := change.Median(calm), change.Median(s.values[i:min(i+3, len(s.values))])
+			verb := "grows"
+			switch {
+			case to < calm[0]/leap:
+				verb = "falls"
+			case !(to > calm[len(calm)-1]*leap):
+				continue
+			}
+			first = s.steps[i]
+			text = fmt.Sprintf("%s %s %s from %s at about step %d", s.key, verb, factor(from, to), plain(from), first)
+		}
+	}
+	return text
 }
 
 // parts is the number of batches of rows in which slowFall looks for the highest.

@@ -18,6 +18,31 @@ func rewards(x []float64) *logs.Log {
 	return l
 }
 
+// What leaps before the reward falls is said first, with its level before.
+func TestEarliestSign(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 1))
+	x, norm, kl := make([]float64, 160), make([]float64, 160), make([]float64, 160)
+	for i := range x {
+		x[i], norm[i], kl[i] = 0.7+0.02*rng.NormFloat64(), 0.3+0.1*rng.Float64(), 0.02
+		if i >= 118 {
+			norm[i] *= 88
+		}
+		if i >= 121 {
+			kl[i] = 3
+		}
+		if i >= 124 {
+			x[i] = 0.03
+		}
+	}
+	l := rewards(x)
+	l.Columns = append(l.Columns, logs.Column{Quantity: logs.GradNorm, Key: "norm", Values: norm},
+		logs.Column{Quantity: logs.KLRef, Key: "kl", Values: kl})
+	const want = "norm grows 82 times from 0.366 at about step 1180, then reward falls from 0.698 to 0.03"
+	if f := rewardCollapse(l); len(f) != 1 || !strings.HasPrefix(f[0].Text, want) {
+		t.Errorf("got %+v, want %s", f, want)
+	}
+}
+
 // A reward that collapses, early, late or slowly, is a failure since its fall. One that loses
 // little is a remark. One that rises, recovers, oscillates or is missing is nothing.
 func TestRewardCollapse(t *testing.T) {
