@@ -57,15 +57,20 @@ func newCompare(stdout, stderr io.Writer) *cobra.Command {
 		return nil
 	})
 	o.out = addJSON(c, stdout, "  ", "print JSON instead of tables")
-	c.Flags().BoolVar(&o.all, "all", false, fmt.Sprintf("print every quantity or row, also of more than %d", mostRows))
-	c.Flags().Float64Var(&o.margin, "margin", 0, fmt.Sprintf("largest difference that counts as the same, in units of the reward or in points (default 5 %% of the range of A's curve, %d points)", defaultPoints))
+	c.Flags().BoolVar(&o.all, "all", false,
+		fmt.Sprintf("print every quantity or row, also of more than %d", mostRows))
+	c.Flags().Float64Var(&o.margin, "margin", 0, fmt.Sprintf("largest difference that counts as the "+
+		"same, in units of the reward or in points (default 5 %% of the range of A's curve, %d points)",
+		defaultPoints))
 	c.Flags().Float64Var(&o.confidence, "confidence", 0.95, "confidence of logs and scores, in (0, 1)")
-	c.Flags().StringArrayVar(&o.runs, "run", nil, "of logs that hold several runs: the `name` of the one to read; twice for A and B")
+	c.Flags().StringArrayVar(&o.runs, "run", nil,
+		"of logs that hold several runs: the `name` of the one to read; twice for A and B")
 	return c
 }
 
 // equivalenceCodes are the exit codes of verdicts on runs and scores.
-var equivalenceCodes = map[equivalence.Verdict]int{equivalence.Different: exitDisagree, equivalence.Undecided: exitInconclusive}
+var equivalenceCodes = map[equivalence.Verdict]int{equivalence.Different: exitDisagree,
+	equivalence.Undecided: exitInconclusive}
 
 type equivalenceOptions struct {
 	out                *printer
@@ -100,18 +105,22 @@ func (o *equivalenceOptions) check(c *cobra.Command, args []string) (isLogs bool
 	if len(args) == 2 {
 		isLogs = logsOf(args[0]) != nil
 		if other := logsOf(args[1]) != nil; isLogs != other {
-			return false, usageError{fmt.Errorf("got %s and %s, one of which is a training log, want two of a kind", args[0], args[1])}
+			return false, usageError{fmt.Errorf("got %s and %s, one of which is a training log, "+
+				"want two of a kind", args[0], args[1])}
 		}
 	}
 	switch {
 	case len(args) == 2 && !isLogs && (flags.Changed("margin") || flags.Changed("confidence")):
-		return false, usageError{errors.New("--margin and --confidence are for training logs and scores; results folders have the confidence of their configurations")}
+		return false, usageError{errors.New("--margin and --confidence are for training logs and " +
+			"scores; results folders have the confidence of their configurations")}
 	case len(args) == 1 && o.margin > 100*equivalence.MaxMargin:
-		return false, usageError{fmt.Errorf("--margin: got %g points, want at most %g: the errors of wider ones are not those declared", o.margin, 100*equivalence.MaxMargin)}
+		return false, usageError{fmt.Errorf("--margin: got %g points, want at most %g: "+
+			"the errors of wider ones are not those declared", o.margin, 100*equivalence.MaxMargin)}
 	case !isLogs && flags.Changed("run"):
 		return false, usageError{errors.New("--run is for training logs")}
 	case len(o.runs) > 2:
-		return false, usageError{fmt.Errorf("--run: got %d names, want one, or those of A and of B", len(o.runs))}
+		return false, usageError{fmt.Errorf("--run: got %d names, want one, or those of A and of B",
+			len(o.runs))}
 	case flags.Changed("margin") && !(o.margin > 0 && !math.IsInf(o.margin, 1)):
 		return false, usageError{fmt.Errorf("--margin: got %g, want > 0", o.margin)}
 	case !(o.confidence > 0 && o.confidence < 1):
@@ -147,11 +156,14 @@ func printComparison(p *page, c *sweeps.Comparison, all bool) {
 		}
 	}
 	if c.SameID > 0 {
-		p.printf("%d of %d pairs have the same id: with the same version of the streams they draw the same random numbers, and their intervals are too wide\n", c.SameID, c.Pairs)
+		p.printf("%d of %d pairs have the same id: with the same version of the streams they draw the "+
+			"same random numbers, and their intervals are too wide\n", c.SameID, c.Pairs)
 	}
 	if hidden := len(c.Quantities) - len(rows) + 1; hidden > 0 {
 		p.printf("%d quantities without a difference found are not shown: see --all\n", hidden)
 	}
-	p.printf("%d pairs of cells; %d quantities: %d higher, %d lower, %d no difference found, %d not comparable; %g confidence over all differences together\n",
-		c.Pairs, len(c.Quantities), count[sweeps.Higher], count[sweeps.Lower], count[sweeps.NoneFound], count[sweeps.NotComparable], c.Confidence)
+	p.printf("%d pairs of cells; %d quantities: %d higher, %d lower, %d no difference found, "+
+		"%d not comparable; %g confidence over all differences together\n",
+		c.Pairs, len(c.Quantities), count[sweeps.Higher], count[sweeps.Lower], count[sweeps.NoneFound],
+		count[sweeps.NotComparable], c.Confidence)
 }

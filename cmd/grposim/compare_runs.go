@@ -33,10 +33,13 @@ func compareRuns(stderr io.Writer, args [2]string, o *equivalenceOptions) error 
 	}
 	var curve []object
 	for _, q := range c.Curve {
-		curve = append(curve, object{"name", q.Name, "from", q.From, "to", q.To, "a", q.A, "b", q.B, "change", q.Change, "lo", q.Lo, "hi", q.Hi,
-			"interval_confidence", q.Confidence, "verdict", q.Verdict}.with("reason", q.Reason, q.Reason != ""))
+		curve = append(curve, object{"name", q.Name, "from", q.From, "to", q.To, "a", q.A, "b", q.B,
+			"change", q.Change, "lo", q.Lo, "hi", q.Hi,
+			"interval_confidence", q.Confidence, "verdict", q.Verdict}.with("reason", q.Reason,
+			q.Reason != ""))
 	}
-	err = o.out.print(object{"a", files[0], "b", files[1], "verdict", c.Verdict, "noise", c.Noise, "confidence", c.Confidence,
+	err = o.out.print(object{"a", files[0], "b", files[1], "verdict", c.Verdict, "noise", c.Noise,
+		"confidence", c.Confidence,
 		"from", c.From, "to", c.To, "range", c.Range, "margin", c.Margin, "same_from", c.SameFrom,
 		"curve", curve}.with("notes", c.Notes, len(c.Notes) > 0),
 		func(p *page) { printRuns(p, files, c, o) })
@@ -52,7 +55,8 @@ func printRuns(p *page, files [2][]string, c *equivalence.RunsComparison, o *equ
 	}
 	source := "declared"
 	if o.margin == 0 {
-		source = fmt.Sprintf("the default, %g %% of the range of A's curve: a smaller difference hardly changes the choice of a recipe", 100*equivalence.DefaultMargin)
+		source = fmt.Sprintf("the default, %g %% of the range of A's curve: "+
+			"a smaller difference hardly changes the choice of a recipe", 100*equivalence.DefaultMargin)
 	}
 	p.printf("times: %.4g to %.4g, which all runs have (optimizer steps)\n", c.From, c.To)
 	p.printf("margin: %.3g of reward (%s); A's curve ranges over %.3g\n\n", c.Margin, source, c.Range)
@@ -67,16 +71,20 @@ func printRuns(p *page, files [2][]string, c *equivalence.RunsComparison, o *equ
 			change = fmt.Sprintf("%+.3g, error not known", q.Change)
 			reason = q.Reason
 		}
-		rows = append(rows, []string{q.Name, fmt.Sprintf("%.4g to %.4g", q.From, q.To), fmt.Sprintf("%.3g", q.A), fmt.Sprintf("%.3g", q.B), change, string(q.Verdict)})
+		rows = append(rows, []string{q.Name, fmt.Sprintf("%.4g to %.4g", q.From, q.To),
+			fmt.Sprintf("%.3g", q.A), fmt.Sprintf("%.3g", q.B), change, string(q.Verdict)})
 	}
 	p.table(rows)
 	p.printf("\n")
 	if reason != "" {
 		p.printf("not decided: %s\n", reason)
 	}
-	about := "the mean curves of the two recipes: the noise is the scatter between repeated runs, taken to be the same in A and B"
+	about := "the mean curves of the two recipes: the noise is the scatter between repeated runs, " +
+		"taken to be the same in A and B"
 	if c.Noise == equivalence.WithinRuns {
-		about = "these two runs, not their recipes: with one run on each side the scatter between seeds is not observable, and runs of one recipe can differ by more. Give repeated runs, separated by commas, to compare recipes"
+		about = "these two runs, not their recipes: with one run on each side the scatter between " +
+			"seeds is not observable, and runs of one recipe can differ by more. Give repeated runs, " +
+			"separated by commas, to compare recipes"
 	}
 	p.printf("this is about %s\n", about)
 	p.printf("%s\n", errorsOf(c.Confidence, "the whole curve"))

@@ -37,16 +37,19 @@ func compareScores(stderr io.Writer, file string, o *equivalenceOptions) error {
 	for i, j := range judged {
 		s := table.Scores[i]
 		count[j.Verdict]++
-		rows = append(rows, object{"benchmark", s.Benchmark, "model", s.Model, "metric", s.Metric, "a", 100 * s.A, "b", 100 * s.B, "difference", 100 * (s.B - s.A),
+		rows = append(rows, object{"benchmark", s.Benchmark, "model", s.Model, "metric", s.Metric, "a",
+			100 * s.A, "b", 100 * s.B, "difference", 100 * (s.B - s.A),
 			"lo", 100 * j.Lo, "hi", 100 * j.Hi, "interval_confidence", j.Confidence, "verdict", j.Verdict})
 	}
-	err = o.out.print(object{"file", file, "unit", table.Unit, "margin", points, "confidence", o.confidence, "counts", count, "rows", rows}, func(p *page) {
+	err = o.out.print(object{"file", file, "unit", table.Unit, "margin", points, "confidence",
+		o.confidence, "counts", count, "rows", rows}, func(p *page) {
 		shown := [][]string{{"BENCHMARK", "A", "B", "B − A", "VERDICT"}}
 		for i, j := range judged {
 			if o.all || len(judged) <= mostRows || j.Verdict != equivalence.Undecided {
 				s := table.Scores[i]
 				shown = append(shown, []string{
-					strings.Join(strings.Fields(s.Benchmark+" "+s.Model+" "+s.Metric), " "), fmt.Sprintf("%.2f", 100*s.A), fmt.Sprintf("%.2f", 100*s.B),
+					strings.Join(strings.Fields(s.Benchmark+" "+s.Model+" "+s.Metric), " "),
+					fmt.Sprintf("%.2f", 100*s.A), fmt.Sprintf("%.2f", 100*s.B),
 					fmt.Sprintf("%+.2f [%+.2f, %+.2f]", 100*(s.B-s.A), 100*j.Lo, 100*j.Hi), string(j.Verdict),
 				})
 			}
@@ -60,8 +63,10 @@ func compareScores(stderr io.Writer, file string, o *equivalenceOptions) error {
 		if o.margin == 0 {
 			source = "the default: gains that are reported begin at about this size"
 		}
-		p.printf("%d rows: %d same, %d different, %d undecided; scores in percent, margin %g points (%s)\n%s\n",
-			len(judged), count[equivalence.Same], count[equivalence.Different], count[equivalence.Undecided], points, source, errorsOf(o.confidence, "any row"))
+		p.printf("%d rows: %d same, %d different, %d undecided; "+
+			"scores in percent, margin %g points (%s)\n%s\n",
+			len(judged), count[equivalence.Same], count[equivalence.Different], count[equivalence.Undecided],
+			points, source, errorsOf(o.confidence, "any row"))
 	})
 	if err != nil {
 		return err
@@ -79,5 +84,7 @@ func compareScores(stderr io.Writer, file string, o *equivalenceOptions) error {
 // errorsOf returns a sentence with the largest probabilities of wrong verdicts at a
 // confidence; claim names the rows that may wrongly be called the same.
 func errorsOf(confidence float64, claim string) string {
-	return fmt.Sprintf("chance that any row without a difference is called different: at most %.3g; that %s is wrongly called the same: at most %.3g", 1-confidence, claim, (1-confidence)/2)
+	return fmt.Sprintf("chance that any row without a difference is called different: "+
+		"at most %.3g; that %s is wrongly called the same: at most %.3g", 1-confidence, claim,
+		(1-confidence)/2)
 }

@@ -61,8 +61,10 @@ func newDiagnose(stdout, stderr io.Writer) *cobra.Command {
 // addReading adds the flags that say how logs are read and which modes matter.
 func addReading(c *cobra.Command, how *reading, modes *[]string) {
 	addLogOptions(c, &how.how)
-	c.Flags().StringVar(&how.how.TrueReward, "true-reward", "", "`column` that holds the true reward, by its key in the log; by default the first score of evaluation")
-	c.Flags().StringSliceVar(modes, "mode", nil, "failure `modes` or kinds of findings that the exit code is about; all by default")
+	c.Flags().StringVar(&how.how.TrueReward, "true-reward", "", "`column` that holds the true "+
+		"reward, by its key in the log; by default the first score of evaluation")
+	c.Flags().StringSliceVar(modes, "mode", nil,
+		"failure `modes` or kinds of findings that the exit code is about; all by default")
 	complete(c, "mode", questions(), cobra.ShellCompDirectiveDefault)
 }
 
@@ -82,7 +84,8 @@ func questions() (names []string) {
 func asked(modes []string) (question, error) {
 	for _, m := range modes {
 		if !slices.Contains(questions(), m) {
-			return nil, usageError{fmt.Errorf("--mode: got %q, want one of %s", m, strings.Join(questions(), ", "))}
+			return nil, usageError{fmt.Errorf("--mode: got %q, want one of %s", m,
+				strings.Join(questions(), ", "))}
 		}
 	}
 	return modes, nil
@@ -94,7 +97,8 @@ func asked(modes []string) (question, error) {
 func diagnosisCode(reports []*runReport, asked question) (code int) {
 	for _, r := range reports {
 		for _, f := range r.findings {
-			if (f.Level == findings.Failure || asked != nil && f.Kind.IsMode()) && asked.asks(string(f.Kind)) {
+			byName := asked != nil && f.Kind.IsMode()
+			if (f.Level == findings.Failure || byName) && asked.asks(string(f.Kind)) {
 				return exitDisagree
 			}
 		}
@@ -129,9 +133,11 @@ func (s *source) report() *runReport {
 
 // reportWith is report where what the log states is known.
 func (s *source) reportWith(stated []findings.Finding) *runReport {
-	r := &runReport{source: s, stated: len(stated), hidden: findings.Kinds(), notes: slices.Clone(s.notes), leading: "none"}
+	r := &runReport{source: s, stated: len(stated), hidden: findings.Kinds(),
+		notes: slices.Clone(s.notes), leading: "none"}
 	if s.log != nil {
-		r.hidden = slices.DeleteFunc(r.hidden, func(k findings.Kind) bool { return findings.Observable(s.log, k) })
+		r.hidden = slices.DeleteFunc(r.hidden,
+			func(k findings.Kind) bool { return findings.Observable(s.log, k) })
 	}
 	note := ""
 	if r.findings, r.modes, note = findings.Judge(s.log, s.trace, stated); note != "" {
@@ -165,7 +171,8 @@ func (r *runReport) object() object {
 	found, modes := []object{}, []object{}
 	for _, f := range r.findings {
 		if !f.Kind.IsMode() {
-			found = append(found, object{"kind", f.Kind, "level", f.Level, "since_step", f.Since, "text", f.Text}.with("next", f.Next, f.Next != ""))
+			o := object{"kind", f.Kind, "level", f.Level, "since_step", f.Since, "text", f.Text}
+			found = append(found, o.with("next", f.Next, f.Next != ""))
 		}
 	}
 	for _, m := range r.modes {
@@ -177,7 +184,8 @@ func (r *runReport) object() object {
 				}
 				return x
 			}
-			o := object{"diagnostic", e.Diagnostic, "of", e.Of, "value", number(e.Value), "error", number(e.Error)}
+			o := object{"diagnostic", e.Diagnostic, "of", e.Of,
+				"value", number(e.Value), "error", number(e.Error)}
 			evidence = append(evidence, append(o.with("side", e.Side, e.Side != ""),
 				"threshold", number(e.Threshold), "sign", e.Says != diagnose.None, "observable", e.Observable))
 		}
@@ -196,6 +204,8 @@ func (r *runReport) object() object {
 		"rows", r.rows(), "last_step", steps[len(steps)-1], "findings_not_observable", r.hidden)
 }
 
+func isNoSignal(f findings.Finding) bool { return f.Kind == findings.NoSignal }
+
 // print prints the report.
 func (r *runReport) print(p *page) {
 	name, logged := logs.Log{File: r.file, Run: r.run}, r.log != nil
@@ -203,7 +213,7 @@ func (r *runReport) print(p *page) {
 	none := "no findings"
 	for _, f := range r.findings {
 		said := string(f.Kind) == string(diagnose.AdvantageDegeneracy) && // no-signal says the same
-			slices.ContainsFunc(r.findings, func(f findings.Finding) bool { return f.Kind == findings.NoSignal })
+			slices.ContainsFunc(r.findings, isNoSignal)
 		if !logged || said {
 			continue
 		}

@@ -47,7 +47,8 @@ func newFit(stdout, stderr io.Writer) *cobra.Command {
 	})
 	o.out = addJSON(c, stdout, "  ", "print a JSON object for every log")
 	addLogOptions(c, &o.how)
-	c.Flags().StringVar(&o.figures, "figures", "", "`folder` to draw a figure of every log in, as SVG and PNG")
+	c.Flags().StringVar(&o.figures, "figures", "",
+		"`folder` to draw a figure of every log in, as SVG and PNG")
 	return c
 }
 
@@ -130,20 +131,25 @@ func (f *logFit) object() object {
 		m := &r.Models[i]
 		parameters := make(map[string]object)
 		for _, p := range m.Parameters() {
-			parameters[p.Name] = object{"value", p.Value, "lo", p.Lo, "hi", p.Hi, "identifiable", p.Identifiable, "unit", f.unit(p)}
+			parameters[p.Name] = object{"value", p.Value, "lo", p.Lo, "hi", p.Hi, "identifiable",
+				p.Identifiable, "unit", f.unit(p)}
 		}
-		models = append(models, object{"name", m.Name, "parameters", parameters, "r2", m.R2, "r2_smoothed", m.R2Smoothed, "bic", m.BIC})
+		models = append(models, object{"name", m.Name, "parameters", parameters, "r2", m.R2,
+			"r2_smoothed", m.R2Smoothed, "bic", m.BIC})
 	}
 	for i, step := range f.at {
-		ahead = append(ahead, object{"step", step, "reward", f.ahead.Mean, "lo90", f.ahead.Lo[i], "hi90", f.ahead.Hi[i]})
+		ahead = append(ahead, object{"step", step, "reward", f.ahead.Mean, "lo90", f.ahead.Lo[i], "hi90",
+			f.ahead.Hi[i]})
 	}
 	half := r.Model(r.Best).HalfTime()
-	return append(object{"file", log.File}.with("run", log.Run, log.Run != ""), "format", log.Format.String(), "points", len(f.curve.Time), "time", f.lawTime(),
+	return append(object{"file", log.File}.with("run", log.Run, log.Run != ""), "format",
+		log.Format.String(), "points", len(f.curve.Time), "time", f.lawTime(),
 		"observable", observable, "notes", append([]string{}, log.Notes...), "models", models, "best", r.Best,
 		"ahead", ahead, "regime", r.Regime, "direction", r.Direction,
 		// of the best law, from the first row to the plateau
 		"half_time", object{"time", half, "step", f.time.step(half)},
-		"oscillation_evidence", r.Evidence, "residual_correlation", r.Correlation, "independent_points", r.Independent).with("lost", f.lost, f.lost != "")
+		"oscillation_evidence", r.Evidence, "residual_correlation", r.Correlation, "independent_points",
+		r.Independent).with("lost", f.lost, f.lost != "")
 }
 
 func (f *logFit) meaning() string {
@@ -155,16 +161,20 @@ func (f *logFit) meaning() string {
 }
 
 func meaning(r *fit.Result) string {
-	verb := map[fit.Direction]string{fit.Rises: "rises", fit.Falls: "falls", fit.NoDirection: "ends where it began"}[r.Direction]
+	verb := map[fit.Direction]string{fit.Rises: "rises", fit.Falls: "falls",
+		fit.NoDirection: "ends where it began"}[r.Direction]
 	switch r.Regime {
 	case fit.Flat:
-		return "no law with growth beats a constant: nothing about the dynamics is identified (an oscillation about a level: grposim diagnose)"
+		return "no law with growth beats a constant: nothing about the dynamics is identified (an " +
+			"oscillation about a level: grposim diagnose)"
 	case fit.Overdamped:
-		return "it " + verb + " without oscillation, and a damping ratio above 1 fits better than any below"
+		return "it " + verb + " without oscillation, and a damping ratio above 1 fits better than any " +
+			"below"
 	case fit.Underdamped:
 		return "it oscillates: an oscillator beats every law without oscillation; it " + verb
 	}
-	return map[fit.Direction]string{fit.Rises: "it grows", fit.Falls: "it falls"}[r.Direction] + "; the damping ratio is not identified"
+	return map[fit.Direction]string{fit.Rises: "it grows", fit.Falls: "it falls"}[r.Direction] +
+		"; the damping ratio is not identified"
 }
 
 // lawTime names the time of the laws, with its origin where that is not step 0.
@@ -172,7 +182,8 @@ func (f *logFit) lawTime() string {
 	if f.result.Origin == 0 {
 		return f.time.name
 	}
-	return fmt.Sprintf("%s, from step %.6g on, one row before the first: the log is that of a run that goes on", f.time.name, f.time.step(f.result.Origin))
+	return fmt.Sprintf("%s, from step %.6g on, one row before the first: "+
+		"the log is that of a run that goes on", f.time.name, f.time.step(f.result.Origin))
 }
 
 // unit is the unit of a parameter, as the JSON names it.
@@ -196,22 +207,28 @@ func (f *logFit) unit(p fit.Parameter) string {
 func (f *logFit) print(p *page) {
 	r, steps := &f.result, f.steps.Time
 	best := r.Model(r.Best)
-	p.printf("%s: %s, %d rows with a reward, steps %.6g to %.6g\n", f.log.Name(), f.log.Format, len(steps), steps[0], steps[len(steps)-1])
+	p.printf("%s: %s, %d rows with a reward, steps %.6g to %.6g\n", f.log.Name(), f.log.Format,
+		len(steps), steps[0], steps[len(steps)-1])
 	p.printf("time of the laws: %s\n", f.lawTime())
 	p.printf("regime: %s; %s\n", r.Regime, f.meaning())
-	p.printf("residuals of successive rows: correlation %.2f, so that %d rows count as %.0f independent ones\n\n", r.Correlation, len(steps), r.Independent)
+	p.printf("residuals of successive rows: correlation %.2f, "+
+		"so that %d rows count as %.0f independent ones\n\n", r.Correlation, len(steps), r.Independent)
 	lowest := slices.MinFunc(r.Models, func(a, b fit.Model) int { return cmp.Compare(a.BIC, b.BIC) })
 	rows := [][]string{{"LAW", "BIC − LOWEST", "R²", "R², 5 % MEANS"}}
 	for _, m := range r.Models {
-		rows = append(rows, []string{string(m.Name), fmt.Sprintf("%.1f", m.BIC-lowest.BIC), fmt.Sprintf("%.3f", m.R2), fmt.Sprintf("%.3f", m.R2Smoothed)})
+		rows = append(rows, []string{string(m.Name), fmt.Sprintf("%.1f", m.BIC-lowest.BIC),
+			fmt.Sprintf("%.3f", m.R2), fmt.Sprintf("%.3f", m.R2Smoothed)})
 	}
 	p.table(rows)
 	if lowest.Name != best.Name {
-		p.printf("the %s law is taken: no other beats the constant by the %d in BIC that growth needs\n", best.Name, fit.GrowthEvidence)
+		p.printf("the %s law is taken: no other beats the constant by the %d in BIC that growth needs\n",
+			best.Name, fit.GrowthEvidence)
 	}
 	p.printf("\n")
 	p.table(f.parameterRows(best))
-	p.printf("identified: the 90 %% interval is no wider than a factor of 2 (of a start, plateau or level: than a quarter of the reward's range); of a flat reward the level alone can be; the log does not fix what is not identified\n")
+	p.printf("identified: the 90 %% interval is no wider than a factor of 2 (of a start, " +
+		"plateau or level: than a quarter of the reward's range); " +
+		"of a flat reward the level alone can be; the log does not fix what is not identified\n")
 	if half := best.HalfTime(); !math.IsNaN(half) {
 		at := fmt.Sprintf("at step %.4g", f.time.step(half))
 		if math.IsNaN(f.time.step(half)) {
@@ -227,7 +244,9 @@ func (f *logFit) print(p *page) {
 		return
 	}
 	n := len(f.at) - 1
-	p.printf("\nforecast for step %.6g by exponential smoothing: %.3g, a row between %s and %s with 90 %%, if neither a take-off nor a collapse comes first: the reward before them does not show them\n",
+	p.printf("\nforecast for step %.6g by exponential smoothing: "+
+		"%.3g, a row between %s and %s with 90 %%, if neither a take-off nor a collapse comes first: "+
+		"the reward before them does not show them\n",
 		f.at[n], f.ahead.Mean, bound(f.ahead.Lo[n], 3), bound(f.ahead.Hi[n], 3))
 }
 

@@ -49,21 +49,26 @@ func (f *logFit) draw(stderr io.Writer, folder, name string) error {
 	fitted := best.Predict(over)
 	rows := sweeps.FigureSeries{Name: logged, Group: "log", Mark: sweeps.Measured}
 	line := sweeps.FigureSeries{Name: string(best.Name) + " law", Group: "law", Mark: sweeps.Reference}
-	residuals := sweeps.FigureSeries{Name: logged + " − " + string(best.Name) + " law", Group: "log", Mark: sweeps.Measured}
+	residuals := sweeps.FigureSeries{Name: logged + " − " + string(best.Name) + " law", Group: "log",
+		Mark: sweeps.Measured}
 	for i, step := range drawn.Time {
 		rows.Points = append(rows.Points, sweeps.BarePoint(step, drawn.Reward[i]))
 		line.Points = append(line.Points, sweeps.BarePoint(step, fitted[i]))
 		residuals.Points = append(residuals.Points, sweeps.BarePoint(step, drawn.Reward[i]-fitted[i]))
 	}
-	ahead := sweeps.FigureSeries{Name: "forecast, with the 90 % interval of a row", Group: "forecast", Mark: sweeps.Predicted}
+	ahead := sweeps.FigureSeries{Name: "forecast, with the 90 % interval of a row", Group: "forecast",
+		Mark: sweeps.Predicted}
 	for i, step := range f.at {
-		ahead.Points = append(ahead.Points, sweeps.FigurePoint{X: step, Y: f.ahead.Mean, Lo: f.ahead.Lo[i], Hi: f.ahead.Hi[i]})
+		ahead.Points = append(ahead.Points,
+			sweeps.FigurePoint{X: step, Y: f.ahead.Mean, Lo: f.ahead.Lo[i], Hi: f.ahead.Hi[i]})
 	}
 	const reward, steps = "reward, in the unit of the log", "optimizer step"
 	return drawFigures(stderr, folder,
-		sweeps.Figure{Name: name, Title: "Reward of " + name, XLabel: steps, YLabel: reward, Series: []sweeps.FigureSeries{rows, line, ahead},
+		sweeps.Figure{Name: name, Title: "Reward of " + name, XLabel: steps, YLabel: reward,
+			Series:  []sweeps.FigureSeries{rows, line, ahead},
 			Caption: "Each point is " + point + " of the log. The line is the law with the lowest BIC."},
-		sweeps.Figure{Name: name + residualsOf, Title: "Residuals of " + name, XLabel: steps, YLabel: reward, Series: []sweeps.FigureSeries{residuals},
+		sweeps.Figure{Name: name + residualsOf, Title: "Residuals of " + name, XLabel: steps,
+			YLabel: reward, Series: []sweeps.FigureSeries{residuals},
 			Caption: "Where the law holds the points scatter about 0 without a trend."},
 	)
 }

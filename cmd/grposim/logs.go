@@ -43,9 +43,12 @@ func isLog(path string) bool {
 }
 
 func addLogOptions(c *cobra.Command, how *logs.Options) {
-	c.Flags().StringVar(&how.Run, "run", "", "`name` of the run to read of a log that holds several: a chart of W&B, a folder with event files")
-	c.Flags().StringVar(&how.Reward, "reward", "", "`column` that holds the reward, by its key in the log; by default the one that has a known name")
-	c.Flags().StringSliceVar(&how.Percent, "percent", nil, "`keys` of the log whose values are shares in per cent")
+	c.Flags().StringVar(&how.Run, "run", "", "`name` of the run to read of a log that holds "+
+		"several: a chart of W&B, a folder with event files")
+	c.Flags().StringVar(&how.Reward, "reward", "",
+		"`column` that holds the reward, by its key in the log; by default the one that has a known name")
+	c.Flags().StringSliceVar(&how.Percent, "percent", nil,
+		"`keys` of the log whose values are shares in per cent")
 }
 
 // stdin is the argument that stands for a log on standard input.
@@ -112,7 +115,8 @@ func rewardCurve(l *logs.Log) (fit.Curve, error) {
 		}
 	}
 	if len(c.Time) < fit.MinRows {
-		return c, usageError{fmt.Errorf("%s: got %s with a reward, want at least %d", l.Name(), logs.CountWords(len(c.Time), "row"), fit.MinRows)}
+		return c, usageError{fmt.Errorf("%s: got %s with a reward, want at least %d", l.Name(),
+			logs.CountWords(len(c.Time), "row"), fit.MinRows)}
 	}
 	return c, nil
 }
@@ -136,7 +140,8 @@ func lawCurve(l *logs.Log, steps fit.Curve) (fit.Curve, lawTime) {
 			all[i] = float64(step)
 		}
 		if times, ok := fit.LoggedTime(all, rate.Values); ok {
-			c, t = fit.Curve{Reward: steps.Reward}, lawTime{name: "intrinsic, of the logged learning rate", intrinsic: true}
+			c, t = fit.Curve{Reward: steps.Reward},
+				lawTime{name: "intrinsic, of the logged learning rate", intrinsic: true}
 			for i, y := range reward.Values {
 				if !math.IsNaN(y) {
 					c.Time = append(c.Time, times[i])

@@ -32,10 +32,12 @@ func newWatch(stdout, stderr io.Writer) *cobra.Command {
 			return err
 		}
 		if every <= 0 || until < 0 || heartbeat < 0 {
-			return usageError{fmt.Errorf("--every: got %v, want more than 0; --until-idle: got %v, --heartbeat: got %v, want 0 or more", every, until, heartbeat)}
+			return usageError{fmt.Errorf("--every: got %v, want more than 0; "+
+				"--until-idle: got %v, --heartbeat: got %v, want 0 or more", every, until, heartbeat)}
 		}
 		if info, err := os.Stat(args[0]); args[0] == stdin || err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-			return usageError{fmt.Errorf("%s: got a stream, which watch cannot read again from its start, want a file: write it with tee FILE and watch that", args[0])}
+			return usageError{fmt.Errorf("%s: got a stream, which watch cannot read again from its start, "+
+				"want a file: write it with tee FILE and watch that", args[0])}
 		}
 		if other := aLog.instead(args[0]); other != "" {
 			return usageError{fmt.Errorf("%s: %s", args[0], other)}
@@ -45,8 +47,10 @@ func newWatch(stdout, stderr io.Writer) *cobra.Command {
 		return w.follow(c.Context(), every, until, heartbeat)
 	})
 	c.Flags().DurationVar(&every, "every", 10*time.Second, "`time` between two looks at the file")
-	c.Flags().DurationVar(&until, "until-idle", 0, "end when the file has not grown for this `time`; 0: never")
-	c.Flags().DurationVar(&heartbeat, "heartbeat", 10*time.Minute, "`time` between two lines on stderr that say where the run is; 0: none")
+	c.Flags().DurationVar(&until, "until-idle", 0,
+		"end when the file has not grown for this `time`; 0: never")
+	c.Flags().DurationVar(&heartbeat, "heartbeat", 10*time.Minute,
+		"`time` between two lines on stderr that say where the run is; 0: none")
 	c.Flags().BoolVar(&goOn, "keep-going", false, "do not end when a failure is found")
 	addReading(c, &how, &modes)
 	return c
@@ -63,7 +67,8 @@ const patience = 100
 // confirm returns the number of rows that a failure or a mode stands before it is said.
 func confirm(name string, usual int) int {
 	switch name {
-	case string(findings.NoSignal), string(findings.ConstantReward), string(diagnose.AdvantageDegeneracy):
+	case string(findings.NoSignal), string(findings.ConstantReward),
+		string(diagnose.AdvantageDegeneracy):
 		return patience
 	}
 	return usual
@@ -203,7 +208,8 @@ func (w *watcher) read() (found bool, err error) {
 	}
 	if len(l.Steps) < w.rows || w.last.index >= 0 && lastRow(l, w.last.index+1) != w.last {
 		w.said = ""
-		w.say("%s: the %s read before are no longer in it: read anew", w.path, logs.CountWords(w.rows, "row"))
+		w.say("%s: the %s read before are no longer in it: read anew", w.path,
+			logs.CountWords(w.rows, "row"))
 		w.restart()
 	}
 	return w.judge(l)
@@ -274,7 +280,8 @@ func (w *watcher) tell(l *logs.Log, all []findings.Finding) (found bool) {
 			continue
 		}
 		w.told[key] = true
-		text := fmt.Sprintf("step %d: %s: %s since step %d: %s", l.Steps[w.rows-1], f.Kind, f.Level, f.Since, f.Text)
+		text := fmt.Sprintf("step %d: %s: %s since step %d: %s", l.Steps[w.rows-1], f.Kind, f.Level,
+			f.Since, f.Text)
 		if remark {
 			printLines(w.stderr, text)
 		} else {
@@ -308,6 +315,7 @@ func (w *watcher) end() error {
 	for _, m := range r.modes {
 		verdicts = append(verdicts, fmt.Sprintf("%s %s", m.Mode, m.Finding))
 	}
-	fmt.Fprintf(w.stdout, "%s stands still at step %d: leading %s (%s)\n", w.path, l.Steps[len(l.Steps)-1], r.leading, strings.Join(verdicts, ", "))
+	fmt.Fprintf(w.stdout, "%s stands still at step %d: leading %s (%s)\n", w.path,
+		l.Steps[len(l.Steps)-1], r.leading, strings.Join(verdicts, ", "))
 	return exit(diagnosisCode([]*runReport{r}, w.asked))
 }

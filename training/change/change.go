@@ -64,7 +64,8 @@ func find(x []float64, of Direction, scale func([]float64) []float64) (c Change,
 	if n < MinValues {
 		return c, false
 	}
-	s := scan{scores: scale(x), of: of, without: make([]float64, n), with: make([]float64, n), at: make([]float64, n)}
+	s := scan{scores: scale(x), of: of, without: make([]float64, n), with: make([]float64, n),
+		at: make([]float64, n)}
 	for i := range n {
 		s.without[i], s.with[i] = math.Inf(1), math.Inf(1)
 	}
@@ -119,7 +120,8 @@ func Late(x []float64, of Direction) (c Change, found bool) {
 
 // correlations are the trial values of ρ, in steps of about a quarter of 1 − ρ. Between two of them
 // the likelihood of 100 values varies by less than its noise.
-var correlations = []float64{0, 0.15, 0.3, 0.4, 0.5, 0.6, 0.68, 0.75, 0.8, 0.85, 0.89, 0.92, 0.945, 0.965, 0.98, 0.99}
+var correlations = []float64{0, 0.15, 0.3, 0.4, 0.5, 0.6, 0.68, 0.75, 0.8, 0.85, 0.89, 0.92, 0.945,
+	0.965, 0.98, 0.99}
 
 // scan holds, at every position k, the smallest sums of squared innovations without and with a
 // change at k. They are over the correlations tried, times (1−ρ²)^{−1/(n−1)}: the likelihood is the

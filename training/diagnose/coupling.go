@@ -45,7 +45,8 @@ func rewardCoupling(t *Trace) Evidence {
 			return undefined
 		}
 		threshold := max(0, earlier/2)
-		return reading{later, math.Hypot(laterError, earlierError/2), AtMost, threshold, r.decoupled(threshold)}
+		return reading{later, math.Hypot(laterError, earlierError/2), AtMost, threshold,
+			r.decoupled(threshold)}
 	}, reward, truth)
 }
 
@@ -89,7 +90,8 @@ func (r *run) slope(from, to []float64, rowsFrom, rowsTo int) (slope, wide float
 	}
 	run := to[0] - from[0]
 	slope = (to[1] - from[1]) / run
-	return slope, math.Hypot(math.Sqrt2*noise(1), slope*noise(0)) / run, run > max(noise(0), roundOff*math.Abs(to[0]))
+	return slope, math.Hypot(math.Sqrt2*noise(1), slope*noise(0)) / run,
+		run > max(noise(0), roundOff*math.Abs(to[0]))
 }
 
 // decoupled returns the step at which the true reward, the second column, has gained most beyond

@@ -26,7 +26,8 @@ const (
 )
 
 // Modes lists every mode, None first.
-var Modes = []Mode{None, RewardHacking, AdvantageDegeneracy, PolicyConcentration, DynamicalInstability}
+var Modes = []Mode{None, RewardHacking, AdvantageDegeneracy, PolicyConcentration,
+	DynamicalInstability}
 
 // Failures lists the failure modes in their order of precedence (see Name).
 var Failures = []Mode{DynamicalInstability, RewardHacking, AdvantageDegeneracy, PolicyConcentration}

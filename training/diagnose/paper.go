@@ -32,7 +32,8 @@ func PaperName(t Trace) Diagnosis {
 	gradient := trend(&t, "log gradient norm, trend", DynamicalInstability, t.GradientNorm, math.Log, AtLeast)
 	stale := trend(&t, "importance ratio, trend", DynamicalInstability, t.RatioMax, identity, AtLeast)
 
-	d := Diagnosis{Mode: None, Evidence: []Evidence{ratio, u, spread, silent, kl, entropy, gradient, stale}}
+	d := Diagnosis{Mode: None,
+		Evidence: []Evidence{ratio, u, spread, silent, kl, entropy, gradient, stale}}
 	switch {
 	case gradient.speaks(), stale.speaks():
 		d.Mode = DynamicalInstability

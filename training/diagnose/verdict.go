@@ -117,7 +117,8 @@ func (d *Diagnosis) because(t *Trace, mode Mode, missing []Series) string {
 		return fmt.Sprintf("the noise hides on which side of %.3g the %s is: %.3g ± %.2g",
 			e.Threshold, e.Diagnostic, e.Value, e.Error)
 	}
-	e, found := first(func(e Evidence) bool { return e.Observable == TooShort || e.Observable == Ended })
+	isShort := func(e Evidence) bool { return e.Observable == TooShort || e.Observable == Ended }
+	e, found := first(isShort)
 	switch few := t.fewEvaluations(); {
 	case !found:
 	case e.Observable == Ended:
@@ -135,7 +136,8 @@ func (d *Diagnosis) because(t *Trace, mode Mode, missing []Series) string {
 	case !found:
 		return "no diagnostic of it has a value"
 	case mode == RewardHacking:
-		return "the reward has not risen by more than its noise, so there is nothing for the true reward to follow"
+		return "the reward has not risen by more than its noise, " +
+			"so there is nothing for the true reward to follow"
 	}
 	return e.Diagnostic + " has no value in this run"
 }

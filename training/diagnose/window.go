@@ -116,5 +116,6 @@ func (r *run) onset(column int, s Side, threshold float64) int {
 	if s == AtMost {
 		sign = -1
 	}
-	return int(r.at[change.Onset(len(r.at), func(i int) float64 { return sign * (r.columns[column][i] - threshold) })])
+	return int(r.at[change.Onset(len(r.at),
+		func(i int) float64 { return sign * (r.columns[column][i] - threshold) })])
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"grposim/training/change"
 	"grposim/training/fit"
 )
 
@@ -70,7 +71,7 @@ func (s trainer) log(r *rand.Rand, l learning) fit.Curve {
 		if t < 1 {
 			continue
 		}
-		c.Time, c.Reward = append(c.Time, t), append(c.Reward, mean(raw[len(raw)-s.smooth:]))
+		c.Time, c.Reward = append(c.Time, t), append(c.Reward, change.Mean(raw[len(raw)-s.smooth:]))
 	}
 	return c
 }

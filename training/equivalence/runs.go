@@ -76,7 +76,8 @@ const (
 // means. It is no smaller than the noise within runs makes it. Runs of a side with the same
 // rows are one run: a copy is no second observation.
 func Runs(a, b []fit.Curve, margin, confidence float64) (*RunsComparison, error) {
-	c := &RunsComparison{Confidence: confidence, From: math.Inf(-1), To: math.Inf(1), Noise: WithinRuns}
+	c := &RunsComparison{Confidence: confidence, From: math.Inf(-1), To: math.Inf(1),
+		Noise: WithinRuns}
 	unit := 0.0 // of rewards, until the end
 	for _, curve := range slices.Concat(a, b) {
 		c.From, c.To = max(c.From, curve.Time[0]), min(c.To, curve.Time[len(curve.Time)-1])
@@ -89,18 +90,24 @@ func Runs(a, b []fit.Curve, margin, confidence float64) (*RunsComparison, error)
 			r := run{name: fmt.Sprintf("run %d of %c", n+1, 'A'+i)}
 			first, end := rows(curve, segment{c.From, math.Nextafter(c.To, math.Inf(1))})
 			if end-first < fit.MinRows {
-				return nil, fmt.Errorf("%s has %d rows in the times that all runs have, %g to %g, want at least %d", r.name, max(0, end-first), c.From, c.To, fit.MinRows)
+				return nil, fmt.Errorf("%s has %d rows in the times that all runs have, %g to %g, "+
+					"want at least %d", r.name, max(0, end-first), c.From, c.To, fit.MinRows)
 			}
-			r.curve, _ = fit.Curve{Time: curve.Time[first:end], Reward: curve.Reward[first:end]}.In(unit).Thin()
+			r.curve, _ = fit.Curve{Time: curve.Time[first:end],
+				Reward: curve.Reward[first:end]}.In(unit).Thin()
 			copyOf := func(other run) bool {
-				return slices.Equal(r.curve.Time, other.curve.Time) && slices.Equal(r.curve.Reward, other.curve.Reward)
+				return slices.Equal(r.curve.Time, other.curve.Time) &&
+					slices.Equal(r.curve.Reward, other.curve.Reward)
 			}
 			if k := slices.IndexFunc(sides[i], copyOf); k >= 0 {
-				c.Notes = append(c.Notes, fmt.Sprintf("%s has the same rows as %s: they count as one run, since a copy shows no scatter", r.name, sides[i][k].name))
+				c.Notes = append(c.Notes, fmt.Sprintf("%s has the same rows as %s: "+
+					"they count as one run, since a copy shows no scatter", r.name, sides[i][k].name))
 				continue
 			}
 			if k := slices.IndexFunc(sides[0], copyOf); k >= 0 {
-				c.Notes = append(c.Notes, fmt.Sprintf("%s has the same rows as %s: their difference is 0 whatever the recipes are, and the intervals, which take them for independent runs, say nothing", r.name, sides[0][k].name))
+				c.Notes = append(c.Notes, fmt.Sprintf("%s has the same rows as %s: "+
+					"their difference is 0 whatever the recipes are, and the intervals, "+
+					"which take them for independent runs, say nothing", r.name, sides[0][k].name))
 			}
 			sides[i] = append(sides[i], r)
 		}
@@ -134,7 +141,8 @@ func (c *RunsComparison) compareCurves(sides [2][]run) error {
 			r.correlation = min(correlation(r.curve, c.segments(windowRows, *r)), residuals, 0.98)
 			for _, s := range segments {
 				first, end := rows(r.curve, s)
-				r.values = append(r.values, lineAt((s.from+s.to)/2, r.curve.Time[first:end], r.curve.Reward[first:end], r.correlation))
+				r.values = append(r.values,
+					lineAt((s.from+s.to)/2, r.curve.Time[first:end], r.curve.Reward[first:end], r.correlation))
 			}
 		}
 	}
@@ -148,16 +156,20 @@ func (c *RunsComparison) compareCurves(sides [2][]run) error {
 				values[i], variances[i] = append(values[i], e.value), append(variances[i], e.variance)
 			}
 		}
-		d := Compared{Name: name, From: s.from, To: min(s.to, c.To), A: mean(values[0]), B: mean(values[1])}
+		d := Compared{Name: name, From: s.from, To: min(s.to, c.To), A: change.Mean(values[0]),
+			B: change.Mean(values[1])}
 		d.Change = d.B - d.A
-		interval := scatter(values[0], values[1], mean(variances[0])/2+mean(variances[1])/2)
+		interval := scatter(values[0], values[1], change.Mean(variances[0])/2+change.Mean(variances[1])/2)
 		if c.Noise == WithinRuns {
 			x, y := of(sides[0][0]), of(sides[1][0])
 			half := average([]estimate{x, y}) // its variance is a quarter of that of y − x
 			interval = Student(y.value-x.value, 2*math.Sqrt(half.variance), half.df)
 			if half.df < 1 {
-				longest := slices.MaxFunc(slices.Concat(sides[0], sides[1]), func(r, s run) int { return cmp.Compare(r.correlation, s.correlation) })
-				d.Reason = fmt.Sprintf("successive rows of %s differ from their mean curve alike (correlation %.2g), so that a segment has less than one independent row. A longer log would decide", longest.name, longest.correlation)
+				longest := slices.MaxFunc(slices.Concat(sides[0], sides[1]),
+					func(r, s run) int { return cmp.Compare(r.correlation, s.correlation) })
+				d.Reason = fmt.Sprintf("successive rows of %s differ from their mean curve alike "+
+					"(correlation %.2g), so that a segment has less than one independent row. "+
+					"A longer log would decide", longest.name, longest.correlation)
 			}
 		}
 		c.Curve, tests = append(c.Curve, d), append(tests, Row{Interval: interval, Claim: AllRows})
@@ -170,7 +182,7 @@ func (c *RunsComparison) compareCurves(sides [2][]run) error {
 	c.Range = hi - lo
 	if c.Margin == 0 {
 		if c.Margin = DefaultMargin * c.Range; c.Margin == 0 {
-			return errors.New("the curve of A does not change, so no margin follows from its range: declare one")
+			return errors.New("the curve of A does not change, so its range gives no margin: declare one")
 		}
 	}
 	for i := range tests {
@@ -271,7 +283,8 @@ func lineAt(at float64, t, y []float64, r float64) estimate {
 	}
 	widen := (1 + r) / (1 - r)
 	variance := err * err * (spread/n + (at-middle)*(at-middle))
-	return estimate{change.Mean(y) + slope*(at-middle), variance * widen * (n - 2) / left, (n - 2) / widen}
+	return estimate{change.Mean(y) + slope*(at-middle), variance * widen * (n - 2) / left,
+		(n - 2) / widen}
 }
 
 // average returns the mean of independent estimates, with the degrees of freedom of
@@ -292,24 +305,16 @@ func average(all []estimate) estimate {
 	return e
 }
 
-func mean(values []float64) float64 {
-	var sum float64
-	for _, v := range values {
-		sum += v
-	}
-	return sum / float64(len(values))
-}
-
 // scatter is the interval of the difference of the means of b and a, with the same variance on both
 // sides. It is at least the given one: two runs that happen to agree do not show that runs do.
 func scatter(a, b []float64, least float64) Interval {
 	squares := func(values []float64) (sum float64) {
 		for _, v := range values {
-			sum += (v - mean(values)) * (v - mean(values))
+			sum += (v - change.Mean(values)) * (v - change.Mean(values))
 		}
 		return sum
 	}
 	nA, nB := float64(len(a)), float64(len(b))
 	df := nA + nB - 2
-	return Student(mean(b)-mean(a), math.Sqrt(max(least, (squares(a)+squares(b))/df)*(1/nA+1/nB)), df)
+	return Student(change.Mean(b)-change.Mean(a), math.Sqrt(max(least, (squares(a)+squares(b))/df)*(1/nA+1/nB)), df)
 }

@@ -161,7 +161,8 @@ func (p *scoreReader) header(line int, names []string) {
 			}
 			p.prefix = prefix
 		} else if !slices.Contains(required, name) && !slices.Contains(optional, name) {
-			p.add(line, "column %q is not known, want benchmark, score_a, n_a, score_b, n_b and perhaps %s", name, strings.Join(optional, ", "))
+			p.add(line, "column %q is not known, want benchmark, score_a, n_a, score_b, n_b and perhaps %s",
+				name, strings.Join(optional, ", "))
 		}
 		if _, twice := p.at[name]; twice {
 			p.add(line, "got two columns %s, want one", name)
@@ -218,20 +219,23 @@ func (p *scoreReader) row(line int, cells []string) {
 	}
 	s := Score{
 		Benchmark: cell("benchmark"), Model: cell("model"), Metric: cell("metric"),
-		A: number(p.prefix + "_a"), NA: count("n_a", "questions", 1), B: number(p.prefix + "_b"), NB: count("n_b", "questions", 1),
+		A: number(p.prefix + "_a"), NA: count("n_a", "questions", 1), B: number(p.prefix + "_b"),
+		NB:  count("n_b", "questions", 1),
 		SEA: math.NaN(), SEB: math.NaN(),
 	}
 	if cell("se_a") != "" || cell("se_b") != "" {
 		s.SEA, s.SEB = number("se_a"), number("se_b")
 		if s.SEA <= 0 || s.SEB <= 0 {
-			p.add(line, "se_a, se_b: got %q and %q, want standard errors > 0, or two empty cells", cell("se_a"), cell("se_b"))
+			p.add(line, "se_a, se_b: got %q and %q, want standard errors > 0, or two empty cells",
+				cell("se_a"), cell("se_b"))
 		}
 	}
 	if slices.ContainsFunc(ofRuns, func(name string) bool { return cell(name) != "" }) {
 		s.SDA, s.SDB = number("sd_a"), number("sd_b")
 		s.RunsA, s.RunsB = count("runs_a", "runs", 2), count("runs_b", "runs", 2)
 		if s.SDA < 0 || s.SDB < 0 {
-			p.add(line, "sd_a, sd_b: got %q and %q, want standard deviations ≥ 0", cell("sd_a"), cell("sd_b"))
+			p.add(line, "sd_a, sd_b: got %q and %q, want standard deviations ≥ 0", cell("sd_a"),
+				cell("sd_b"))
 		}
 		if !math.IsNaN(s.SEA) {
 			p.add(line, "got standard errors and the scatter between runs, want one of them")
@@ -273,7 +277,8 @@ func (p *scoreReader) table() *Table {
 				t.Unit = Percent
 			}
 		}
-		read := "every score is at most 1: they are read as shares (columns percent_a and percent_b declare percent)"
+		read := "every score is at most 1: they are read as shares (columns percent_a and percent_b " +
+			"declare percent)"
 		if t.Unit == Percent {
 			read = "a score is above 1: all are read as percent (columns percent_a and percent_b declare it)"
 		}

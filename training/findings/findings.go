@@ -136,7 +136,8 @@ func (k Kind) Next() string {
 // Observable reports whether a log has a column that can show a kind.
 func Observable(l *logs.Log, k Kind) bool {
 	return slices.ContainsFunc(checks, func(c Row) bool {
-		return c.Kind == k && slices.ContainsFunc(l.Columns, func(col logs.Column) bool { return slices.Contains(c.From, col.Quantity) })
+		return c.Kind == k && slices.ContainsFunc(l.Columns,
+			func(col logs.Column) bool { return slices.Contains(c.From, col.Quantity) })
 	})
 }
 

@@ -63,7 +63,8 @@ func ZeroVariance(l *logs.Log) (share logs.Column, exact bool) {
 
 // deviations are 0 where all rewards of a row are equal: deviations, within groups or over the
 // batch, and the ranges of rewards and of advantages, given by both ends.
-var deviations = [][]logs.Quantity{{logs.RewardStdWithin}, {logs.RewardStdBatch}, {logs.RewardStdAmbiguous},
+var deviations = [][]logs.Quantity{
+	{logs.RewardStdWithin}, {logs.RewardStdBatch}, {logs.RewardStdAmbiguous},
 	{logs.RewardMax, logs.RewardMin}, {logs.AdvantageMax, logs.AdvantageMin}}
 
 // spread returns one of the deviations, nil if it is not recorded.
@@ -147,8 +148,8 @@ func noSignal(l *logs.Log) []Finding {
 				f.Level = Remark // learnt
 			}
 		case fail:
-			f.Next = "read some completions beside their rewards: a parser that finds no answer, truncation, " +
-				"or prompts that are too hard; take easier prompts or a warm start"
+			f.Next = "read some completions beside their rewards: a parser that finds no answer, " +
+				"truncation, or prompts that are too hard; take easier prompts or a warm start"
 		}
 		if !at.atEnd {
 			f.Level, f.Next = Remark, "" // it has passed
@@ -160,8 +161,8 @@ func noSignal(l *logs.Log) []Finding {
 		return nil
 	}
 	f := Finding{Level: Remark, Since: s.steps[0],
-		Text: fmt.Sprintf("%s of the groups, on average, have equal rewards and teach nothing (%s %s in %s)",
-			percent(mean), s.key, span(s.values, plain), logs.CountWords(len(s.values), "row")),
+		Text: fmt.Sprintf("%s of the groups, on average, have equal rewards and teach nothing "+
+			"(%s %s in %s)", percent(mean), s.key, span(s.values, plain), logs.CountWords(len(s.values), "row")),
 		Next: "filter or resample such prompts (dynamic sampling), or take more samples a prompt"}
 	if at := s.past(1); at.total == int(math.Round(mean*float64(at.read))) { // of every step all groups or none
 		f.Text = fmt.Sprintf("%s of the steps (%d of %d) have no signal: their rewards are equal (%s)",
@@ -200,7 +201,8 @@ func groupsAre(l *logs.Log, in stretch) (which, why string) {
 	row, _ := slices.BinarySearch(l.Steps, in.to)
 	var keys []string
 	for _, q := range []logs.Quantity{logs.FracAll0, logs.FracAll1, logs.CountAll0, logs.CountAll1,
-		logs.FracZeroStd, logs.CountZeroStd, logs.RewardStdWithin, logs.RewardStdBatch, logs.RewardStdAmbiguous,
+		logs.FracZeroStd, logs.CountZeroStd, logs.RewardStdWithin, logs.RewardStdBatch,
+		logs.RewardStdAmbiguous,
 		logs.RewardMin, logs.RewardMax, logs.AdvantageMin, logs.AdvantageMax, logs.Reward} {
 		if c, has := l.Column(q); has && !math.IsNaN(c.Values[row]) {
 			keys = append(keys, c.Key+" "+plain(c.Values[row]))

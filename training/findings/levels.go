@@ -73,7 +73,8 @@ func same(x float64) float64 { return x }
 // samples carry no weight. A mean importance weight away from 1, its expectation, is a remark:
 // trainers cap it, and weights of whole completions scatter widely.
 func samplerMismatch(l *logs.Log) []Finding {
-	found := exceeded(l, "the sampling engine and the trainer disagree about the probabilities of the sampled tokens",
+	found := exceeded(l, "the sampling engine and the trainer disagree about the probabilities of "+
+		"the sampled tokens",
 		limit{logs.MismatchKL, anything, math.Abs, klLimit, Failure},
 		limit{logs.LogpMismatch, notBelow0, same, logLimit, Failure},
 		limit{logs.ProbMismatch, aShare, same, probLimit, Failure},
@@ -92,7 +93,8 @@ func staleSamples(l *logs.Log) []Finding {
 		limit{logs.Staleness, notBelow0, same, math.Nextafter(4, 5), Remark},
 		limit{logs.StalenessMax, notBelow0, same, math.Nextafter(8, 9), Remark})
 	for i := range found {
-		found[i].Next = "lower the allowed age, or the learning rate, if the policy moves far within that age"
+		found[i].Next = "lower the allowed age, or the learning rate, " +
+			"if the policy moves far within that age"
 	}
 	return found
 }
@@ -116,7 +118,8 @@ func truncation(l *logs.Log) []Finding {
 			which = "every completion is"
 		}
 		f := Finding{Level: Failure, Since: at.from,
-			Text: fmt.Sprintf("%s cut at the length limit %s: %s %s", which, at.text(), share.key, span(values, percent))}
+			Text: fmt.Sprintf("%s cut at the length limit %s: %s %s", which, at.text(), share.key,
+				span(values, percent))}
 		if !at.atEnd {
 			f.Level = Remark
 		}
@@ -130,7 +133,8 @@ func truncation(l *logs.Log) []Finding {
 		return nil
 	}
 	return []Finding{{Level: Remark, Since: at.since(),
-		Text: fmt.Sprintf("many completions are cut at the length limit %s: %s %s", at.text(), share.key, span(values, percent)),
+		Text: fmt.Sprintf("many completions are cut at the length limit %s: %s %s", at.text(), share.key,
+			span(values, percent)),
 		Next: "raise the length limit, or leave cut completions out of the loss"}}
 }
 
@@ -142,7 +146,8 @@ const shortest = 64
 // as the longest. Where these are not logged, it is a mean that is the same whole number.
 func oneLength(l *logs.Log) []Finding {
 	length, low := read(l, tokens, logs.LenMean), read(l, tokens, logs.LenMin)
-	text := length.key + " is exactly %s %s, as if every completion were cut at the length limit or had a fixed length"
+	text := length.key + " is exactly %s %s, as if every completion were cut at the length limit or " +
+		"had a fixed length"
 	if len(low.values) > 0 {
 		length = read(l, tokens, logs.LenMax)
 		if len(low.values) != len(length.values) {
@@ -182,8 +187,9 @@ func lengthChange(l *logs.Log) []Finding {
 	if to > from {
 		verb = "grow"
 	}
-	f := Finding{Level: Remark, Since: since, Text: fmt.Sprintf("completions %s %s, from %s to %s tokens (%s), half of the way at step %d",
-		verb, factor(from, to), plain(from), plain(to), length.key, since)}
+	f := Finding{Level: Remark, Since: since,
+		Text: fmt.Sprintf("completions %s %s, from %s to %s tokens (%s), half of the way at step %d",
+			verb, factor(from, to), plain(from), plain(to), length.key, since)}
 	return []Finding{f.unlessLearnt(l)}
 }
 
@@ -205,8 +211,10 @@ func klBlowUp(l *logs.Log) []Finding {
 	}
 	if x := kl.values[0]; l.Averaged == 1 && kl.steps[0] <= 1 && x >= logLimit && x < klPerToken {
 		return []Finding{{Level: Remark, Since: kl.steps[0],
-			Text: fmt.Sprintf("at the first step the divergence from the reference policy is %s nats a token (%s), where it should be 0", plain(x), kl.key),
-			Next: "compare what the policy and the reference score: model, chat template, temperature and precision"}}
+			Text: fmt.Sprintf("at the first step the divergence from the reference policy is %s nats a "+
+				"token (%s), where it should be 0", plain(x), kl.key),
+			Next: "compare what the policy and the reference score: " +
+				"model, chat template, temperature and precision"}}
 	}
 	at, values := longest(kl.steps, func(i int) bool { return math.Abs(kl.values[i]) >= klPerToken }), kl.values
 	if at.total == 0 {
@@ -217,14 +225,17 @@ func klBlowUp(l *logs.Log) []Finding {
 	}
 	largest := max(slices.Max(values), -slices.Min(values))
 	f := Finding{Level: Remark, Since: at.since(),
-		Text: fmt.Sprintf("the divergence from the reference policy reaches %s nats a token %s (%s)", plain(largest), at.text(), kl.key)}
+		Text: fmt.Sprintf("the divergence from the reference policy reaches %s nats a token %s (%s)",
+			plain(largest), at.text(), kl.key)}
 	switch {
 	case !at.certain():
 	case largest >= vocabulary:
 		f.Level = Failure
-		f.Text += fmt.Sprintf("; above %g nats, the logarithm of a vocabulary, it is carried by a few tokens", vocabulary)
-		f.Next = "look for constrained decoding, a mask of logits, or an engine that samples other tokens " +
-			"than the trainer scores; then lower the learning rate or the gradient clip"
+		f.Text += fmt.Sprintf("; above %g nats, the logarithm of a vocabulary, "+
+			"it is carried by a few tokens", vocabulary)
+		f.Next = "look for constrained decoding, a mask of logits, " +
+			"or an engine that samples other tokens than the trainer scores; " +
+			"then lower the learning rate or the gradient clip"
 	case at.atEnd, Learnt(l) != "":
 		f.Level = Failure
 		f = f.unlessLearnt(l)
@@ -240,16 +251,19 @@ func entropyGrowth(l *logs.Log) []Finding {
 	entropy := read(l, notBelow0, logs.Entropy)
 	if len(entropy.values) > 0 && change.Median(entropy.values) >= vocabulary/2 {
 		return []Finding{{Level: Remark, Since: entropy.steps[0],
-			Text: fmt.Sprintf("the entropy is %s nats a token (%s), near the logarithm of the vocabulary as of random text",
+			Text: fmt.Sprintf("the entropy is %s nats a token (%s), "+
+				"near the logarithm of the vocabulary as of random text",
 				span(entropy.values, plain), entropy.key),
-			Next: "read some completions: weights that are not loaded, another tokenizer, or a temperature that is too high"}}
+			Next: "read some completions: weights that are not loaded, another tokenizer, " +
+				"or a temperature that is too high"}}
 	}
 	from, to, since, found := entropy.factorChange()
 	if !found || to < from {
 		return nil
 	}
-	f := Finding{Level: Failure, Since: since, Text: fmt.Sprintf("the entropy grows %s, from %s to %s nats (%s), half of the way at step %d",
-		factor(from, to), plain(from), plain(to), entropy.key, since)}
+	f := Finding{Level: Failure, Since: since,
+		Text: fmt.Sprintf("the entropy grows %s, from %s to %s nats (%s), half of the way at step %d",
+			factor(from, to), plain(from), plain(to), entropy.key, since)}
 	if f = f.unlessLearnt(l); f.Level == Failure && !falls(l) {
 		f.Level = Remark
 	}

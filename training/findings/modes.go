@@ -29,7 +29,8 @@ func Judge(l *logs.Log, trace diagnose.Trace, stated []Finding) (all []Finding, 
 		because = fmt.Sprintf("no update trains the policy in any row (%s)", stops.Kind)
 		if n, _ := slices.BinarySearch(trace.Steps, stops.Since); n > 0 {
 			trace, because = trace.Prefix(n), ""
-			note = fmt.Sprintf("The failure modes are judged on the %s before step %d: from there on no update trains (%s).",
+			note = fmt.Sprintf("The failure modes are judged on the %s before step %d: "+
+				"from there on no update trains (%s).",
 				logs.CountWords(n, "row"), stops.Since, stops.Kind)
 		}
 	}

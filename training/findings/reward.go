@@ -40,7 +40,8 @@ func rewardCollapse(l *logs.Log) []Finding {
 		return nil
 	}
 	f := Finding{Level: Remark, Since: steps[since],
-		Text: fmt.Sprintf("%s %s from %.3g to %.3g, half of it at step %d", reward.key, how, from, to, steps[since])}
+		Text: fmt.Sprintf("%s %s from %.3g to %.3g, half of it at step %d", reward.key, how, from, to,
+			steps[since])}
 	if from-to >= max(lostReward*(from-min(start, to)), 2*noise) {
 		f.Level = Failure
 	}
@@ -82,7 +83,8 @@ func earliestSign(l *logs.Log, fall int) (text string) {
 				continue
 			}
 			first = s.steps[i]
-			text = fmt.Sprintf("%s %s %s from %s at about step %d", s.key, verb, factor(from, to), plain(from), first)
+			text = fmt.Sprintf("%s %s %s from %s at about step %d", s.key, verb, factor(from, to),
+				plain(from), first)
 		}
 	}
 	return text
@@ -117,7 +119,8 @@ func slowFall(x []float64) (from, to float64, since int) {
 		return 0, 0, 0
 	}
 	height := top * len(x) / parts
-	return from, to, height + change.Onset(len(x)-height, func(i int) float64 { return (from+to)/2 - x[height+i] })
+	return from, to, height + change.Onset(len(x)-height,
+		func(i int) float64 { return (from+to)/2 - x[height+i] })
 }
 
 // scoreKept returns the key of a score of evaluation that does not fall at a step, "" if there is
@@ -195,5 +198,6 @@ func nothingSolved(l *logs.Log) []Finding {
 	}
 	return []Finding{{Level: Remark, Since: at.first,
 		Text: fmt.Sprintf("no sample was solved %s (%s 0): nothing is learned from them", rows, key),
-		Next: "read some completions beside their rewards; take easier prompts, more samples a prompt, or a warm start"}}
+		Next: "read some completions beside their rewards; take easier prompts, " +
+			"more samples a prompt, or a warm start"}}
 }

@@ -121,7 +121,8 @@ func (s stretch) always() bool { return s.total > 0 && s.total == s.read }
 // somewhere with probability change.FalseAlarm at most if it held as often as in the other rows.
 func (s stretch) certain() bool {
 	often := float64(s.total-s.held+1) / float64(s.read-s.rows+2)
-	return s.always() || s.held >= leastExcess && float64(s.read)*fp.Pow(often, float64(2*s.held-s.rows)) <= change.FalseAlarm
+	return s.always() || s.held >= leastExcess && float64(s.read)*fp.Pow(often,
+		float64(2*s.held-s.rows)) <= change.FalseAlarm
 }
 
 // since is the step since which it holds: that of the stretch if it is certain, else the
@@ -244,7 +245,8 @@ func (s series) trend() int {
 // one row.
 func (s series) ends() string {
 	n := max(1, len(s.values)/4)
-	return fmt.Sprintf("%s (%s to %s)", s.key, plain(change.Mean(s.values[:n])), plain(change.Mean(s.values[len(s.values)-n:])))
+	return fmt.Sprintf("%s (%s to %s)", s.key, plain(change.Mean(s.values[:n])),
+		plain(change.Mean(s.values[len(s.values)-n:])))
 }
 
 // Learnt says that the reward has risen and stays up, or is nearly the largest of a sample, which is

@@ -128,7 +128,8 @@ func (r *Result) weigh(correlation float64) {
 		m := &r.Models[i]
 		m.independent = independent
 		// Less than one independent row is none: no parameter may lower a BIC.
-		m.BIC = r.Independent*(math.Log(m.best.sse/n)+2*math.Log(m.unit)) + float64(m.parameters())*max(0, math.Log(r.Independent))
+		m.BIC = r.Independent*(math.Log(m.best.sse/n)+2*math.Log(m.unit)) + float64(m.parameters())*max(0,
+			math.Log(r.Independent))
 	}
 }
 
@@ -155,7 +156,8 @@ func (m *Model) Parameters() []Parameter {
 		}
 		out.Identifiable = !m.spurious && out.Hi-out.Lo <= max((slices.Max(smoothed)-slices.Min(smoothed))/4, 10*rounding)
 		// A start can lie beyond every row, and beyond the numbers where they end there.
-		out.Value, out.Lo, out.Hi = min(max(m.unit*out.Value, -math.MaxFloat64), math.MaxFloat64), m.unit*out.Lo, m.unit*out.Hi
+		out.Value, out.Lo, out.Hi = min(max(m.unit*out.Value, -math.MaxFloat64), math.MaxFloat64),
+			m.unit*out.Lo, m.unit*out.Hi
 		return out
 	}
 	if m.law.kind == flat {
@@ -176,9 +178,8 @@ func weights(b blocks) []float64 {
 	w := make([]float64, len(b.y))
 	const half = 4
 	for i, y := range b.y {
-		near := slices.Clone(b.y[max(0, i-half):min(len(b.y), i+half+1)])
-		slices.Sort(near)
-		distance := math.Abs(y-near[len(near)/2]) / math.Sqrt(b.variance[i])
+		near := change.Median(b.y[max(0, i-half):min(len(b.y), i+half+1)])
+		distance := math.Abs(y-near) / math.Sqrt(b.variance[i])
 		w[i] = min(1, outlier/distance) / b.variance[i]
 	}
 	scale := mean(w)

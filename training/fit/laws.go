@@ -77,9 +77,11 @@ var laws = []law{
 		at: func(t float64, p []float64) float64 { return oscillator(p[0]*t, p[1]) }},
 	{name: ThreePhase, shape: []parameter{{"frequency", 0.1, 400, Frequency, 60}},
 		at: func(t float64, p []float64) float64 { return measure.CriticallyDamped.Shape(p[0], 0, t) }},
-	{name: Logistic, shape: []parameter{{"midpoint", 0.02, 4, Duration, 40}, {"width", 0.005, 2, AtMidpoint, 12}},
+	{name: Logistic, shape: []parameter{{"midpoint", 0.02, 4, Duration, 40},
+		{"width", 0.005, 2, AtMidpoint, 12}},
 		at: func(t float64, p []float64) float64 { return measure.Logistic.Shape(1/p[1], p[0], t) }},
-	{name: ScalingLaw, shape: []parameter{{"midpoint", 0.01, 10, Duration, 40}, {"exponent", 0.3, 40, Ratio, 12}},
+	{name: ScalingLaw, shape: []parameter{{"midpoint", 0.01, 10, Duration, 40},
+		{"exponent", 0.3, 40, Ratio, 12}},
 		at: func(t float64, p []float64) float64 {
 			if t <= 0 {
 				return 0

@@ -104,7 +104,8 @@ func (p *problem) solve() solution {
 	p.grid(nil, func(shape []float64) {
 		s := p.at(shape, hold{})
 		if len(best) < starts || s.sse < best[len(best)-1].sse {
-			i, _ := slices.BinarySearchFunc(best, s, func(a, b solution) int { return cmp.Compare(a.sse, b.sse) })
+			i, _ := slices.BinarySearchFunc(best, s,
+				func(a, b solution) int { return cmp.Compare(a.sse, b.sse) })
 			best = slices.Insert(best, i, s)
 			best = best[:min(len(best), starts)]
 		}

@@ -20,16 +20,21 @@ func (c *collector) log() (*Log, error) {
 	a.fillCounts()
 	a.train = a.columns(training)
 	if other, _ := c.other(); other.lack != "" {
-		a.train = slices.DeleteFunc(a.train, func(s source) bool { return strings.HasPrefix(string(s.quantity), string(other.lack)+"/") })
+		a.train = slices.DeleteFunc(a.train,
+			func(s source) bool { return strings.HasPrefix(string(s.quantity), string(other.lack)+"/") })
 	}
-	isReward := func(s source) bool { return s.quantity == Reward && strings.EqualFold(s.of.key, c.how.Reward) }
+	isReward := func(s source) bool {
+		return s.quantity == Reward &&
+			strings.EqualFold(s.of.key, c.how.Reward)
+	}
 	switch {
 	case c.how.Reward != "" && !slices.ContainsFunc(a.train, isReward):
 		c.err.add(0, "--reward: got no column %s; %s", quote(c.how.Reward), c.keysSeen())
 	case c.container == TrainerState && len(c.rows) == 0:
 		c.err.add(0, "got a log_history without rows, want at least one")
 	case !slices.ContainsFunc(a.train, source.tells):
-		c.err.add(0, "got no key of training that is known, want reward, critic/score/mean or another of grposim help log-keys; %s", c.keysSeen())
+		c.err.add(0, "got no key of training that is known, want reward, "+
+			"critic/score/mean or another of grposim help log-keys; %s", c.keysSeen())
 	default:
 		l.Table = a.table(training)
 		l.tellSolved()
@@ -43,7 +48,8 @@ func (c *collector) log() (*Log, error) {
 		case len(l.Columns) == 0:
 			c.err.add(0, "got no value in the rows of training, want at least one; %s", c.keysSeen())
 		case a.steps == nil && l.ofSamples():
-			c.err.add(0, "got %s without a step, each with a reward of 0 or 1 and nothing else: they are single samples, want the means of steps", CountWords(len(l.Steps), "row"))
+			c.err.add(0, "got %s without a step, each with a reward of 0 or 1 and nothing else: "+
+				"they are single samples, want the means of steps", CountWords(len(l.Steps), "row"))
 		}
 	}
 	if len(c.err.Problems) > 0 {
@@ -125,7 +131,8 @@ func (c *collector) keysByLikeness() (keys []string) {
 		keys = append(keys, s.key)
 	}
 	keys = append(keys, c.unknown...)
-	slices.SortStableFunc(keys, func(a, b string) int { return cmp.Compare(likeReward(b), likeReward(a)) })
+	slices.SortStableFunc(keys,
+		func(a, b string) int { return cmp.Compare(likeReward(b), likeReward(a)) })
 	return keys
 }
 
@@ -152,7 +159,8 @@ func likeReward(key string) int {
 	if strings.Contains(key, "std") || strings.Contains(key, "eval") {
 		return 0
 	}
-	return 1 + slices.IndexFunc([]string{"acc", "return", "score", "reward"}, func(word string) bool { return strings.Contains(key, word) })
+	return 1 + slices.IndexFunc([]string{"acc", "return", "score", "reward"},
+		func(word string) bool { return strings.Contains(key, word) })
 }
 
 // assembly turns rows into tables.
@@ -373,7 +381,8 @@ func (a *assembly) table(of part) Table {
 	lost, back, again, numbered := 0, 0, 0, 0
 	for row, info := range a.rows {
 		evaluates := own && info.evaluates()
-		isNumbered := !evaluates && slices.ContainsFunc(counts, func(s *series) bool { return s.has(row) })
+		isNumbered := !evaluates && slices.ContainsFunc(counts,
+			func(s *series) bool { return s.has(row) })
 		if isNumbered {
 			numbered++
 		}
@@ -382,7 +391,8 @@ func (a *assembly) table(of part) Table {
 			continue
 		case of == evaluating && own && !info.ofEval:
 			continue
-		case of == evaluating && !own && !slices.ContainsFunc(sources, func(s source) bool { return a.has(s, row) }):
+		case of == evaluating && !own && !slices.ContainsFunc(sources,
+			func(s source) bool { return a.has(s, row) }):
 			continue
 		}
 		x := steps.at(row)
@@ -425,15 +435,18 @@ func (a *assembly) table(of part) Table {
 		a.note("%s of %s without %s left out.", CountWords(lost, "row"), of, steps.key)
 	}
 	if again > 0 {
-		a.note("%s of %s dropped, because a later row has the same step or an earlier one: the run was resumed from an earlier step.", CountWords(again, "row"), of)
+		a.note("%s of %s dropped, because a later row has the same step or an earlier one: "+
+			"the run was resumed from an earlier step.", CountWords(again, "row"), of)
 	}
 	if back > 1 && 2*back > len(at)+again {
-		a.err.add(0, "%s: got steps that go back %d times in %s, want rows in the order of the run", steps.key, back, CountWords(len(at)+again, "row"))
+		a.err.add(0, "%s: got steps that go back %d times in %s, want rows in the order of the run",
+			steps.key, back, CountWords(len(at)+again, "row"))
 	}
 
 	t := Table{Steps: at}
 	for _, s := range sources {
-		c := Column{Quantity: s.quantity, Key: s.of.key, Meaning: s.rule.Meaning, Values: make([]float64, len(kept))}
+		c := Column{Quantity: s.quantity, Key: s.of.key, Meaning: s.rule.Meaning,
+			Values: make([]float64, len(kept))}
 		if s.of.decimals > 0 {
 			c.Below = math.Pow10(-s.of.decimals) / 2 * math.Abs(cmp.Or(s.rule.Scale, 1))
 		}
@@ -504,7 +517,8 @@ func (a *assembly) spacing(l *Log) {
 	}
 	uneven := len(l.Steps) - 1 - counts[usual]
 	if len(counts) > 0 && 10*uneven > len(l.Steps) {
-		a.note("Rows are unevenly spaced: %d of %d differences of steps are not %d.", uneven, len(l.Steps)-1, usual)
+		a.note("Rows are unevenly spaced: %d of %d differences of steps are not %d.", uneven,
+			len(l.Steps)-1, usual)
 	}
 	row := trainers()[a.trainer].Row
 	if row != singleStep {
@@ -515,9 +529,11 @@ func (a *assembly) spacing(l *Log) {
 	case row == singleStep && usual > 1:
 		a.note("Rows are %d steps apart; each is a single step.", usual)
 	case row == unknownRow && usual > 1:
-		a.note("Rows are %d steps apart and taken for means over %d steps; if rows were left out instead, each is a single step.", usual, usual)
+		a.note("Rows are %d steps apart and taken for means over %d steps; "+
+			"if rows were left out instead, each is a single step.", usual, usual)
 	case row == stepAverage && usual > 1 && wandb:
-		a.note("Rows are %d steps apart and taken for means over %d steps (logging_steps); if W&B left rows out, each is the mean of fewer.", usual, usual)
+		a.note("Rows are %d steps apart and taken for means over %d steps (logging_steps); "+
+			"if W&B left rows out, each is the mean of fewer.", usual, usual)
 	}
 	if wandb {
 		a.note("W&B exports a sample of a long history; the artifact RUN-history:v0 holds all of it.")
@@ -528,12 +544,16 @@ func (a *assembly) spacing(l *Log) {
 func (a *assembly) remark(l *Log) {
 	switch {
 	case a.steps == nil:
-		a.note("The file has no steps: steps are numbers of rows, and a row may be the mean of several optimizer steps.")
-	case trainers()[a.trainer].Row != singleStep && (a.steps.name == "_step" || a.steps.name == "step" && a.container == WandbChart):
-		a.note("%s counts the calls that log to W&B: these are optimizer steps only if the trainer passes its step to W&B, which TRL does not; a row may be the mean of several.", a.steps.key)
+		a.note("The file has no steps: steps are numbers of rows, " +
+			"and a row may be the mean of several optimizer steps.")
+	case trainers()[a.trainer].Row != singleStep && (a.steps.name == "_step" ||
+		a.steps.name == "step" && a.container == WandbChart):
+		a.note("%s counts the calls that log to W&B: these are optimizer steps only if the trainer "+
+			"passes its step to W&B, which TRL does not; a row may be the mean of several.", a.steps.key)
 	}
 	if l.Evaluation != nil {
-		a.note("Evaluation, at %s, is in a table of its own.", CountWords(len(l.Evaluation.Steps), "step"))
+		a.note("Evaluation, at %s, is in a table of its own.",
+			CountWords(len(l.Evaluation.Steps), "step"))
 	}
 	other, shown := a.other()
 	if shown != "" {
@@ -545,7 +565,10 @@ func (a *assembly) remark(l *Log) {
 		a.note("The log has no mean reward of training%s.", renaming(keys[0]))
 	}
 	for _, key := range a.how.Percent {
-		if !slices.ContainsFunc(l.Columns, func(c Column) bool { return strings.EqualFold(c.Key, key) && c.Quantity.definition().within == share }) {
+		if !slices.ContainsFunc(l.Columns, func(c Column) bool {
+			return strings.EqualFold(c.Key, key) &&
+				c.Quantity.definition().within == share
+		}) {
 			a.note("--percent %s: the log has no share of that name.", key)
 		}
 	}
@@ -589,5 +612,6 @@ func (l *Log) tellSolved() {
 		c.Quantity = map[Quantity]Quantity{CountAll0: FracAll0, CountAll1: FracAll1}[c.Quantity]
 		c.Meaning = strings.Replace(c.Meaning, "Number of", "Share of", 1)
 	}
-	slices.SortStableFunc(l.Columns, func(x, y Column) int { return cmp.Compare(x.Quantity.rank(), y.Quantity.rank()) })
+	slices.SortStableFunc(l.Columns,
+		func(x, y Column) int { return cmp.Compare(x.Quantity.rank(), y.Quantity.rank()) })
 }

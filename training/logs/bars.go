@@ -33,7 +33,8 @@ func (b *bars) see(text string) {
 		total, _ := strconv.ParseFloat(m[2]+m[4], 64)
 		if _, seen := b.now[total]; seen || len(b.now) < mostBars {
 			if b.now == nil {
-				b.now, b.first, b.rows = make(map[float64]float64), make(map[float64]float64), make(map[float64]*series)
+				b.now, b.first, b.rows = make(map[float64]float64), make(map[float64]float64),
+					make(map[float64]*series)
 			}
 			if !seen {
 				b.first[total] = n

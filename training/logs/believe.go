@@ -39,13 +39,15 @@ func (a *assembly) believe(c *Column, of estimator, steps []int) {
 		return
 	}
 	first := wrong[0]
-	text := fmt.Sprintf("%s: %s outside of %s left out, the first %v at step %d", c.Key, CountWords(len(wrong), "value"), within, c.Values[first], steps[first])
+	text := fmt.Sprintf("%s: %s outside of %s left out, the first %v at step %d", c.Key,
+		CountWords(len(wrong), "value"), within, c.Values[first], steps[first])
 	if within == share && fits {
 		wrong = wrong[:0]
 		for i := range c.Values {
 			wrong = append(wrong, i)
 		}
-		text = fmt.Sprintf("%s: not believed, because shares are in [0, 1] and it is %v at step %d; if it is in per cent, say --percent %s", c.Key, c.Values[first], steps[first], c.Key)
+		text = fmt.Sprintf("%s: not believed, because shares are in [0, 1] and it is %v at step %d; "+
+			"if it is in per cent, say --percent %s", c.Key, c.Values[first], steps[first], c.Key)
 	}
 	for _, i := range wrong {
 		c.Values[i] = math.NaN()

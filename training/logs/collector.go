@@ -75,7 +75,8 @@ const (
 )
 
 func newCollector(name string, how Options) *collector {
-	return &collector{how: how, err: Error{File: name}, byKey: make(map[string]*series), byName: make(map[string]*series)}
+	return &collector{how: how, err: Error{File: name}, byKey: make(map[string]*series),
+		byName: make(map[string]*series)}
 }
 
 // set adds a value to the row that is being read: a number, or the text of one. Empty
@@ -209,7 +210,8 @@ func (c *collector) newSeries(key []byte) *series {
 	known := func() *series {
 		if s == nil {
 			s = emptySeries(strings.ReplaceAll(strings.TrimSpace(string(key)), " / ", "/"), string(name))
-			s.ofEval = bytes.HasPrefix(name, []byte("eval_")) && s.name != string(EvalScore) || bytes.HasPrefix(name, []byte("eval/"))
+			s.ofEval = bytes.HasPrefix(name,
+				[]byte("eval_")) && s.name != string(EvalScore) || bytes.HasPrefix(name, []byte("eval/"))
 			s.updates = updateNames[s.name]
 		}
 		return s
@@ -255,7 +257,8 @@ func (o *Options) names(key string) bool {
 
 // emptySeries returns a series of a key that no trainer writes.
 func emptySeries(key, name string) *series {
-	return &series{key: key, name: name, training: make([]match, len(trainers())), evaluated: make([]match, len(trainers()))}
+	return &series{key: key, name: name, training: make([]match, len(trainers())),
+		evaluated: make([]match, len(trainers()))}
 }
 
 // trained reports whether the series is that of a step or of training.
@@ -299,7 +302,8 @@ func (c *collector) holds(line, values int) bool {
 		return false
 	}
 	if c.values += max(0, values); c.values > mostValues {
-		c.err.add(line, "got more than %d values in rows and columns, want a log of fewer rows or columns", mostValues)
+		c.err.add(line, "got more than %d values in rows and columns, "+
+			"want a log of fewer rows or columns", mostValues)
 	}
 	return c.values <= mostValues
 }

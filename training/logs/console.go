@@ -19,7 +19,8 @@ var consoleFormat = format{
 	read: func(c *collector, in *input) error {
 		err := readConsole(c, &lines{r: in.Reader})
 		if err == nil && len(c.rows) == 0 {
-			c.err.add(1, "got %s, want a known key, as step and reward (grposim help log-keys), in %s", quote(firstLine(in.begin)), knownFormats)
+			c.err.add(1, "got %s, want a known key, as step and reward (grposim help log-keys), in %s",
+				quote(firstLine(in.begin)), knownFormats)
 		}
 		return err
 	},
@@ -35,15 +36,18 @@ type lineForm struct {
 
 // lineForms is the table of the forms, the most certain first.
 var lineForms = []lineForm{
-	{"Python dicts `{'KEY': NUMBER, …}`, over several lines too; after `rollout N:`, `step N:` or `perf N:` of step N", "{", (*console).dicts},
+	{"Python dicts `{'KEY': NUMBER, …}`, over several lines too; " +
+		"after `rollout N:`, `step N:` or `perf N:` of step N", "{", (*console).dicts},
 	{"a dict without its braces: `'KEY': NUMBER, …`", "':", (*console).bare},
 	{"`step:N - KEY:NUMBER - …` of verl, cut by a terminal too", "step:", (*console).dashes},
 	{"`Step N | KEY: NUMBER | KEY=NUMBER | KEY NUMBER | …` of prime-rl", "Step ", (*console).pipes},
 	{"`step N/M  KEY NUMBER  KEY NUMBER`, with two spaces between", "step ", (*console).gaps},
 	{"`Iter N: KEY NUMBER, KEY NUMBER, …` of mlx-lm", "Iter ", (*console).commas},
-	{"several of `KEY: NUMBER` or `KEY=NUMBER` in a line, with a step or two known keys", "", (*console).several},
+	{"several of `KEY: NUMBER` or `KEY=NUMBER` in a line, with a step or two known keys", "",
+		(*console).several},
 	{"tables `│ KEY │ NUMBER │ …` of tinker and AReaL", "", (*console).grid},
-	{"`• KEY: NUMBER`, one a line, after a heading such as `Step N/M`, of NeMo-RL, torchforge and mlx-lm", "", (*console).single},
+	{"`• KEY: NUMBER`, one a line, after a heading such as `Step N/M`, of NeMo-RL, " +
+		"torchforge and mlx-lm", "", (*console).single},
 }
 
 // console reads what trainers print, from among any other text.
@@ -185,7 +189,10 @@ func (k *console) mostCertain() []printedRow {
 	tell := 0 // certain rows of more than a learning rate
 	for _, r := range k.found {
 		rows[r.form] = append(rows[r.form], r)
-		if r.form == certain && slices.ContainsFunc(r.cells, func(c cell) bool { return c.of.tells && !c.of.ofEval }) {
+		if r.form == certain && slices.ContainsFunc(r.cells, func(c cell) bool {
+			return c.of.tells &&
+				!c.of.ofEval
+		}) {
 			tell++
 		}
 	}
@@ -197,7 +204,8 @@ func (k *console) mostCertain() []printedRow {
 	}
 	for form, others := range rows {
 		if n := len(others); rowForm(form) != best && n > 0 && (rowForm(form) != certain || tell > 0) {
-			k.note("%s of another form left out, the first in line %d.", CountWords(n, "row"), others[0].line)
+			k.note("%s of another form left out, the first in line %d.", CountWords(n, "row"),
+				others[0].line)
 		}
 	}
 	return rows[best]
@@ -218,8 +226,12 @@ func (k *console) firstRank(rows []printedRow) []printedRow {
 	if times[first] < 2 || len(times) < 2 {
 		return rows
 	}
-	own := slices.DeleteFunc(slices.Clone(rows), func(r printedRow) bool { return r.rank != "" && r.rank != first })
-	k.note("%s of other processes than %s left out: they train together.", CountWords(len(rows)-len(own), "row"), quote(first))
+	own := slices.DeleteFunc(slices.Clone(rows), func(r printedRow) bool {
+		return r.rank != "" &&
+			r.rank != first
+	})
+	k.note("%s of other processes than %s left out: they train together.",
+		CountWords(len(rows)-len(own), "row"), quote(first))
 	return own
 }
 

@@ -67,7 +67,8 @@ func goesOn(text, next string) (joined string, ok bool) {
 	}
 	for i, piece := range pieces {
 		piece = strings.TrimSuffix(piece, " -")
-		if whole := strings.Count(piece, ":") == 1 && verlPair.MatchString(piece); !whole && (i == 0 || i < len(pieces)-1) {
+		if whole := strings.Count(piece, ":") == 1 && verlPair.MatchString(piece); !whole && (i == 0 ||
+			i < len(pieces)-1) {
 			return "", false
 		}
 	}

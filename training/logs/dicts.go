@@ -123,7 +123,8 @@ func (k *console) bare(l line) bool {
 			}
 			text += "\n" + unprefixed(next.text)
 		}
-		p := &parser{collector: k.collector, r: strings.NewReader(text + "}"), line: l.number, wrapped: true}
+		p := &parser{collector: k.collector, r: strings.NewReader(text + "}"), line: l.number,
+			wrapped: true}
 		p.object()
 		known = known || len(k.cells) > 0
 		whole := p.err == nil && !k.bad && len(k.cells) > 0

@@ -11,9 +11,10 @@ import (
 
 var eventJSONFormat = format{
 	container: EventChart,
-	docs:      [][2]string{{"a chart of TensorBoard, downloaded", "CSV with columns `Wall time`, `Step`, `Value`, or a JSON list of rows `[WALL TIME, STEP, VALUE]`; read as the reward"}},
-	begins:    func(_ *collector, in *input) bool { return strings.HasPrefix(in.squeezed(), "[[") },
-	read:      func(c *collector, in *input) error { return readEventJSON(c, in) },
+	docs: [][2]string{{"a chart of TensorBoard, downloaded", "CSV with columns `Wall time`, " +
+		"`Step`, `Value`, or a JSON list of rows `[WALL TIME, STEP, VALUE]`; read as the reward"}},
+	begins: func(_ *collector, in *input) bool { return strings.HasPrefix(in.squeezed(), "[[") },
+	read:   func(c *collector, in *input) error { return readEventJSON(c, in) },
 }
 
 // TensorBoard downloads a chart as CSV, with a header, or as a JSON list of rows
@@ -34,7 +35,8 @@ func eventChartColumns(c *collector) []csvColumn {
 	c.container = EventChart
 	step, value := c.addKey(1, "Step"), c.asReward("Value")
 	if _, tag, named := strings.Cut(filepath.Base(c.err.File), "-tag-"); named && likeReward(tag) == 0 {
-		c.err.add(0, "got the chart of a tag other than the reward, by the file's name, want that of the reward")
+		c.err.add(0, "got the chart of a tag other than the reward, by the file's name, "+
+			"want that of the reward")
 	}
 	return []csvColumn{{1, step}, {2, value}}
 }

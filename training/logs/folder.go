@@ -69,7 +69,8 @@ func openFolder(dir string, how Options) ([]*Log, error) {
 		return openFile(file, how)
 	}
 	if state == nil && len(found) == 0 {
-		c.err.add(0, "got a folder without %s, checkpoint-*/%s, files *tfevents* of TensorBoard, metrics of MLflow "+
+		c.err.add(0, "got a folder without %s, checkpoint-*/%s, files *tfevents* of TensorBoard, "+
+			"metrics of MLflow "+
 			"or a file *.wandb, want a log or the output folder of a trainer", TrainerState, TrainerState)
 		return nil, &c.err
 	}
@@ -83,8 +84,9 @@ func openFolder(dir string, how Options) ([]*Log, error) {
 	if newest != nil {
 		last, err := newest.log()
 		if err == nil && last.last() >= state.last() {
-			last.Notes = append(last.Notes, oneLine("The %s were read, and %s, which ends at step %d, was not.",
-				newest.container, state.File, state.last()))
+			last.Notes = append(last.Notes,
+				oneLine("The %s were read, and %s, which ends at step %d, was not.",
+					newest.container, state.File, state.last()))
 			return []*Log{last}, nil
 		}
 		state.Notes = append(state.Notes, oneLine("%s was read, and the %s of %s were not.",
@@ -148,7 +150,8 @@ func runsIn(dir string) ([]runFiles, error) {
 			return err
 		case err != nil: // not readable
 			return fs.SkipDir
-		case e.IsDir() && (strings.Count(name, "/") >= deepestFolder || name != "." && e.Name()[0] == '.'):
+		case e.IsDir() && (strings.Count(name, "/") >= deepestFolder || name != "." &&
+			e.Name()[0] == '.'):
 			return fs.SkipDir // hidden folders hold copies, or what MLflow has thrown away
 		case e.IsDir() && e.Name() == "metrics", name == "." && filepath.Base(dir) == "metrics":
 			if files := metricFiles(root, name); files != nil {
@@ -209,7 +212,8 @@ func (c *collector) readRuns(dir string, runs []runFiles) (newest *collector, er
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(timelines[x].began, timelines[y].began) })
+	slices.SortStableFunc(order,
+		func(x, y int) int { return cmp.Compare(timelines[x].began, timelines[y].began) })
 	for n, i := range order {
 		for _, earlier := range slices.Backward(order[:n]) {
 			before := timelines[earlier]
@@ -220,7 +224,8 @@ func (c *collector) readRuns(dir string, runs []runFiles) (newest *collector, er
 				if timelines[i], err = read(runs[i]); err != nil {
 					return nil, err
 				}
-				timelines[i].note("%s goes on from %s, and both are one run.", quote(runs[i].folder), quote(runs[earlier].folder))
+				timelines[i].note("%s goes on from %s, and both are one run.", quote(runs[i].folder),
+					quote(runs[earlier].folder))
 				if c.how.Run != runs[earlier].folder {
 					timelines[earlier] = nil
 				}

@@ -21,7 +21,8 @@ func WriteKeys(w io.Writer) error {
 	for _, f := range lineForms {
 		forms = append(forms, f.is)
 	}
-	page := template.New("keys").Funcs(template.FuncMap{"list": list, "rules": trainerKeys, "uncapital": uncapital})
+	page := template.New("keys").Funcs(template.FuncMap{"list": list, "rules": trainerKeys,
+		"uncapital": uncapital})
 	return template.Must(page.Parse(keysText)).Execute(w, map[string]any{
 		"Formats": formats, "LineForms": forms, "StepKeys": stepKeys,
 		"Quantities": Quantities, "Trainers": trainers(), "Own": evalOwns,

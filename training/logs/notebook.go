@@ -12,9 +12,11 @@ import (
 
 var notebookFormat = format{
 	container: Console,
-	docs:      [][2]string{{"a notebook of Jupyter, a log of Kaggle", "what its cells printed: the table in which the trainer shows its progress, or the text"}},
+	docs: [][2]string{{"a notebook of Jupyter, a log of Kaggle",
+		"what its cells printed: the table in which the trainer shows its progress, or the text"}},
 	begins: func(_ *collector, in *input) bool {
-		return slices.ContainsFunc([]string{`{"cells":[`, `{"nbformat"`, `[{"stream_name":`}, func(start string) bool { return strings.HasPrefix(in.squeezed(), start) })
+		return slices.ContainsFunc([]string{`{"cells":[`, `{"nbformat"`, `[{"stream_name":`},
+			func(start string) bool { return strings.HasPrefix(in.squeezed(), start) })
 	},
 	read: readNotebook,
 }

@@ -12,16 +12,22 @@ import (
 var jsonFormat = format{
 	container: JSONLines,
 	docs: [][2]string{
-		{"`trainer_state.json` of transformers", "a JSON object with `log_history`; of a trainer's output folder, " +
-			"its own or that of its newest checkpoint, whichever is longer; event files below the folder are read instead if they go as far"},
-		{"JSON lines, or a JSON list", "an object per row, flat or nested: keys of nested objects are joined by a slash, " +
-			"and verl's `{\"step\": N, \"data\": {…}}` has the keys of `data`"},
+		{"`trainer_state.json` of transformers",
+			"a JSON object with `log_history`; of a trainer's output folder, " +
+				"its own or that of its newest checkpoint, whichever is longer; " +
+				"event files below the folder are read instead if they go as far"},
+		{"JSON lines, or a JSON list",
+			"an object per row, flat or nested: keys of nested objects are joined by a slash, " +
+				"and verl's `{\"step\": N, \"data\": {…}}` has the keys of `data`"},
 	},
 	begins: func(_ *collector, in *input) bool {
 		start := in.squeezed()
 		return strings.HasPrefix(start, `{"`) || strings.HasPrefix(start, `[{"`) || start == "{"
 	},
-	read: func(c *collector, in *input) error { return (&parser{collector: c, r: in.Reader, line: 1}).json() },
+	read: func(c *collector, in *input) error {
+		return (&parser{collector: c, r: in.Reader,
+			line: 1}).json()
+	},
 }
 
 // parser reads objects of JSON and dicts of Python in one pass. encoding/json would not

@@ -14,13 +14,19 @@ type otherKind struct {
 }
 
 var otherKinds = []otherKind{
-	{[]string{"rewards/chosen", "rewards/margins", "rewards/accuracies", "logps/chosen", "dpo_loss", "chosen_reward", "reject_reward", "preference_loss"},
-		"It is a log of preference optimization or of a reward model (%s), not of GRPO: there are no groups and no sampled rewards", RewardComponent, true},
+	{[]string{"rewards/chosen", "rewards/margins", "rewards/accuracies", "logps/chosen", "dpo_loss",
+		"chosen_reward", "reject_reward", "preference_loss"},
+		"It is a log of preference optimization or of a reward model (%s), not of GRPO: " +
+			"there are no groups and no sampled rewards", RewardComponent, true},
 	{[]string{"critic/vf_loss", "loss/value_avg", "critic_loss", "vf_loss", "value_loss"},
-		"It is a log of PPO (%s), which has a value function: advantages are not relative to a group, and what is said of groups does not hold", "", false},
-	{[]string{"mean_token_accuracy", "logits_loss", "train_mean_nll"}, "It is a log of supervised fine-tuning (%s), not of GRPO", "", true},
-	{[]string{"_wandb/runtime"}, "It is the summary of W&B (%s), the last values of a run and not its rows: export its history", "", true},
-	{[]string{"teacher_kl", "kd_loss", "distillation_loss", "distill_loss"}, "It is a log of distillation (%s), not of GRPO: its rewards are not those of a task", "", true},
+		"It is a log of PPO (%s), which has a value function: advantages are not relative to a group, " +
+			"and what is said of groups does not hold", "", false},
+	{[]string{"mean_token_accuracy", "logits_loss", "train_mean_nll"},
+		"It is a log of supervised fine-tuning (%s), not of GRPO", "", true},
+	{[]string{"_wandb/runtime"}, "It is the summary of W&B (%s), " +
+		"the last values of a run and not its rows: export its history", "", true},
+	{[]string{"teacher_kl", "kd_loss", "distillation_loss", "distill_loss"},
+		"It is a log of distillation (%s), not of GRPO: its rewards are not those of a task", "", true},
 }
 
 // other returns the other kind of training that a file is of, with the key that shows it. It is ""

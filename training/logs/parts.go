@@ -85,6 +85,7 @@ func (k *console) several(l line) bool {
 	for _, m := range found {
 		k.put(l, m[1], strings.TrimSuffix(m[2], ","))
 	}
-	k.add(printedRow{form: ofOneLine, line: l.number, step: step, redraw: bar.MatchString(l.text), cells: k.cells})
+	k.add(printedRow{form: ofOneLine, line: l.number, step: step, redraw: bar.MatchString(l.text),
+		cells: k.cells})
 	return true
 }

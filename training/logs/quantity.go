@@ -77,7 +77,8 @@ var Quantities = []Definition{
 	{RewardMin, "Smallest reward of a sample of the step.", anyValue},
 	{RewardMax, "Largest reward of a sample of the step.", anyValue},
 	{RewardStdWithin, "Standard deviation of the rewards within a group, mean over the groups, ≥ 0.", notBelow0},
-	{RewardStdBatch, "Standard deviation of the rewards over all samples of a batch, which includes the differences between prompts, ≥ 0.", notBelow0},
+	{RewardStdBatch, "Standard deviation of the rewards over all samples of a batch, " +
+		"which includes the differences between prompts, ≥ 0.", notBelow0},
 	{RewardStdAmbiguous, "One of the two above; the file does not tell which, ≥ 0.", notBelow0},
 	{RewardComponent, "Mean of one reward function, before its weight.", anyValue},
 	{RewardComponentStd, "Standard deviation of one reward function over all samples of a batch, ≥ 0.", notBelow0},
@@ -92,7 +93,8 @@ var Quantities = []Definition{
 	{AdvantageMax, "Largest advantage of a sample of the step.", anyValue},
 	{Loss, "Loss of the update. Its mean is near 0 whatever the policy does, but for the KL penalty.", anyValue},
 	{KLRef, "Estimate of the KL divergence of the policy from the reference policy, in nats.", anyValue},
-	{KLOld, "Estimate of the KL divergence between the policy and the one that the ratio is taken to, in nats.", anyValue},
+	{KLOld, "Estimate of the KL divergence between the policy and the one that the ratio is taken " +
+		"to, in nats.", anyValue},
 	{Entropy, "Entropy of the policy, in nats per token, ≥ 0.", notBelow0},
 	{Collision, "Σ π² of the policy, in (0, 1].", share},
 	{ClipLow, "Fraction clipped at the lower bound, in [0, 1].", share},
@@ -100,13 +102,19 @@ var Quantities = []Definition{
 	{ClipAny, "Fraction clipped at either bound, in [0, 1].", share},
 	{"ratio_mean", "Mean ratio π/π_old of the policy to the one at the start of the update, ≥ 0.", notBelow0},
 	{RatioMax, "Largest such ratio, ≥ 0.", notBelow0},
-	{ISRatioMean, "Mean importance weight of the trainer's policy over that of the sampling engine, ≥ 0.", notBelow0},
+	{ISRatioMean, "Mean importance weight of the trainer's policy over that of the sampling engine, " +
+		"≥ 0.", notBelow0},
 	{"is_ratio_max", "Largest such weight, ≥ 0.", notBelow0},
-	{ISEffective, "Effective sample size of the importance weights as a share of the samples, (Σw)²/(n Σw²), in (0, 1].", share},
-	{LogpMismatch, "Mean absolute difference between the trainer's and the sampling engine's log probabilities of the same tokens, in nats, ≥ 0.", notBelow0},
-	{MismatchKL, "Estimate of the KL divergence between the sampling engine's and the trainer's policy, in nats per token.", anyValue},
-	{ProbMismatch, "Mean absolute difference between the trainer's and the sampling engine's probabilities of the same tokens, in [0, 1].", share},
-	{Staleness, "Age of the samples: by how many policy versions the sampling policy is behind, mean over samples, ≥ 0.", notBelow0},
+	{ISEffective, "Effective sample size of the importance weights as a share of the samples, " +
+		"(Σw)²/(n Σw²), in (0, 1].", share},
+	{LogpMismatch, "Mean absolute difference between the trainer's and the sampling engine's log " +
+		"probabilities of the same tokens, in nats, ≥ 0.", notBelow0},
+	{MismatchKL, "Estimate of the KL divergence between the sampling engine's and the trainer's " +
+		"policy, in nats per token.", anyValue},
+	{ProbMismatch, "Mean absolute difference between the trainer's and the sampling engine's " +
+		"probabilities of the same tokens, in [0, 1].", share},
+	{Staleness, "Age of the samples: by how many policy versions the sampling policy is behind, " +
+		"mean over samples, ≥ 0.", notBelow0},
 	{StalenessMax, "Age of the oldest samples, in policy versions, ≥ 0.", notBelow0},
 	{GradNorm, "Norm of the gradient before clipping, ≥ 0.", notBelow0},
 	{LR, "Learning rate, ≥ 0.", notBelow0},

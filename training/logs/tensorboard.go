@@ -13,10 +13,14 @@ import (
 
 var eventsFormat = format{
 	container: TensorBoard,
-	docs:      [][2]string{{"TensorBoard event files", "files `*tfevents*`, or the folder with them: the scalars, of which the tags are the keys"}},
-	begins:    func(_ *collector, in *input) bool { return isEvents(in.head) },
+	docs: [][2]string{{"TensorBoard event files",
+		"files `*tfevents*`, or the folder with them: the scalars, of which the tags are the keys"}},
+	begins: func(_ *collector, in *input) bool { return isEvents(in.head) },
 	read: func(c *collector, in *input) error {
-		return c.timeline(func(t *timeline) error { return t.events(in.Reader, filepath.Base(c.err.File)) })
+		return c.timeline(func(t *timeline) error {
+			return t.events(in.Reader,
+				filepath.Base(c.err.File))
+		})
 	},
 }
 

@@ -108,7 +108,8 @@ func (t *timeline) add(step int64, key []byte, x float64) {
 func (t *timeline) finish() {
 	t.wantValues()
 	kept := t.kept()
-	slices.SortStableFunc(kept, func(x, y int) int { return cmp.Compare(t.rows[x].step, t.rows[y].step) })
+	slices.SortStableFunc(kept,
+		func(x, y int) int { return cmp.Compare(t.rows[x].step, t.rows[y].step) })
 	if len(kept) == 0 {
 		return
 	}
@@ -146,7 +147,8 @@ func (t *timeline) kept() []int {
 	from, dropped := int64(noStep), 0
 	shuffled := 2*t.backs > len(t.rows)
 	if shuffled {
-		t.note("Steps go back %d times in %s, which were put in order.", t.backs, CountWords(len(t.rows), "row"))
+		t.note("Steps go back %d times in %s, which were put in order.", t.backs,
+			CountWords(len(t.rows), "row"))
 	}
 	part := len(t.parts) - 1
 	for i := len(t.rows) - 1; i >= 0; i-- {
@@ -177,7 +179,8 @@ func (t *timeline) kept() []int {
 		}
 	}
 	if dropped > 0 {
-		t.note("%s dropped, because a later start of the run wrote the steps again.", CountWords(dropped, "row"))
+		t.note("%s dropped, because a later start of the run wrote the steps again.",
+			CountWords(dropped, "row"))
 	}
 	return kept
 }

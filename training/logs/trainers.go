@@ -87,7 +87,8 @@ var trainers = sync.OnceValue(func() (all []trainer) {
 		written[t.Name] = t.Keys
 		for _, r := range slices.Concat(t.Keys, t.EvalKeys) {
 			if r.Key == "" || r.Quantity != "" && (r.Quantity.rank() < 0 || r.Meaning == "") {
-				panic(fmt.Sprintf("logs: trainers.json: %s: got %+v, want a key with a quantity of Quantities and what it means", t.Name, r))
+				panic(fmt.Sprintf("logs: trainers.json: %s: got %+v, want a key with a quantity of "+
+					"Quantities and what it means", t.Name, r))
 			}
 		}
 	}
@@ -133,7 +134,8 @@ var (
 	// repeats metrics as means over the run.
 	endNames = setOf("train_runtime", "train/train_runtime")
 	// updateNames are keys that TRL and Unsloth write of updates only, never of evaluation.
-	updateNames = setOf("loss", "grad_norm", "learning_rate", "train/loss", "train/grad_norm", "train/learning_rate")
+	updateNames = setOf("loss", "grad_norm", "learning_rate", "train/loss", "train/grad_norm",
+		"train/learning_rate")
 	// otherPrefixes are beginnings of keys that are not about the policy in training.
 	otherPrefixes = setOf("eval", "val", "valid", "validation", "test", "critic", "value", "ref", "reference", "teacher", "old", "time", "timing", "perf", "loss", "objective", "config")
 )

@@ -52,7 +52,8 @@ func (c *collector) unpacked(from io.Reader) *bufio.Reader {
 		}
 	}
 	if head, _ := r.Peek(2); bytes.Equal(head, []byte("\xff\xfe")) || bytes.Equal(head, []byte("\xfe\xff")) {
-		r = bufio.NewReaderSize(unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder().Reader(r), peeked)
+		r = bufio.NewReaderSize(unicode.UTF16(unicode.LittleEndian,
+			unicode.UseBOM).NewDecoder().Reader(r), peeked)
 	}
 	return r
 }

@@ -12,9 +12,13 @@ import (
 
 var wandbFormat = format{
 	container: WandbRun,
-	docs:      [][2]string{{"the file of a run of W&B", "`run-ID.wandb`, which W&B keeps in `wandb/run-DATE-ID`, offline too; or the folder with it"}},
-	begins:    func(_ *collector, in *input) bool { return bytes.HasPrefix(in.head, []byte(wandbMagic)) },
-	read:      func(c *collector, in *input) error { return readWandb(c, in.Reader) },
+	docs: [][2]string{{"the file of a run of W&B",
+		"`run-ID.wandb`, which W&B keeps in `wandb/run-DATE-ID`, offline too; or the folder with it"}},
+	begins: func(_ *collector,
+		in *input) bool {
+		return bytes.HasPrefix(in.head, []byte(wandbMagic))
+	},
+	read: func(c *collector, in *input) error { return readWandb(c, in.Reader) },
 }
 
 // W&B keeps a run on the disk in wandb/run-DATE-ID/run-ID.wandb: a log in the format of LevelDB of
