@@ -31,13 +31,12 @@ var (
 	probLimit = logLimit / 2
 )
 
-// limit is a level of a quantity from which it is a finding.
+// limit are the levels of a quantity at and beyond which it is a finding.
 type limit struct {
-	of       logs.Quantity
-	in       within
-	distance func(float64) float64
-	from     float64 // distance
-	level    Level   // if it lasts to the end
+	of          logs.Quantity
+	in          within
+	least, most float64
+	level       Level // if it lasts to the end
 }
 
 // exceeded says which quantities are beyond their limits in every row or in a stretch that is no
@@ -47,7 +46,7 @@ func exceeded(l *logs.Log, what string, limits ...limit) (found []Finding) {
 	var texts []string
 	for _, m := range limits {
 		s := read(l, m.in, m.of)
-		at := longest(s.steps, func(i int) bool { return m.distance(s.values[i]) >= m.from })
+		at := longest(s.steps, func(i int) bool { return s.values[i] <= m.least || s.values[i] >= m.most })
 		if !at.certain() {
 			continue
 		}
@@ -64,8 +63,6 @@ func exceeded(l *logs.Log, what string, limits ...limit) (found []Finding) {
 	return []Finding{f}
 }
 
-func same(x float64) float64 { return x }
-
 // samplerMismatch finds a sampling engine whose probabilities differ from the trainer's by as much
 // as an update may change them. Engines in bfloat16 that agree differ by 1e-3 to 1e-2 nats a token.
 //
@@ -75,11 +72,11 @@ func same(x float64) float64 { return x }
 func samplerMismatch(l *logs.Log) []Finding {
 	found := exceeded(l, "the sampling engine and the trainer disagree about the probabilities of "+
 		"the sampled tokens",
-		limit{logs.MismatchKL, anything, math.Abs, klLimit, Failure},
-		limit{logs.LogpMismatch, notBelow0, same, logLimit, Failure},
-		limit{logs.ProbMismatch, aShare, same, probLimit, Failure},
-		limit{logs.ISEffective, aShare, func(x float64) float64 { return 1 - x }, half, Failure},
-		limit{logs.ISRatioMean, positive, func(x float64) float64 { return math.Abs(x - 1) }, clip, Remark})
+		limit{logs.MismatchKL, anything, -klLimit, klLimit, Failure},
+		limit{logs.LogpMismatch, notBelow0, -1, logLimit, Failure},
+		limit{logs.ProbMismatch, aShare, -1, probLimit, Failure},
+		limit{logs.ISEffective, aShare, half, 2, Failure},
+		limit{logs.ISRatioMean, positive, 1 - clip, 1 + clip, Remark})
 	for i := range found {
 		found[i] = found[i].unlessLearnt(l)
 	}
@@ -90,8 +87,8 @@ func samplerMismatch(l *logs.Log) []Finding {
 // 4 (max_head_offpolicyness), examples of prime-rl 8 (max_off_policy_steps).
 func staleSamples(l *logs.Log) []Finding {
 	found := exceeded(l, "samples are old, in policy versions",
-		limit{logs.Staleness, notBelow0, same, math.Nextafter(4, 5), Remark},
-		limit{logs.StalenessMax, notBelow0, same, math.Nextafter(8, 9), Remark})
+		limit{logs.Staleness, notBelow0, -1, math.Nextafter(4, 5), Remark},
+		limit{logs.StalenessMax, notBelow0, -1, math.Nextafter(8, 9), Remark})
 	for i := range found {
 		found[i].Next = "lower the allowed age, or the learning rate, " +
 			"if the policy moves far within that age"

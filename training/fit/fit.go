@@ -146,11 +146,11 @@ func (m *Model) parameters() int {
 func (m *Model) Parameters() []Parameter {
 	p, n := m.problem, m.independent*float64(len(m.problem.b.time))
 	smoothed := smooth(p.b.y, 0.05)
-	given := func(name string, value float64, h hold) Parameter {
+	given := func(name string, value float64, which held) Parameter {
 		out := Parameter{Name: name, Value: value, Is: OfReward}
-		out.Lo, out.Hi = p.interval(m.best, h, n)
-		if h.which == shapeHeld {
-			out.Is = m.law.shape[h.shape].is
+		out.Lo, out.Hi = p.interval(m.best, hold{which: which}, n)
+		if which >= firstShape {
+			out.Is = m.law.shape[which-firstShape].is
 			out.Identifiable = !m.spurious && out.Hi <= 2*out.Lo
 			return out
 		}
@@ -161,14 +161,14 @@ func (m *Model) Parameters() []Parameter {
 		return out
 	}
 	if m.law.kind == flat {
-		return []Parameter{given("level", m.best.start, hold{which: startHeld})}
+		return []Parameter{given("level", m.best.start, startHeld)}
 	}
 	all := []Parameter{
-		given("start", m.best.start, hold{which: startHeld}),
-		given("plateau", m.best.plateau, hold{which: plateauHeld}),
+		given("start", m.best.start, startHeld),
+		given("plateau", m.best.plateau, plateauHeld),
 	}
 	for k, s := range m.law.shape {
-		all = append(all, given(s.name, m.best.shape[k], hold{which: shapeHeld, shape: k}))
+		all = append(all, given(s.name, m.best.shape[k], firstShape+held(k)))
 	}
 	return all
 }

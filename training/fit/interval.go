@@ -50,8 +50,8 @@ func (p *problem) interval(best solution, h hold, n float64) (lo, hi float64) {
 // that is tried. Steps are in the logarithm for shapes, which are positive, and in units of the
 // curve's range for start and plateau.
 func (p *problem) scale(best solution, h hold) (from func(step float64) float64, reach float64) {
-	if h.which == shapeHeld {
-		x := best.shape[h.shape]
+	if h.which >= firstShape {
+		x := best.shape[h.which-firstShape]
 		return func(step float64) float64 {
 			switch {
 			case math.IsInf(step, -1):

@@ -80,10 +80,9 @@ func (p *problem) at(shape []float64, hold hold) solution {
 	return s
 }
 
-// hold fixes one parameter of a problem.
+// hold fixes one parameter of a problem: the start, the plateau, or from firstShape on a shape.
 type hold struct {
 	which held
-	shape int // number of the shape parameter, for shapeHeld
 	value float64
 }
 
@@ -93,7 +92,7 @@ const (
 	nothingHeld held = iota
 	startHeld
 	plateauHeld
-	shapeHeld
+	firstShape
 )
 
 // solve finds the least squares over the grid of shapes and then by the simplex search
@@ -139,13 +138,13 @@ func (p *problem) grid(first []float64, visit func(shape []float64)) {
 func (p *problem) search(shape []float64, h hold) solution {
 	var free []int
 	for k := range shape {
-		if h.which != shapeHeld || h.shape != k {
+		if h.which != firstShape+held(k) {
 			free = append(free, k)
 		}
 	}
 	full := slices.Clone(shape)
-	if h.which == shapeHeld {
-		full[h.shape] = h.value
+	if h.which >= firstShape {
+		full[h.which-firstShape] = h.value
 	}
 	if len(free) == 0 {
 		return p.at(full, h)

@@ -9,42 +9,32 @@ import (
 
 // Lines of several keys and numbers after a step.
 
-var (
-	pipeStart = regexp.MustCompile(`(?:^|\s)Step +(\d+) +\| `)
-	iterStart = regexp.MustCompile(`(?:^|\s)Iter (\d+): `)
-	gapStart  = regexp.MustCompile(`(?:^|\s)step (\d+)(?:/\d+)?  +`)
-	// keyNumber is KEY NUMBER or KEY: NUMBER with a unit.
-	keyNumber = regexp.MustCompile(`^(\S.*?)(?:\s*[:=]\s*|\s+)([-+]?(?:[\d.,]+(?:[eE][-+]?\d+)?|nan|inf)%?)(?:\s*[a-zA-Z(/].*)?$`)
-)
+// keyNumber is KEY NUMBER or KEY: NUMBER with a unit.
+var keyNumber = regexp.MustCompile(`^(\S.*?)(?:\s*[:=]\s*|\s+)` +
+	`([-+]?(?:[\d.,]+(?:[eE][-+]?\d+)?|nan|inf)%?)(?:\s*[a-zA-Z(/].*)?$`)
 
-// pipes reads a line "Step 1 | Time: 2.5s | Reward: 0.5 | …".
-func (k *console) pipes(l line) bool { return k.parts(l, pipeStart, "|") }
-
-// commas reads a line "Iter 1: Train loss 0.1, Total rewards mean 0.5, …".
-func (k *console) commas(l line) bool { return k.parts(l, iterStart, ", ") }
-
-// gaps reads a line "step 10/100  reward 0.1  kl 0.2".
-func (k *console) gaps(l line) bool { return k.parts(l, gapStart, "  ") }
-
-// parts reads a line of parts KEY NUMBER after its step.
-func (k *console) parts(l line, start *regexp.Regexp, by string) bool {
-	at := start.FindStringSubmatchIndex(l.text)
-	if at == nil {
-		return false
-	}
-	k.close()
-	step, _ := strconv.ParseFloat(l.text[at[2]:at[3]], 64) // digits
-	all := strings.Split(l.text[at[1]:], by)
-	if !l.whole {
-		all = all[:len(all)-1] // it may be cut
-	}
-	for _, part := range all {
-		if m := keyNumber.FindStringSubmatch(strings.TrimSpace(part)); m != nil {
-			k.put(l, m[1], m[2])
+// parts returns a reader of lines with parts KEY NUMBER, with a text between them, after a step.
+func parts(step, by string) func(*console, line) bool {
+	start := regexp.MustCompile(`(?:^|\s)` + step)
+	return func(k *console, l line) bool {
+		at := start.FindStringSubmatchIndex(l.text)
+		if at == nil {
+			return false
 		}
+		k.close()
+		step, _ := strconv.ParseFloat(l.text[at[2]:at[3]], 64) // digits
+		all := strings.Split(l.text[at[1]:], by)
+		if !l.whole {
+			all = all[:len(all)-1] // it may be cut
+		}
+		for _, part := range all {
+			if m := keyNumber.FindStringSubmatch(strings.TrimSpace(part)); m != nil {
+				k.put(l, m[1], m[2])
+			}
+		}
+		k.add(printedRow{line: l.number, step: step, cells: k.cells})
+		return true
 	}
-	k.add(printedRow{line: l.number, step: step, cells: k.cells})
-	return true
 }
 
 var (

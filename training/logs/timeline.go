@@ -12,7 +12,6 @@ type timeline struct {
 	*collector
 	parts []timelinePart
 	rows  []timelineRow
-	cells []cell // of all rows
 	seen  map[*series]place
 	backs int // how often a series goes back within a file
 
@@ -37,7 +36,7 @@ const runTime = "train_runtime"
 // timelineRow holds values that were written together.
 type timelineRow struct {
 	step    int64
-	cell    int  // the first
+	cells   []cell
 	ofEval  bool // has a key of evaluation
 	closing bool // is about the run as a whole
 }
@@ -81,7 +80,7 @@ func (t *timeline) add(step int64, key []byte, x float64) {
 	row := len(t.rows) - 1
 	before, repeats := t.seen[s]
 	if row < own.row || t.rows[row].step != step || closing || repeats && before.row == row || s.ofEval && !t.rows[row].ofEval {
-		t.rows = append(t.rows, timelineRow{step, len(t.cells), !closing && s.ofEval, closing})
+		t.rows = append(t.rows, timelineRow{step, nil, !closing && s.ofEval, closing})
 		row++
 	}
 	if closing {
@@ -99,7 +98,7 @@ func (t *timeline) add(step int64, key []byte, x float64) {
 	if !t.holds(0, 2) { // a cell has two words
 		return
 	}
-	t.cells = append(t.cells, cell{s, x})
+	t.rows[row].cells = append(t.rows[row].cells, cell{s, x})
 	t.seen[s] = place{row, part, step}
 }
 
@@ -122,15 +121,11 @@ func (t *timeline) finish() {
 		for _, ofEval := range []bool{false, true} {
 			for _, i := range kept[:n] {
 				if row := t.rows[i]; row.ofEval == ofEval {
-					end := len(t.cells)
-					if i+1 < len(t.rows) {
-						end = t.rows[i+1].cell
-					}
-					t.collector.cells = replaced(t.collector.cells, t.cells[row.cell:end])
+					t.cells = replaced(t.cells, row.cells)
 				}
 			}
-			if len(t.collector.cells) > 0 {
-				t.collector.cells = append(t.collector.cells, cell{steps, float64(t.rows[kept[0]].step)})
+			if len(t.cells) > 0 {
+				t.cells = append(t.cells, cell{steps, float64(t.rows[kept[0]].step)})
 				t.endRow(0)
 			}
 		}
