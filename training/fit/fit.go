@@ -148,7 +148,7 @@ func (m *Model) Parameters() []Parameter {
 	smoothed := smooth(p.b.y, 0.05)
 	given := func(name string, value float64, which held) Parameter {
 		out := Parameter{Name: name, Value: value, Is: OfReward}
-		out.Lo, out.Hi = p.interval(m.best, hold{which: which}, n)
+		out.Lo, out.Hi = p.interval(m.best, which, n)
 		if which >= firstShape {
 			out.Is = m.law.shape[which-firstShape].is
 			out.Identifiable = !m.spurious && out.Hi <= 2*out.Lo

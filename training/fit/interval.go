@@ -2,6 +2,7 @@ package fit
 
 import (
 	"math"
+	"slices"
 
 	"grposim/fp"
 )
@@ -13,15 +14,13 @@ const chi90 = 2.705543454095404
 // interval returns the 90 % interval of a parameter by profile likelihood. It has the values at
 // which the best fit of the others keeps n ln(SSE/SSE_min) ≤ chi90, for n independent rows. An end
 // that is not reached within the parameter's bounds is ±Inf.
-func (p *problem) interval(best solution, h hold, n float64) (lo, hi float64) {
+func (p *problem) interval(best solution, which held, n float64) (lo, hi float64) {
 	limit := best.sse * fp.MathExp(chi90/max(1, n-float64(len(best.shape)+2)))
-	from, reach := p.scale(best, h)
+	from, reach := p.scale(best, which)
 	end := func(direction float64) float64 {
 		warm := best.shape
 		over := func(step float64) bool {
-			held := h
-			held.value = from(direction * step)
-			s := p.search(warm, held)
+			s := p.search(warm, hold{which, from(direction * step)})
 			if s.sse <= limit {
 				warm = s.shape
 			}
@@ -49,9 +48,9 @@ func (p *problem) interval(best solution, h hold, n float64) (lo, hi float64) {
 // scale returns the parameter as a function of a step from its best value, and the largest step
 // that is tried. Steps are in the logarithm for shapes, which are positive, and in units of the
 // curve's range for start and plateau.
-func (p *problem) scale(best solution, h hold) (from func(step float64) float64, reach float64) {
-	if h.which >= firstShape {
-		x := best.shape[h.which-firstShape]
+func (p *problem) scale(best solution, which held) (from func(step float64) float64, reach float64) {
+	if which >= firstShape {
+		x := best.shape[which-firstShape]
 		return func(step float64) float64 {
 			switch {
 			case math.IsInf(step, -1):
@@ -63,13 +62,9 @@ func (p *problem) scale(best solution, h hold) (from func(step float64) float64,
 		}, 7
 	}
 	x := best.start
-	if h.which == plateauHeld {
+	if which == plateauHeld {
 		x = best.plateau
 	}
-	lo, hi := p.b.y[0], p.b.y[0]
-	for _, y := range p.b.y {
-		lo, hi = min(lo, y), max(hi, y)
-	}
-	width := max(hi-lo, rounding)
+	width := max(slices.Max(p.b.y)-slices.Min(p.b.y), rounding)
 	return func(step float64) float64 { return x + step*width }, 30
 }

@@ -94,6 +94,8 @@ func (c *collector) setSeries(line int, s *series, text []byte) {
 	case !ok && !s.isStep && s.ofEval && len(s.values) == 0: // a setting such as eval_strategy
 	case !ok && c.container == Console:
 		c.bad = true
+	case !ok && c.container == Pasted:
+		c.unread.add(line, s.key+": "+string(text), "want a number")
 	case !ok:
 		c.err.add(line, "%s: got %s, want a number", s.key, quote(string(text)))
 	case has:

@@ -164,7 +164,7 @@ func readPasted(c *collector, l *lines) error {
 			}
 			for i, s := range table.columns {
 				if s != nil && !missing(cells[i]) {
-					setCell(c, next, s, cells[i])
+					c.setSeries(next.number, s, []byte(cells[i]))
 				}
 			}
 			c.endRow(next.number)
@@ -176,16 +176,6 @@ func readPasted(c *collector, l *lines) error {
 func isNumber(word string) bool {
 	_, has, ok := number([]byte(word))
 	return has && ok
-}
-
-// setCell sets a cell; one that is not understood is noted.
-func setCell(c *collector, l line, s *series, text string) {
-	if x, has, ok := number([]byte(text)); !ok {
-		c.unread.add(l.number, s.key+": "+text, "want a number")
-	} else if has {
-		s.wrote([]byte(text))
-		c.cells = append(c.cells, cell{s, x})
-	}
 }
 
 // missing reports whether a cell has no value. Notebooks write No Log or nan where a row

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"math"
 	"path/filepath"
+	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -53,7 +54,7 @@ func isEvents(head []byte) bool {
 func (t *timeline) events(r *bufio.Reader, name string) error {
 	t.begin(name)
 	var head [frameHead]byte
-	var data []byte
+	var record []byte
 	damaged := 0
 	defer func() {
 		if damaged > 0 {
@@ -66,12 +67,22 @@ func (t *timeline) events(r *bufio.Reader, name string) error {
 			return nil
 		}
 		length, _ := protowire.ConsumeFixed64(head[:])
-		if err == nil && !isEvents(head[:]) {
+		switch {
+		case err != nil:
+		case !isEvents(head[:]):
 			t.note("%s: damaged at byte %d, read as far as there.", name, at)
 			return nil
-		}
-		if err == nil {
-			err = t.record(r, length, &data, &damaged)
+		case length > longEvent:
+			_, err = io.CopyN(io.Discard, r, int64(min(length, math.MaxInt64-4))+4)
+		default:
+			record = slices.Grow(record[:0], int(length)+4)[:length+4]
+			if _, err = io.ReadFull(r, record); err == nil {
+				data := record[:length]
+				sum, _ := protowire.ConsumeFixed32(record[length:])
+				if sum != checksum(data) || !t.event(data) {
+					damaged++
+				}
+			}
 		}
 		switch {
 		case err == io.EOF, err == io.ErrUnexpectedEOF:
@@ -82,26 +93,6 @@ func (t *timeline) events(r *bufio.Reader, name string) error {
 		}
 		at += frameHead + length + 4
 	}
-}
-
-// record reads the data of a record and their checksum.
-func (t *timeline) record(r *bufio.Reader, length uint64, buffer *[]byte, damaged *int) error {
-	if length > longEvent {
-		_, err := io.CopyN(io.Discard, r, int64(min(length, math.MaxInt64-4))+4)
-		return err
-	}
-	if uint64(len(*buffer)) < length+4 {
-		*buffer = make([]byte, length+4)
-	}
-	data := (*buffer)[:length+4]
-	if _, err := io.ReadFull(r, data); err != nil {
-		return err
-	}
-	sum, _ := protowire.ConsumeFixed32(data[length:])
-	if data = data[:length]; sum != checksum(data) || !t.event(data) {
-		*damaged++
-	}
-	return nil
 }
 
 // Fields of the messages Event and Summary (tensorflow/core/util/event.proto,
