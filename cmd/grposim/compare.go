@@ -57,8 +57,7 @@ func newCompare(stdout, stderr io.Writer) *cobra.Command {
 		return nil
 	})
 	o.out = addJSON(c, stdout, "  ", "print JSON instead of tables")
-	c.Flags().BoolVar(&o.all, "all", false,
-		fmt.Sprintf("print every quantity or row, also of more than %d", mostRows))
+	c.Flags().BoolVar(&o.all, "all", false, fmt.Sprintf("print every row, also of more than %d", mostRows))
 	c.Flags().Float64Var(&o.margin, "margin", 0, fmt.Sprintf("largest difference that counts as the "+
 		"same, in units of the reward or in points (default 5 %% of the range of A's curve, %d points)",
 		defaultPoints))
@@ -119,8 +118,7 @@ func (o *equivalenceOptions) check(c *cobra.Command, args []string) (isLogs bool
 	case !isLogs && flags.Changed("run"):
 		return false, usageError{errors.New("--run is for training logs")}
 	case len(o.runs) > 2:
-		return false, usageError{fmt.Errorf("--run: got %d names, want one, or those of A and of B",
-			len(o.runs))}
+		return false, usageError{fmt.Errorf("--run: got %d names, want one or two", len(o.runs))}
 	case flags.Changed("margin") && !(o.margin > 0 && !math.IsInf(o.margin, 1)):
 		return false, usageError{fmt.Errorf("--margin: got %g, want > 0", o.margin)}
 	case !(o.confidence > 0 && o.confidence < 1):

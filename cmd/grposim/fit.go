@@ -47,8 +47,7 @@ func newFit(stdout, stderr io.Writer) *cobra.Command {
 	})
 	o.out = addJSON(c, stdout, "  ", "print a JSON object for every log")
 	addLogOptions(c, &o.how)
-	c.Flags().StringVar(&o.figures, "figures", "",
-		"`folder` to draw a figure of every log in, as SVG and PNG")
+	c.Flags().StringVar(&o.figures, "figures", "", "`folder` for a figure of every log, as SVG and PNG")
 	return c
 }
 
@@ -168,8 +167,7 @@ func meaning(r *fit.Result) string {
 		return "no law with growth beats a constant: nothing about the dynamics is identified (an " +
 			"oscillation about a level: grposim diagnose)"
 	case fit.Overdamped:
-		return "it " + verb + " without oscillation, and a damping ratio above 1 fits better than any " +
-			"below"
+		return "it " + verb + " without oscillation: a damping ratio above 1 fits better than any below"
 	case fit.Underdamped:
 		return "it oscillates: an oscillator beats every law without oscillation; it " + verb
 	}

@@ -47,8 +47,7 @@ func addLogOptions(c *cobra.Command, how *logs.Options) {
 		"several: a chart of W&B, a folder with event files")
 	c.Flags().StringVar(&how.Reward, "reward", "",
 		"`column` that holds the reward, by its key in the log; by default the one that has a known name")
-	c.Flags().StringSliceVar(&how.Percent, "percent", nil,
-		"`keys` of the log whose values are shares in per cent")
+	c.Flags().StringSliceVar(&how.Percent, "percent", nil, "`keys` whose values are shares in per cent")
 }
 
 // stdin is the argument that stands for a log on standard input.

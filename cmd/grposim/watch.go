@@ -47,8 +47,7 @@ func newWatch(stdout, stderr io.Writer) *cobra.Command {
 		return w.follow(c.Context(), every, until, heartbeat)
 	})
 	c.Flags().DurationVar(&every, "every", 10*time.Second, "`time` between two looks at the file")
-	c.Flags().DurationVar(&until, "until-idle", 0,
-		"end when the file has not grown for this `time`; 0: never")
+	c.Flags().DurationVar(&until, "until-idle", 0, "`time` without growth after which to end; 0: never")
 	c.Flags().DurationVar(&heartbeat, "heartbeat", 10*time.Minute,
 		"`time` between two lines on stderr that say where the run is; 0: none")
 	c.Flags().BoolVar(&goOn, "keep-going", false, "do not end when a failure is found")
@@ -208,8 +207,7 @@ func (w *watcher) read() (found bool, err error) {
 	}
 	if len(l.Steps) < w.rows || w.last.index >= 0 && lastRow(l, w.last.index+1) != w.last {
 		w.said = ""
-		w.say("%s: the %s read before are no longer in it: read anew", w.path,
-			logs.CountWords(w.rows, "row"))
+		w.say("%s: the %d rows read before are no longer in it: read anew", w.path, w.rows)
 		w.restart()
 	}
 	return w.judge(l)

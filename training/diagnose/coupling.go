@@ -45,8 +45,8 @@ func rewardCoupling(t *Trace) Evidence {
 			return undefined
 		}
 		threshold := max(0, earlier/2)
-		return reading{later, math.Hypot(laterError, earlierError/2), AtMost, threshold,
-			r.decoupled(threshold)}
+		wide := math.Hypot(laterError, earlierError/2)
+		return reading{later, wide, AtMost, threshold, r.decoupled(threshold)}
 	}, reward, truth)
 }
 

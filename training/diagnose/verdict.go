@@ -136,8 +136,7 @@ func (d *Diagnosis) because(t *Trace, mode Mode, missing []Series) string {
 	case !found:
 		return "no diagnostic of it has a value"
 	case mode == RewardHacking:
-		return "the reward has not risen by more than its noise, " +
-			"so there is nothing for the true reward to follow"
+		return "the reward has not risen beyond its noise: there is nothing for the true reward to follow"
 	}
 	return e.Diagnostic + " has no value in this run"
 }

@@ -76,8 +76,8 @@ const (
 // means. It is no smaller than the noise within runs makes it. Runs of a side with the same
 // rows are one run: a copy is no second observation.
 func Runs(a, b []fit.Curve, margin, confidence float64) (*RunsComparison, error) {
-	c := &RunsComparison{Confidence: confidence, From: math.Inf(-1), To: math.Inf(1),
-		Noise: WithinRuns}
+	c := &RunsComparison{Confidence: confidence, Noise: WithinRuns}
+	c.From, c.To = math.Inf(-1), math.Inf(1)
 	unit := 0.0 // of rewards, until the end
 	for _, curve := range slices.Concat(a, b) {
 		c.From, c.To = max(c.From, curve.Time[0]), min(c.To, curve.Time[len(curve.Time)-1])

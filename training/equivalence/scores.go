@@ -234,8 +234,7 @@ func (p *scoreReader) row(line int, cells []string) {
 		s.SDA, s.SDB = number("sd_a"), number("sd_b")
 		s.RunsA, s.RunsB = count("runs_a", "runs", 2), count("runs_b", "runs", 2)
 		if s.SDA < 0 || s.SDB < 0 {
-			p.add(line, "sd_a, sd_b: got %q and %q, want standard deviations ≥ 0", cell("sd_a"),
-				cell("sd_b"))
+			p.add(line, "sd_a, sd_b: got %q and %q, want deviations ≥ 0", cell("sd_a"), cell("sd_b"))
 		}
 		if !math.IsNaN(s.SEA) {
 			p.add(line, "got standard errors and the scatter between runs, want one of them")
@@ -277,8 +276,7 @@ func (p *scoreReader) table() *Table {
 				t.Unit = Percent
 			}
 		}
-		read := "every score is at most 1: they are read as shares (columns percent_a and percent_b " +
-			"declare percent)"
+		read := "no score is above 1: all are read as shares (columns percent_a and percent_b declare percent)"
 		if t.Unit == Percent {
 			read = "a score is above 1: all are read as percent (columns percent_a and percent_b declare it)"
 		}

@@ -90,8 +90,7 @@ func staleSamples(l *logs.Log) []Finding {
 		limit{logs.Staleness, notBelow0, -1, math.Nextafter(4, 5), Remark},
 		limit{logs.StalenessMax, notBelow0, -1, math.Nextafter(8, 9), Remark})
 	for i := range found {
-		found[i].Next = "lower the allowed age, or the learning rate, " +
-			"if the policy moves far within that age"
+		found[i].Next = "lower the allowed age, or the learning rate if the policy moves far within it"
 	}
 	return found
 }
@@ -210,8 +209,7 @@ func klBlowUp(l *logs.Log) []Finding {
 		return []Finding{{Level: Remark, Since: kl.steps[0],
 			Text: fmt.Sprintf("at the first step the divergence from the reference policy is %s nats a "+
 				"token (%s), where it should be 0", plain(x), kl.key),
-			Next: "compare what the policy and the reference score: " +
-				"model, chat template, temperature and precision"}}
+			Next: "compare policy and reference: model, chat template, temperature, precision, tokens scored"}}
 	}
 	at, values := longest(kl.steps, func(i int) bool { return math.Abs(kl.values[i]) >= klPerToken }), kl.values
 	if at.total == 0 {
@@ -251,8 +249,7 @@ func entropyGrowth(l *logs.Log) []Finding {
 			Text: fmt.Sprintf("the entropy is %s nats a token (%s), "+
 				"near the logarithm of the vocabulary as of random text",
 				span(entropy.values, plain), entropy.key),
-			Next: "read some completions: weights that are not loaded, another tokenizer, " +
-				"or a temperature that is too high"}}
+			Next: "read completions: are weights loaded, is it the tokenizer, is the temperature too high?"}}
 	}
 	from, to, since, found := entropy.factorChange()
 	if !found || to < from {

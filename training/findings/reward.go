@@ -198,6 +198,5 @@ func nothingSolved(l *logs.Log) []Finding {
 	}
 	return []Finding{{Level: Remark, Since: at.first,
 		Text: fmt.Sprintf("no sample was solved %s (%s 0): nothing is learned from them", rows, key),
-		Next: "read some completions beside their rewards; take easier prompts, " +
-			"more samples a prompt, or a warm start"}}
+		Next: "read completions beside their rewards; take easier prompts, more samples, or a warm start"}}
 }

@@ -66,8 +66,7 @@ func numericalFailure(l *logs.Log) []Finding {
 	f := Finding{Level: Failure, Since: in.first, Text: brokenKeys(broken, rows, lost) + " " + in.text()}
 	switch {
 	case in.always():
-		f.Stops, f.Text = true, f.Text+": every update is skipped or destroys the weights, "+
-			"nothing is trained"
+		f.Stops, f.Text = true, f.Text+": every update is skipped or harms the weights, nothing is trained"
 	case len(lost)-end > passed:
 		f.Since, f.Stops = steps[end], true
 		f.Text = fmt.Sprintf("%s since step %d to the end (%d of %d rows): the run is lost since then",
@@ -118,8 +117,8 @@ func noUpdate(l *logs.Log) (found []Finding) {
 			if std := read(l, positive, logs.RewardStdAmbiguous, logs.RewardStdBatch); len(std.values) > 0 {
 				because = fmt.Sprintf("though rewards differ (%s %s)", std.key, plain(std.values[0]))
 			} else {
-				because, alike = "and no column says whether rewards within groups differ",
-					extremeRewards(l, norm)
+				because = "and no column says whether rewards within groups differ"
+				alike = extremeRewards(l, norm)
 			}
 		}
 		f := Finding{Level: Remark, Since: at.since(),
@@ -138,8 +137,7 @@ func noUpdate(l *logs.Log) (found []Finding) {
 	if at.certain() && at.atEnd && at.total > 1 {
 		found = append(found, Finding{Level: Failure, Since: at.since(), Stops: at.end == at.read,
 			Text: fmt.Sprintf("%s is 0 %s: the weights do not move", rate.key, at.text()),
-			Next: "check the schedule: its total number of steps, the warm-up, " +
-				"and the state that a resumed run loads"})
+			Next: "check the schedule: its number of steps, the warm-up, the state that a resumed run loads"})
 	}
 	return found
 }

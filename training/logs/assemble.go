@@ -131,8 +131,7 @@ func (c *collector) keysByLikeness() (keys []string) {
 		keys = append(keys, s.key)
 	}
 	keys = append(keys, c.unknown...)
-	slices.SortStableFunc(keys,
-		func(a, b string) int { return cmp.Compare(likeReward(b), likeReward(a)) })
+	slices.SortStableFunc(keys, func(a, b string) int { return likeReward(b) - likeReward(a) })
 	return keys
 }
 
@@ -517,8 +516,7 @@ func (a *assembly) spacing(l *Log) {
 	}
 	uneven := len(l.Steps) - 1 - counts[usual]
 	if len(counts) > 0 && 10*uneven > len(l.Steps) {
-		a.note("Rows are unevenly spaced: %d of %d differences of steps are not %d.", uneven,
-			len(l.Steps)-1, usual)
+		a.note("Rows are unevenly spaced: %d of %d distances are not %d.", uneven, len(l.Steps)-1, usual)
 	}
 	row := trainers()[a.trainer].Row
 	if row != singleStep {
@@ -544,16 +542,14 @@ func (a *assembly) spacing(l *Log) {
 func (a *assembly) remark(l *Log) {
 	switch {
 	case a.steps == nil:
-		a.note("The file has no steps: steps are numbers of rows, " +
-			"and a row may be the mean of several optimizer steps.")
+		a.note("The file has no steps: rows are numbered, and each may be the mean of several optimizer steps.")
 	case trainers()[a.trainer].Row != singleStep && (a.steps.name == "_step" ||
 		a.steps.name == "step" && a.container == WandbChart):
 		a.note("%s counts the calls that log to W&B: these are optimizer steps only if the trainer "+
 			"passes its step to W&B, which TRL does not; a row may be the mean of several.", a.steps.key)
 	}
 	if l.Evaluation != nil {
-		a.note("Evaluation, at %s, is in a table of its own.",
-			CountWords(len(l.Evaluation.Steps), "step"))
+		a.note("Evaluation, at %s, has its own table.", CountWords(len(l.Evaluation.Steps), "step"))
 	}
 	other, shown := a.other()
 	if shown != "" {
@@ -612,6 +608,5 @@ func (l *Log) tellSolved() {
 		c.Quantity = map[Quantity]Quantity{CountAll0: FracAll0, CountAll1: FracAll1}[c.Quantity]
 		c.Meaning = strings.Replace(c.Meaning, "Number of", "Share of", 1)
 	}
-	slices.SortStableFunc(l.Columns,
-		func(x, y Column) int { return cmp.Compare(x.Quantity.rank(), y.Quantity.rank()) })
+	slices.SortStableFunc(l.Columns, func(x, y Column) int { return x.Quantity.rank() - y.Quantity.rank() })
 }

@@ -304,8 +304,7 @@ func (c *collector) holds(line, values int) bool {
 		return false
 	}
 	if c.values += max(0, values); c.values > mostValues {
-		c.err.add(line, "got more than %d values in rows and columns, "+
-			"want a log of fewer rows or columns", mostValues)
+		c.err.add(line, "got more than %d values, want a log of fewer rows or columns", mostValues)
 	}
 	return c.values <= mostValues
 }

@@ -204,8 +204,7 @@ func (k *console) mostCertain() []printedRow {
 	}
 	for form, others := range rows {
 		if n := len(others); rowForm(form) != best && n > 0 && (rowForm(form) != certain || tell > 0) {
-			k.note("%s of another form left out, the first in line %d.", CountWords(n, "row"),
-				others[0].line)
+			k.note("%s of another form left out, from line %d on.", CountWords(n, "row"), others[0].line)
 		}
 	}
 	return rows[best]

@@ -35,8 +35,7 @@ func eventChartColumns(c *collector) []csvColumn {
 	c.container = EventChart
 	step, value := c.addKey(1, "Step"), c.asReward("Value")
 	if _, tag, named := strings.Cut(filepath.Base(c.err.File), "-tag-"); named && likeReward(tag) == 0 {
-		c.err.add(0, "got the chart of a tag other than the reward, by the file's name, "+
-			"want that of the reward")
+		c.err.add(0, "got the chart of another tag by the file's name, want that of the reward")
 	}
 	return []csvColumn{{1, step}, {2, value}}
 }

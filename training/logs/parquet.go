@@ -17,8 +17,7 @@ import (
 
 var parquetFormat = format{
 	container: Parquet,
-	docs: [][2]string{{"Parquet",
-		"flat columns of numbers, such as the artifact `RUN-history:v0` of W&B"}},
+	docs:      [][2]string{{"Parquet", "flat columns of numbers, as the artifact `RUN-history:v0` of W&B"}},
 	begins: func(_ *collector,
 		in *input) bool {
 		return bytes.HasPrefix(in.head, []byte(parquetMagic))
@@ -188,8 +187,7 @@ func checkChunks(p *parquet.File, columns int) error {
 	for _, group := range p.Metadata().RowGroups {
 		for _, chunk := range group.Columns {
 			if chunk.MetaData.Codec == pages.Lz4Raw {
-				return errors.New("it is compressed with LZ4_RAW, which is not read rightly: " +
-					"write it with zstd or snappy")
+				return errors.New("its LZ4_RAW pages are not read rightly: write it with zstd or snappy")
 			}
 			size += chunk.MetaData.TotalUncompressedSize
 		}

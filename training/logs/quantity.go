@@ -93,8 +93,7 @@ var Quantities = []Definition{
 	{AdvantageMax, "Largest advantage of a sample of the step.", anyValue},
 	{Loss, "Loss of the update. Its mean is near 0 whatever the policy does, but for the KL penalty.", anyValue},
 	{KLRef, "Estimate of the KL divergence of the policy from the reference policy, in nats.", anyValue},
-	{KLOld, "Estimate of the KL divergence between the policy and the one that the ratio is taken " +
-		"to, in nats.", anyValue},
+	{KLOld, "Estimate of the KL divergence between the policy and that of the ratio, in nats.", anyValue},
 	{Entropy, "Entropy of the policy, in nats per token, ≥ 0.", notBelow0},
 	{Collision, "Σ π² of the policy, in (0, 1].", share},
 	{ClipLow, "Fraction clipped at the lower bound, in [0, 1].", share},
@@ -102,8 +101,7 @@ var Quantities = []Definition{
 	{ClipAny, "Fraction clipped at either bound, in [0, 1].", share},
 	{"ratio_mean", "Mean ratio π/π_old of the policy to the one at the start of the update, ≥ 0.", notBelow0},
 	{RatioMax, "Largest such ratio, ≥ 0.", notBelow0},
-	{ISRatioMean, "Mean importance weight of the trainer's policy over that of the sampling engine, " +
-		"≥ 0.", notBelow0},
+	{ISRatioMean, "Mean importance weight of the trainer over the sampling engine, ≥ 0.", notBelow0},
 	{"is_ratio_max", "Largest such weight, ≥ 0.", notBelow0},
 	{ISEffective, "Effective sample size of the importance weights as a share of the samples, " +
 		"(Σw)²/(n Σw²), in (0, 1].", share},

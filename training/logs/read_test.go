@@ -105,12 +105,12 @@ func TestNotes(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{`{"step": 1, "train/agg/all/a/reward/mean": 1, "train/agg/all/b/reward/mean": 0, "optim/lr": 1}`,
 			"train/agg/all/b/reward/mean left out: reward is read from train/agg/all/a/reward/mean."},
-		{"step,reward\n1,0\n2,0\n5,0\n6,0\n", "Rows are unevenly spaced: 1 of 3 differences of steps are not 1."},
+		{"step,reward\n1,0\n2,0\n5,0\n6,0\n", "Rows are unevenly spaced: 1 of 3 distances are not 1."},
 		{`{"step": 5, "critic/score/mean": 1}{"step": 10, "critic/score/mean": 1}`, "Rows are 5 steps apart; each is a single step."},
 		{"step,reward\n5,0\n10,0\n", "Rows are 5 steps apart and taken for means over 5 steps; if rows were left out instead, each is a single step."},
 		{"step,reward\n1,0\n,0.5\n", "1 row of training without step left out."},
-		{"reward\n0.5\n", "The file has no steps: steps are numbers of rows, and a row may be the mean of several optimizer steps."},
-		{"step_time,batch_size,epoch,reward\n1,1,1,0.5\n", "The file has no steps: steps are numbers of rows, and a row may be the mean of several optimizer steps."},
+		{"reward\n0.5\n", "The file has no steps: rows are numbered, and each may be the mean of several optimizer steps."},
+		{"step_time,batch_size,epoch,reward\n1,1,1,0.5\n", "The file has no steps: rows are numbered, and each may be the mean of several optimizer steps."},
 		{"_step,_runtime,train/reward\n1,1,0.5\n", "_step counts the calls that log to W&B: these are optimizer steps only if the trainer passes its step to W&B, which TRL does not; a row may be the mean of several."},
 	} {
 		if l := readText(t, tt.text); !slices.Contains(l.Notes, tt.want) {

@@ -142,8 +142,7 @@ func (t *timeline) kept() []int {
 	from, dropped := int64(noStep), 0
 	shuffled := 2*t.backs > len(t.rows)
 	if shuffled {
-		t.note("Steps go back %d times in %s, which were put in order.", t.backs,
-			CountWords(len(t.rows), "row"))
+		t.note("Steps go back %d times in %d rows, which were put in order.", t.backs, len(t.rows))
 	}
 	part := len(t.parts) - 1
 	for i := len(t.rows) - 1; i >= 0; i-- {
@@ -174,8 +173,7 @@ func (t *timeline) kept() []int {
 		}
 	}
 	if dropped > 0 {
-		t.note("%s dropped, because a later start of the run wrote the steps again.",
-			CountWords(dropped, "row"))
+		t.note("%s dropped: a later start of the run wrote the steps again.", CountWords(dropped, "row"))
 	}
 	return kept
 }
