@@ -1,10 +1,20 @@
 package report
 
 import (
+	"image/color"
 	"math"
+	"sort"
 	"strconv"
+	"strings"
+	"unicode"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/palette"
+	"gonum.org/v1/plot/palette/moreland"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 
 	"grposim/fp"
 	"grposim/sweeps"
@@ -117,4 +127,133 @@ func (a axis) ticks() (ticks []plot.Tick) {
 		}
 	}
 	return ticks
+}
+
+// Sizes of a figure. dataHeight is the height of a figure without title, legend and the
+// slanted labels of categories, so that the plotting area of all figures is about the same.
+const (
+	figureWidth = 16 * vg.Centimeter
+	dataHeight  = 9.2 * vg.Centimeter
+	margin      = vg.Length(8)
+	pngDPI      = 150
+)
+
+var (
+	titleStyle  = textStyle(11)
+	labelStyle  = textStyle(9.5)
+	legendStyle = textStyle(8.5) // of the ticks too
+)
+
+// textStyle returns the sans-serif font that gonum/plot includes, in a size in points.
+func textStyle(size vg.Length) text.Style {
+	return text.Style{Color: ink, Font: font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}, Handler: plot.DefaultTextHandler}
+}
+
+// groupColours is the palette of Okabe and Ito, whose colours people with colour
+// blindness can distinguish. Its yellow is left out: it is too light on white. Groups beyond
+// the palette are grey.
+var groupColours = [...]color.NRGBA{
+	{0x00, 0x72, 0xB2, 0xFF}, // blue
+	{0xD5, 0x5E, 0x00, 0xFF}, // vermillion
+	{0x00, 0x9E, 0x73, 0xFF}, // bluish green
+	{0xCC, 0x79, 0xA7, 0xFF}, // reddish purple
+	{0xE6, 0x9F, 0x00, 0xFF}, // orange
+	{0x56, 0xB4, 0xE9, 0xFF}, // sky blue
+	{0x00, 0x00, 0x00, 0xFF}, // black
+	grey,
+}
+
+var (
+	white   = color.NRGBA{0xFF, 0xFF, 0xFF, 0xFF}
+	ink     = color.NRGBA{0x22, 0x22, 0x22, 0xFF}
+	grey    = color.NRGBA{0x66, 0x66, 0x66, 0xFF}
+	gridInk = color.NRGBA{0xE6, 0xE6, 0xE6, 0xFF}
+
+	// a darker bluish green, because lines are thin
+	boundaryGreen = color.NRGBA{0x00, 0x7A, 0x59, 0xFF}
+	regionInk     = color.NRGBA{0xF6, 0xE3, 0xD3, 0xFF}
+)
+
+// shades are the colours of values between 0 and 1: those of the scale viridis, whose
+// lightness grows evenly, without its lightest yellow.
+var shades = func() palette.ColorMap {
+	colours, err := moreland.NewLuminance([]color.Color{
+		color.NRGBA{0x44, 0x01, 0x54, 0xFF}, color.NRGBA{0x3B, 0x52, 0x8B, 0xFF}, color.NRGBA{0x21, 0x91, 0x8C, 0xFF},
+		color.NRGBA{0x5E, 0xC9, 0x62, 0xFF}, color.NRGBA{0xD8, 0xDF, 0x30, 0xFF},
+	})
+	if err != nil {
+		panic(err) // their lightness increases
+	}
+	colours.SetMax(1)
+	return colours
+}()
+
+// referenceDashes are the dashes of the lines of other theories.
+var referenceDashes = [...][]vg.Length{{4, 3}, {1.2, 2.4}, {8, 3, 1.5, 3}}
+
+// markerColours are the colours of the classes of cells in a map, in the order of
+// claim.Classes: from convergence to divergence, then cells at rest and unresolved ones.
+var markerColours = [...]color.NRGBA{
+	groupColours[0], groupColours[5], groupColours[4], groupColours[1], groupColours[3], groupColours[6], grey, {0xAA, 0xAA, 0xAA, 0xFF},
+}
+
+// boundaryLines are the line styles of the boundaries of a map, in their order: the exact
+// theory in black, the paper and its model in green, each with dashes of its own.
+var boundaryLines = [...]draw.LineStyle{
+	{Color: groupColours[6], Width: 1.6},
+	{Color: groupColours[6], Width: 1.2, Dashes: []vg.Length{1.4, 2.2}},
+	{Color: boundaryGreen, Width: 1.5, Dashes: []vg.Length{6, 3}},
+	{Color: boundaryGreen, Width: 1.3, Dashes: []vg.Length{6, 2.2, 1.4, 2.2}},
+}
+
+// groupGlyphs are the glyphs of the groups, one per colour, so that groups can be
+// distinguished without colours.
+var groupGlyphs = [...]draw.GlyphDrawer{
+	draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{},
+	draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.CrossGlyph{}, draw.PlusGlyph{},
+}
+
+// printable returns s on one line, without the characters that a font or XML cannot represent.
+func printable(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+	return strings.TrimSpace(s)
+}
+
+// fit returns s, shortened with an ellipsis if it is wider than width.
+func fit(s string, style text.Style, width vg.Length) string {
+	runes := []rune(printable(s))
+	if style.Width(string(runes)) <= width {
+		return string(runes)
+	}
+	keep := sort.Search(len(runes), func(n int) bool { return style.Width(string(runes[:n+1])+"…") > width })
+	return strings.TrimSpace(string(runes[:keep])) + "…"
+}
+
+// widestFont is the width of a text in DejaVu Sans, in which a browser shows it that has
+// neither Liberation Sans nor Arial, over that in Liberation Sans.
+const widestFont = 1.17
+
+// wrap breaks s into at most three lines no wider than width; it shortens what does not fit.
+func wrap(s string, style text.Style, width vg.Length) []string {
+	const most = 3
+	var lines []string
+	for _, word := range strings.Fields(printable(s)) {
+		if last := len(lines) - 1; last >= 0 && (len(lines) == most || style.Width(lines[last]+" "+word) <= width) {
+			lines[last] += " " + word
+		} else {
+			lines = append(lines, word)
+		}
+	}
+	for i := range lines {
+		lines[i] = fit(lines[i], style, width)
+	}
+	return lines
 }

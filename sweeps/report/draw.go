@@ -83,7 +83,8 @@ type picture struct {
 // newPicture lays a figure out.
 func newPicture(f sweeps.Figure) *picture {
 	p := &picture{f: f, plot: plot.New()}
-	for _, mark := range []sweeps.Mark{sweeps.Measured, sweeps.Predicted, sweeps.Spread, sweeps.Share} {
+	grouped := []sweeps.Mark{sweeps.Measured, sweeps.Predicted, sweeps.Spread, sweeps.Share}
+	for _, mark := range grouped {
 		for _, s := range f.Series {
 			if s.Mark == mark && !slices.Contains(p.groups, s.Group) {
 				p.groups = append(p.groups, s.Group)
@@ -129,10 +130,12 @@ func (p *picture) measure() {
 		s := &p.f.Series[i]
 		s.Points = slices.Clone(s.Points)
 		for n, pt := range s.Points {
-			s.Points[n] = sweeps.FigurePoint{X: p.x.coordinate(pt.X), Y: p.y.coordinate(pt.Y), Lo: p.y.coordinate(pt.Lo), Hi: p.y.coordinate(pt.Hi)}
-			if banded(s.Mark) {
-				s.Points[n].Y = (s.Points[n].Lo + s.Points[n].Hi) / 2
+			at := sweeps.FigurePoint{X: p.x.coordinate(pt.X), Y: p.y.coordinate(pt.Y),
+				Lo: p.y.coordinate(pt.Lo), Hi: p.y.coordinate(pt.Hi)}
+			if s.Mark == sweeps.Spread || s.Mark == sweeps.Share { // which have no Y
+				at.Y = (at.Lo + at.Hi) / 2
 			}
+			s.Points[n] = at
 		}
 	}
 	for _, references := range []bool{false, true} {
@@ -150,13 +153,11 @@ func (p *picture) measure() {
 	}
 }
 
-// banded reports whether a mark extends from Lo to Hi and has no Y.
-func banded(mark sweeps.Mark) bool { return mark == sweeps.Spread || mark == sweeps.Share }
-
 // drawable reports whether a point of a mark has a place on the axes.
 func (p *picture) drawable(mark sweeps.Mark, pt sweeps.FigurePoint) bool {
 	outside := p.f.Categories != nil && (pt.X < 0 || pt.X > float64(len(p.f.Categories)-1))
-	return finite(pt.X) && !outside && finite(pt.Y) && (mark != sweeps.Reference || pt.Y >= p.bound.min && pt.Y <= p.bound.max)
+	return finite(pt.X) && !outside && finite(pt.Y) &&
+		(mark != sweeps.Reference || pt.Y >= p.bound.min && pt.Y <= p.bound.max)
 }
 
 // runs returns the points of a series that are drawn, divided where one is not.
@@ -174,7 +175,8 @@ func (p *picture) paint(c draw.Canvas) {
 	c = draw.Crop(c, margin, -margin, margin, -margin)
 	p.plot.Draw(draw.Crop(c, 0, 0, p.below, 0))
 	for i, note := range slices.Backward(p.notes) {
-		c.FillText(legendStyle, vg.Point{X: c.Min.X, Y: c.Min.Y + vg.Length(len(p.notes)-1-i)*noteHeight + 3}, note)
+		above := vg.Length(len(p.notes)-1-i) * noteHeight
+		c.FillText(legendStyle, vg.Point{X: c.Min.X, Y: c.Min.Y + above + 3}, note)
 	}
 	width := (c.Max.X - c.Min.X) / vg.Length(max(len(p.columns), 1))
 	c.Max.Y = c.Min.Y + p.below - 6
@@ -236,7 +238,8 @@ func (p *picture) categories() []plot.Tick {
 
 // addSeries adds the series to the plot, one kind of mark on top of the other.
 func (p *picture) addSeries() {
-	for _, mark := range []sweeps.Mark{sweeps.Region, sweeps.Share, sweeps.Claimed, sweeps.Spread, sweeps.Predicted, sweeps.Reference, sweeps.Measured, sweeps.Boundary, sweeps.Marker} {
+	for _, mark := range []sweeps.Mark{sweeps.Region, sweeps.Share, sweeps.Claimed, sweeps.Spread,
+		sweeps.Predicted, sweeps.Reference, sweeps.Measured, sweeps.Boundary, sweeps.Marker} {
 		var layers []plot.Plotter
 		for _, s := range p.f.Series {
 			if s.Mark == mark {
@@ -284,7 +287,8 @@ func (p *picture) layerOf(s sweeps.FigureSeries) *layer {
 	runs, points := p.runs(s), p.drawn(s)
 	at := func(x, y float64) plotter.XY { return plotter.XY{X: x, Y: p.y.clamp(y)} }
 	box := func(x, half, lo, hi float64) {
-		m.area.XYs = append(m.area.XYs, plotter.XYs{at(x-half, lo), at(x+half, lo), at(x+half, hi), at(x-half, hi)})
+		m.area.XYs = append(m.area.XYs,
+			plotter.XYs{at(x-half, lo), at(x+half, lo), at(x+half, hi), at(x-half, hi)})
 	}
 	perPoint := (p.x.max - p.x.min) / 400 // the axis is about as many points long
 	offset, half := p.place(s, perPoint)
@@ -305,7 +309,8 @@ func (p *picture) layerOf(s sweeps.FigureSeries) *layer {
 			m.points.XYs = append(m.points.XYs, at(pt.X+offset, pt.Y))
 			if bounded(pt) {
 				m.bars.XYs = append(m.bars.XYs, at(pt.X+offset, pt.Y))
-				m.bars.YErrors = append(m.bars.YErrors, struct{ Low, High float64 }{pt.Y - p.y.clamp(pt.Lo), p.y.clamp(pt.Hi) - pt.Y})
+				m.bars.YErrors = append(m.bars.YErrors,
+					struct{ Low, High float64 }{pt.Y - p.y.clamp(pt.Lo), p.y.clamp(pt.Hi) - pt.Y})
 			}
 		}
 		if p.f.Colour != "" { // each in the colour of its value
@@ -331,7 +336,9 @@ func (p *picture) layerOf(s sweeps.FigureSeries) *layer {
 			break
 		}
 		p.addCurve(m, s, perPoint)
-		for _, run := range runsOf(s.Points, func(pt sweeps.FigurePoint) bool { return p.drawable(s.Mark, pt) && bounded(pt) }) {
+		for _, run := range runsOf(s.Points, func(pt sweeps.FigurePoint) bool {
+			return p.drawable(s.Mark, pt) && bounded(pt)
+		}) {
 			var ring plotter.XYs
 			for _, pt := range run {
 				ring = append(ring, at(pt.X, pt.Lo))
@@ -359,7 +366,8 @@ func (p *picture) addCurve(m *layer, s sweeps.FigureSeries, perPoint float64) {
 	}) {
 		line := xys(run)
 		if len(line) == 1 {
-			line = plotter.XYs{{X: line[0].X - 6*perPoint, Y: line[0].Y}, {X: line[0].X + 6*perPoint, Y: line[0].Y}}
+			x, y := line[0].X, line[0].Y
+			line = plotter.XYs{{X: x - 6*perPoint, Y: y}, {X: x + 6*perPoint, Y: y}}
 		}
 		m.lines = append(m.lines, line)
 		for i, pt := range xys(run) {
@@ -371,7 +379,8 @@ func (p *picture) addCurve(m *layer, s sweeps.FigureSeries, perPoint float64) {
 }
 
 // runsOf returns the longest sequences of points that all satisfy a condition.
-func runsOf(points []sweeps.FigurePoint, satisfies func(sweeps.FigurePoint) bool) (runs [][]sweeps.FigurePoint) {
+func runsOf(points []sweeps.FigurePoint, satisfies func(sweeps.FigurePoint) bool) (
+	runs [][]sweeps.FigurePoint) {
 	start := 0
 	for i := range len(points) + 1 {
 		if i == len(points) || !satisfies(points[i]) {
@@ -418,7 +427,8 @@ func (p *picture) style(s sweeps.FigureSeries) *layer {
 	colour := groupColours[min(max(i, 0), len(groupColours)-1)]
 	m := &layer{line: draw.LineStyle{Color: colour, Width: 1.3}}
 	glyph := func(radius vg.Length) {
-		m.points.GlyphStyle = draw.GlyphStyle{Color: colour, Radius: radius, Shape: groupGlyphs[min(max(i, 0), len(groupGlyphs)-1)]}
+		shape := groupGlyphs[min(max(i, 0), len(groupGlyphs)-1)]
+		m.points.GlyphStyle = draw.GlyphStyle{Color: colour, Radius: radius, Shape: shape}
 	}
 	band := func(alpha uint8) {
 		colour.A = alpha
@@ -474,7 +484,8 @@ func (p *picture) style(s sweeps.FigureSeries) *layer {
 		if i < 0 || !p.byGroup() {
 			colour = grey
 		}
-		m.line = draw.LineStyle{Color: colour, Width: 0.9, Dashes: referenceDashes[p.order(s)%len(referenceDashes)]}
+		m.line = draw.LineStyle{Color: colour, Width: 0.9,
+			Dashes: referenceDashes[p.order(s)%len(referenceDashes)]}
 	}
 	return m
 }

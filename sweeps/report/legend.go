@@ -40,7 +40,8 @@ func (p *picture) addLegend(width vg.Length) {
 		entries[i].name = " " + fit(entries[i].name, legendStyle, width/widestFont-40)
 		widest = max(widest, thumb+gap+widestFont*legendStyle.Width(entries[i].name))
 	}
-	p.columns = slices.Repeat([]plot.Legend{plot.NewLegend()}, max(1, min(int(width/widest), 6, len(entries))))
+	count := max(1, min(int(width/widest), 6, len(entries)))
+	p.columns = slices.Repeat([]plot.Legend{plot.NewLegend()}, count)
 	for i, e := range entries {
 		l := &p.columns[i%len(p.columns)]
 		l.TextStyle, l.Left, l.Top, l.Padding, l.ThumbnailWidth = legendStyle, true, true, 3, thumb
@@ -77,14 +78,16 @@ func (p *picture) entries() (entries []entry) {
 		if (s.Mark == sweeps.Reference || s.Mark >= sweeps.Marker) && len(p.drawn(s)) == 0 {
 			continue // a theory without a prediction, or an empty class or boundary
 		}
-		entries = append(entries, entry{cmp.Or(printable(s.Name), markNames[s.Mark]), []plot.Thumbnailer{p.style(s)}})
+		name := cmp.Or(printable(s.Name), markNames[s.Mark])
+		entries = append(entries, entry{name, []plot.Thumbnailer{p.style(s)}})
 	}
 	if p.f.Colour != "" && !p.shades.empty() {
 		samples := plotter.PaletteThumbnailers(shades.Palette(5))
 		entries = append(entries, entry{name: p.f.Colour + ":"})
 		for i, sample := range samples {
-			value := p.shades.value(p.shades.min + (p.shades.max-p.shades.min)*float64(i)/float64(len(samples)-1))
-			entries = append(entries, entry{fmt.Sprintf("%.4g", value), []plot.Thumbnailer{sample}})
+			share := (p.shades.max - p.shades.min) * float64(i) / float64(len(samples)-1)
+			name := fmt.Sprintf("%.4g", p.shades.value(p.shades.min+share))
+			entries = append(entries, entry{name, []plot.Thumbnailer{sample}})
 		}
 	}
 	return entries

@@ -72,20 +72,23 @@ func Page(w io.Writer, heading Heading, parts []Part) error {
 		return err
 	}
 	digest := sha256.Sum256([]byte(pageJS))
-	p := page{Heading: heading, Columns: columns, CSS: template.CSS(coloursCSS + pageCSS + labelsCSS()), JS: template.JS(pageJS), Digest: base64.StdEncoding.EncodeToString(digest[:])}
+	p := page{Heading: heading, Columns: columns, JS: template.JS(pageJS),
+		CSS:    template.CSS(coloursCSS + pageCSS + labelsCSS()),
+		Digest: base64.StdEncoding.EncodeToString(digest[:])}
 	var verdicts []judge.Verdict
 	for i, part := range parts {
 		e := part.Experiment
 		verdicts = append(verdicts, e.Verdicts...)
 		s := newSection(i, part)
-		if len(e.Plan.Checks) == 0 && len(e.Verdicts) == 0 {
+		judged := len(e.Plan.Checks) > 0 || len(e.Verdicts) > 0
+		if !judged {
 			if err := s.addCells(part); err != nil {
 				return err
 			}
 		}
+		p.Judged = p.Judged || judged
 		p.Sections = append(p.Sections, s)
 	}
-	p.Judged = slices.ContainsFunc(parts, func(part Part) bool { return len(part.Experiment.Plan.Checks) > 0 }) || len(verdicts) > 0
 	total := judge.Summarize(verdicts)
 	p.Total, p.Measurements = total, total.Measurements()
 	own := 0
@@ -103,21 +106,29 @@ func Page(w io.Writer, heading Heading, parts []Part) error {
 			p.Failing = &o
 		}
 	}
-	if i := slices.IndexFunc(p.Sections, func(s section) bool { return s.experiment == heading.Experiment }); i >= 0 {
-		f := slices.IndexFunc(p.Sections[i].Figures, func(f figure) bool { return f.Name == heading.Figure })
+	if i := sectionOf(p.Sections, heading.Experiment); i >= 0 {
+		figures := p.Sections[i].Figures
+		f := slices.IndexFunc(figures, func(f figure) bool { return f.Name == heading.Figure })
 		if f >= 0 {
-			p.Lead, p.LeadSection = &p.Sections[i].Figures[f], &p.Sections[i]
+			p.Lead, p.LeadSection = &figures[f], &p.Sections[i]
 		}
 	}
 	return tmpl.Execute(w, p)
 }
 
+// sectionOf returns the index of the section of an experiment; -1: it has none.
+func sectionOf(sections []section, experiment string) int {
+	return slices.IndexFunc(sections, func(s section) bool { return s.experiment == experiment })
+}
+
 // columns are the headers of the tables of a page, by their CSS class.
 var columns = map[string][]string{
-	"statements":  {"statement", "where in the paper", "facts by reading", "decided by"},
-	"experiments": {"experiment", "claim", "✓ agree", "✗ disagree", "? inconclusive", "– out of scope", "fails here", "faults caught"},
-	"verdicts":    {"verdict", "claim", "cell", "measured", "predicted", "against the margin", "prediction", "control"},
-	"cells":       sweeps.CellColumns,
+	"statements": {"statement", "where in the paper", "facts by reading", "decided by"},
+	"experiments": {"experiment", "claim", "✓ agree", "✗ disagree", "? inconclusive",
+		"– out of scope", "fails here", "faults caught"},
+	"verdicts": {"verdict", "claim", "cell", "measured", "predicted", "against the margin",
+		"prediction", "control"},
+	"cells": sweeps.CellColumns,
 }
 
 // labelsCSS returns the headers as a property of the cells below them, which are labelled with
@@ -172,13 +183,12 @@ func counts(s judge.Summary) []count {
 type badge struct{ Ruling judge.Ruling }
 
 // Symbol returns one character for the ruling.
-func (b badge) Symbol() string {
-	return map[judge.Ruling]string{judge.Agree: "✓", judge.Disagree: "✗", judge.OutOfScope: "–", judge.Inconclusive: "?"}[b.Ruling]
-}
+func (b badge) Symbol() string { return string([]rune("✗?–✓")[b.Order()]) }
 
 // Order returns the key that sorts rulings: disagreements first, agreements last.
 func (b badge) Order() int {
-	return slices.Index([]judge.Ruling{judge.Disagree, judge.Inconclusive, judge.OutOfScope, judge.Agree}, b.Ruling)
+	return slices.Index([]judge.Ruling{judge.Disagree, judge.Inconclusive, judge.OutOfScope,
+		judge.Agree}, b.Ruling)
 }
 
 // overall returns the state of all verdicts together, and a sentence that says it: the worst of
@@ -186,21 +196,24 @@ func (b badge) Order() int {
 // number of disagreements with a hypothesis of the file, not with the theory.
 func overall(s judge.Summary, own int) (badge, string) {
 	const expected = "with what the file expected"
+	disagree, undecided := badge{judge.Disagree}, badge{judge.Inconclusive}
 	switch {
 	case own > 0 && own < s.Disagree:
-		return badge{judge.Disagree}, fmt.Sprintf("%d verdicts disagree: %d with the theory, %d %s.", s.Disagree, s.Disagree-own, own, expected)
+		return disagree, fmt.Sprintf("%d verdicts disagree: %d with the theory, %d %s.", s.Disagree,
+			s.Disagree-own, own, expected)
 	case own > 0:
-		return badge{judge.Disagree}, fmt.Sprintf("%s %s.", agrees(own, "disagrees", "disagree"), expected)
+		return disagree, fmt.Sprintf("%s %s.", agrees(own, "disagrees", "disagree"), expected)
 	case s.Disagree > 0:
-		return badge{judge.Disagree}, fmt.Sprintf("%s with the theory.", agrees(s.Disagree, "disagrees", "disagree"))
+		return disagree, agrees(s.Disagree, "disagrees", "disagree") + " with the theory."
 	case s.Inconclusive > 0:
-		return badge{judge.Inconclusive}, fmt.Sprintf("No verdict disagrees, but %s.", strings.ToLower(agrees(s.Inconclusive, "is inconclusive", "are inconclusive")))
+		words := agrees(s.Inconclusive, "is inconclusive", "are inconclusive")
+		return undecided, fmt.Sprintf("No verdict disagrees, but %s.", strings.ToLower(words))
 	case s.Agree == 1:
 		return badge{judge.Agree}, "The one verdict in scope agrees."
 	case s.Agree > 0:
 		return badge{judge.Agree}, fmt.Sprintf("All %d verdicts in scope agree.", s.Agree)
 	case s.OutOfScope > 0:
-		return badge{judge.Inconclusive}, "Nothing was decided: every verdict is out of scope."
+		return undecided, "Nothing was decided: every verdict is out of scope."
 	}
 	return badge{judge.OutOfScope}, "No verdicts."
 }
@@ -216,7 +229,7 @@ func agrees(n int, one, several string) string {
 // section is one experiment on the page.
 type section struct {
 	ID       string // of the HTML element
-	Name     string
+	Name     string // with that of its folder if they differ
 	Claim    string
 	Gist     string // the first sentence of Claim
 	Facts    string // one line
@@ -279,32 +292,29 @@ type claimCount struct {
 // Counts lists the counts of the section's verdicts.
 func (s section) Counts() []count { return counts(s.Summary) }
 
-// name returns the name of the experiment, with that of its folder if they differ.
-func (part *Part) name() string {
-	name := part.Experiment.Plan.Spec.Name
-	if part.Folder == "" || part.Folder == name {
-		return name
-	}
-	return fmt.Sprintf("%s (%s)", name, part.Folder)
-}
-
 // newSection returns the i-th section of the page.
 func newSection(i int, part Part) section {
 	e, spec := part.Experiment, part.Experiment.Plan.Spec
 	s := section{
-		ID: fmt.Sprintf("experiment-%d", i+1), Name: part.name(), experiment: spec.Name, Claim: spec.Claim,
-		Facts: facts(part), Units: e.Plan.Units(), Summary: judge.Summarize(e.Verdicts), Command: part.Command,
-		ConfigFile: ConfigFile(spec.Name), FromFile: strings.Contains(part.Command, " "+ConfigFile(spec.Name)),
+		ID: fmt.Sprintf("experiment-%d", i+1), Name: spec.Name, experiment: spec.Name,
+		Claim: spec.Claim, Facts: facts(part), Units: e.Plan.Units(),
+		Summary: judge.Summarize(e.Verdicts), Command: part.Command,
+		ConfigFile: ConfigFile(spec.Name),
+		FromFile:   strings.Contains(part.Command, " "+ConfigFile(spec.Name)),
+	}
+	if part.Folder != "" && part.Folder != spec.Name {
+		s.Name = fmt.Sprintf("%s (%s)", spec.Name, part.Folder)
 	}
 	if text := document(spec); part.Extent == Everything || len(text) <= configBytes {
-		s.Config = text
-		s.ConfigData = template.URL("data:application/json;base64," + base64.StdEncoding.EncodeToString([]byte(text+"\n")))
+		data := base64.StdEncoding.EncodeToString([]byte(text + "\n"))
+		s.Config, s.ConfigData = text, template.URL("data:application/json;base64,"+data)
 	}
 	folder := "./"
 	if part.Folder != "" {
 		folder += url.PathEscape(part.Folder) + "/"
 	}
-	for _, name := range []string{"cells.csv", "predictions.csv", "trajectories.parquet", "verdicts.json", "verdicts.md", store.ManifestName} {
+	for _, name := range []string{"cells.csv", "predictions.csv", "trajectories.parquet",
+		"verdicts.json", "verdicts.md", store.ManifestName} {
 		s.Files = append(s.Files, link{name, folder + name})
 	}
 	for _, f := range e.Figures {
@@ -318,7 +328,8 @@ func newSection(i int, part Part) section {
 		}
 	}
 	if left := len(e.Figures) - len(s.Figures); left > 0 {
-		s.Left = append(s.Left, fmt.Sprintf("The folder figures has %s more.", config.CountWords(left, "picture")))
+		s.Left = append(s.Left,
+			fmt.Sprintf("The folder figures has %s more.", config.CountWords(left, "picture")))
 	}
 	s.Gist, _, _ = strings.Cut(strings.TrimSuffix(spec.Claim, "."), ". ")
 	s.Verdicts = config.CountWords(len(e.Verdicts), "verdict")
@@ -354,9 +365,11 @@ func newSection(i int, part Part) section {
 // addCells adds the table of cells. Its error is that of Experiment.CellRows.
 func (s *section) addCells(part Part) (err error) {
 	e := part.Experiment
-	shown := part.Extent.rows(len(e.Plan.Cells), func(i int) int { return len(e.Plan.Cells[i].Label()) },
-		func(i int) bool { return e.Outcomes[e.Plan.Cells[i].ID].Status != store.CellOK })
-	s.leaveOut("cells.csv", config.CountWords(len(e.Plan.Cells), "cell"), len(e.Plan.Cells), len(shown), "have another status than ok")
+	cells := e.Plan.Cells
+	shown := part.Extent.rows(len(cells), func(i int) int { return len(cells[i].Label()) },
+		func(i int) bool { return e.Outcomes[cells[i].ID].Status != store.CellOK })
+	s.leaveOut("cells.csv", config.CountWords(len(cells), "cell"), len(cells), len(shown),
+		"have another status than ok")
 	s.Cells, err = e.CellRows(shown)
 	return err
 }
@@ -366,14 +379,15 @@ func (s *section) addCells(part Part) (err error) {
 func (s *section) leaveOut(file, words string, all, shown int, first string) {
 	if shown < all {
 		s.Table = file
-		s.Left = append(s.Left, fmt.Sprintf("The table shows %d of %s: first those that %s, of the others a sample. All are in %s.", shown, words, first, file))
+		s.Left = append(s.Left, fmt.Sprintf("The table shows %d of %s: first those that %s, of the "+
+			"others a sample. All are in %s.", shown, words, first, file))
 	}
 }
 
 // facts describes in one line what was run: cells, seed, confidence and version.
 func facts(part Part) string {
 	e := part.Experiment
-	count := make(map[store.CellStatus]int)
+	count, seeds := make(map[store.CellStatus]int), make(map[uint64]bool)
 	for i := range e.Plan.Cells {
 		c := &e.Plan.Cells[i]
 		status := c.Status
@@ -381,6 +395,7 @@ func facts(part Part) string {
 			status = o.Status
 		}
 		count[status]++
+		seeds[c.Settings.Seed] = true
 	}
 	parts := []string{config.CountWords(len(e.Plan.Cells), "cell")}
 	for _, s := range []struct {
@@ -395,22 +410,20 @@ func facts(part Part) string {
 			parts = append(parts, fmt.Sprintf(s.words, n))
 		}
 	}
-	seeds := make(map[uint64]bool)
-	for i := range e.Plan.Cells {
-		seeds[e.Plan.Cells[i].Settings.Seed] = true
-	}
 	if len(seeds) == 1 {
 		parts = append(parts, fmt.Sprintf("seed %d", e.Plan.Cells[0].Settings.Seed))
 	} else {
 		parts = append(parts, fmt.Sprintf("%d seeds", len(seeds)))
 	}
+	confidence := fmt.Sprintf("intervals of %g confidence ", e.Plan.Spec.Confidence)
 	if len(e.Verdicts) > 0 {
-		parts = append(parts, fmt.Sprintf("intervals of %g confidence over all verdicts together", e.Plan.Spec.Confidence))
+		parts = append(parts, confidence+"over all verdicts together")
 	} else if len(e.Plan.Checks) == 0 {
-		parts = append(parts, fmt.Sprintf("intervals of %g confidence each", e.Plan.Spec.Confidence))
+		parts = append(parts, confidence+"each")
 	}
 	if run := part.Run; run != nil {
-		parts = append(parts, fmt.Sprintf("simulated by version %s (%s %s/%s)", run.Version, run.GoVersion, run.OS, run.Arch))
+		parts = append(parts, fmt.Sprintf("simulated by version %s (%s %s/%s)", run.Version,
+			run.GoVersion, run.OS, run.Arch))
 	}
 	return strings.Join(parts, " · ")
 }
@@ -465,7 +478,7 @@ func outcomesOf(statements []judge.JudgedStatement, sections []section) []outcom
 			}
 			s := statement{JudgedStatement: t}
 			for _, name := range t.Experiments() {
-				if i := slices.IndexFunc(sections, func(s section) bool { return s.experiment == name }); i >= 0 {
+				if i := sectionOf(sections, name); i >= 0 {
 					s.Deciding = append(s.Deciding, link{name, "#" + sections[i].ID})
 				}
 			}

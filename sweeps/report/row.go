@@ -46,13 +46,15 @@ func refuted(v *judge.Verdict) bool {
 func newRow(v *judge.Verdict) row {
 	m, p, margin := float64(v.Measured), float64(v.Predicted), float64(v.Margin)
 	r := row{
-		Verdict: v, Badge: badge{v.Verdict}, Cell: shortCell(v.Cell), Label: cmp.Or(v.Label, shortCell(v.Cell)),
+		Verdict: v, Badge: badge{v.Verdict}, Cell: shortCell(v.Cell),
+		Label:       cmp.Or(v.Label, shortCell(v.Cell)),
 		MeasuredKey: key(m), PredictedKey: key(p), DistanceKey: key((m - p) / margin),
 		Strip: newStrip(m, float64(v.Lo), float64(v.Hi), p, margin), Refuted: refuted(v),
 	}
 	r.Measured, r.Interval, r.Predicted, r.Margin = v.Numbers()
 	if c := v.Control; c != nil {
-		r.Control = &control{badge{c.Verdict}, c.Fault, v.Verdict != judge.OutOfScope, c.Verdict == judge.Disagree}
+		r.Control = &control{badge{c.Verdict}, c.Fault, v.Verdict != judge.OutOfScope,
+			c.Verdict == judge.Disagree}
 	}
 	if v.SmallestFault != nil {
 		r.Smallest = v.SmallestFault.String()
