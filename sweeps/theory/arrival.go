@@ -127,11 +127,14 @@ func (g *Target) How(e *sim.End, steps []int, samples float64) How {
 	if e.DivergedAt >= 0 {
 		return Overflown
 	}
-	rounding := g.Rounding()
-	within := func(reward float64) bool { return math.Abs(reward-g.Reward) <= NearInMean*g.Span+rounding }
-	near, half := math.Abs(e.Mean-g.Reward) <= max(NearInMean*g.Span, allowance*g.OfMean)+rounding, sort.SearchInts(steps, steps[len(steps)-1]/2)
-	been := slices.ContainsFunc(e.Rewards[:half], within)
-	last := math.Abs(e.Rewards[len(e.Rewards)-1]-g.Reward) <= max(NearAtEnd*g.Span, allowance*g.Deviation)+rounding
+	within := func(reward, share, deviation float64) bool {
+		return math.Abs(reward-g.Reward) <= max(share*g.Span, allowance*deviation)+g.Rounding()
+	}
+	near := within(e.Mean, NearInMean, g.OfMean)
+	last := within(e.Rewards[len(e.Rewards)-1], NearAtEnd, g.Deviation)
+	half := sort.SearchInts(steps, steps[len(steps)-1]/2)
+	been := slices.ContainsFunc(e.Rewards[:half],
+		func(reward float64) bool { return within(reward, NearInMean, 0) })
 	if e.Logits == nil { // prompts have a policy each
 		switch {
 		case near && last:
@@ -144,8 +147,8 @@ func (g *Target) How(e *sim.End, steps []int, samples float64) How {
 	arm := slices.Index(e.Logits, slices.Max(e.Logits))
 	inFront := g.inFront(grpo.NewPolicy(e.Logits).Probs)
 	rare := Rarity(e.Logits)
-	distance := math.Abs(g.Reward - g.Front)
-	deep := inFront && g.AtRest && g.Rare*samples >= 1 && rare < deeper*g.Rare && math.Abs(e.Mean-g.Front) < deeper*distance
+	deep := inFront && g.AtRest && g.Rare*samples >= 1 && rare < deeper*g.Rare &&
+		math.Abs(e.Mean-g.Front) < deeper*math.Abs(g.Reward-g.Front)
 	switch {
 	case deep && rare < deeper*g.Began:
 		return TooDeep
@@ -168,7 +171,9 @@ func (g *Target) Wrong(logits []float64) bool {
 }
 
 // inFront reports whether the arms in front are those at the target, or it has none in front.
-func (g *Target) inFront(policy []float64) bool { return g.Held < majority || g.holds(policy) >= 0.5 }
+func (g *Target) inFront(policy []float64) bool {
+	return g.Held < majority || g.holds(policy) >= 0.5
+}
 
 // Samples returns the number of samples that a run draws.
 func Samples(s *config.Settings) float64 {

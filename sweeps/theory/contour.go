@@ -198,12 +198,13 @@ func (f *field) corner(i, j int) (value [4]float64, known bool) {
 func (f *field) crossing(e edge) Spot {
 	x, y := f.x.value[e.i], f.y.value[e.j]
 	at := Spot{f.x.place[e.i], f.y.place[e.j]}
-	if e.up {
-		if f.y.place[e.j+1] != at.Y {
-			at.Y = root(func(y float64) float64 { return f.of(x, y) }, y, f.y.value[e.j+1], f.at[e.i][e.j], f.at[e.i][e.j+1])
-		}
-	} else if f.x.place[e.i+1] != at.X {
-		at.X = root(func(x float64) float64 { return f.of(x, y) }, x, f.x.value[e.i+1], f.at[e.i][e.j], f.at[e.i+1][e.j])
+	here := f.at[e.i][e.j]
+	if e.up && f.y.place[e.j+1] != at.Y {
+		along := func(y float64) float64 { return f.of(x, y) }
+		at.Y = root(along, y, f.y.value[e.j+1], here, f.at[e.i][e.j+1])
+	} else if !e.up && f.x.place[e.i+1] != at.X {
+		along := func(x float64) float64 { return f.of(x, y) }
+		at.X = root(along, x, f.x.value[e.i+1], here, f.at[e.i+1][e.j])
 	}
 	return at
 }

@@ -75,17 +75,19 @@ func WayCures(cells []config.Settings, judged func(changed []config.Settings) sc
 			return ""
 		}
 	}
-	shorter := slices.DeleteFunc(slices.Clone(cures), func(c cure) bool { return c.key == config.BurnInKey })
-	return curesOf(shorter, cells, judged)
+	longer := func(c cure) bool { return c.key == config.BurnInKey }
+	return curesOf(slices.DeleteFunc(slices.Clone(cures), longer), cells, judged)
 }
 
-func curesOf(cures []cure, cells []config.Settings, judged func(changed []config.Settings) scope.Reason) string {
+func curesOf(cures []cure, cells []config.Settings,
+	judged func(changed []config.Settings) scope.Reason) string {
 	for i := range cells {
 		if s := &cells[i]; len(s.Bandit.Arms)*grpo.StoredPolicies(&s.Lag, s.Run.Steps) > maxCured {
 			return ""
 		}
 	}
-	if !judged(cells).Is(scope.TooMuchNeglected, scope.UnknownSize, scope.NoiseTooLarge, scope.BoundWithinNoise) {
+	if !judged(cells).Is(scope.TooMuchNeglected, scope.UnknownSize, scope.NoiseTooLarge,
+		scope.BoundWithinNoise) {
 		return ""
 	}
 	var found []string

@@ -72,7 +72,9 @@ func Part(path *rom.Path, q sim.Quantity) *rom.Path {
 	case !ofStratum || !path.Scope.In:
 		return path
 	case number > len(path.Strata):
-		return &rom.Path{Scope: rom.Scope{Because: scope.Undecided.Because(fmt.Sprintf("the prompts are in %d strata by the reward with which they start, of which none is %s", len(path.Strata), q))}}
+		return &rom.Path{Scope: rom.Scope{Because: scope.Undecided.Because(fmt.Sprintf(
+			"the prompts are in %d strata by the reward with which they start, of which none is %s",
+			len(path.Strata), q))}}
 	}
 	return &path.Strata[number-1].Path
 }
@@ -109,7 +111,8 @@ func (cache *Cache) Courses(s *config.Settings, steps []int, of ...sim.Quantity)
 			r = *ComeToRest(&r, steps, func() *AtRest { return cache.Stationary(s) })
 		}
 		path.Steps, path.Scope.In = steps, true
-		path.Reward, path.Deviation, path.Neglected, path.strata = r.Mean, r.Deviation, r.Neglected, r.Strata
+		path.Reward, path.Deviation, path.Neglected = r.Mean, r.Deviation, r.Neglected
+		path.strata = r.Strata
 	}
 	return all
 }
@@ -164,7 +167,8 @@ func SinceRecord(values []float64, recorded []int) (means []float64) {
 // FewKicks returns why too few groups of the first steps exert a force for the mean reward of a
 // cell to be judged. It asks at the logits start, and at the fixed point if it is reached; both
 // must have too few.
-func FewKicks(params rom.Params, s *config.Settings, start []float64, point fixed.Point, reached bool, steps int) scope.Reason {
+func FewKicks(params rom.Params, s *config.Settings, start []float64, point fixed.Point,
+	reached bool, steps int) scope.Reason {
 	if s.Estimator.GroupSize == option.Infinite || params.GroupSize == option.Infinite {
 		return scope.Reason{}
 	}
@@ -193,7 +197,8 @@ func ComeToRest(r *rom.Path, steps []int, stationary func() *AtRest) *rom.Path {
 		return r
 	}
 	rest := *r
-	rest.Mean, rest.Neglected, rest.Deviation = slices.Clone(r.Mean), slices.Clone(r.Neglected), slices.Clone(r.Deviation)
+	rest.Mean, rest.Neglected = slices.Clone(r.Mean), slices.Clone(r.Neglected)
+	rest.Deviation = slices.Clone(r.Deviation)
 	variance := at.Variance()
 	shift := *p.Moments.RewardShift
 	mean, moving := p.FixedPoint.Reward+shift, stillMoving(r.Field, steps, p.FixedPoint.Reward)

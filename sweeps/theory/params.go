@@ -1,10 +1,18 @@
 package theory
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/mathext"
+
+	"grposim/option"
 	"grposim/rom"
 	"grposim/rom/cell"
+	"grposim/sim"
 	"grposim/sweeps/config"
 )
 
@@ -16,15 +24,89 @@ import (
 // out: length and number of runs. Params.Start is nil, the reference, for cells that start there or
 // at a fixed point. Params.Measured is nil.
 func Params(s *config.Settings, factors rom.Factors) rom.Params {
+	prompts, init := Prompts(s), s.Policy.Init
 	p := rom.Params{
-		Reference: s.Policy.Reference,
-		Estimator: s.Estimator, Lag: s.Lag, Optimizer: s.Optimizer, ReferenceUpdate: s.Policy.ReferenceUpdate,
-		Factors: factors,
+		Arms: meanArms(s, prompts), Reference: s.Policy.Reference, Prompts: theoryOf(prompts),
+		Estimator: s.Estimator, Lag: s.Lag, Optimizer: s.Optimizer,
+		ReferenceUpdate: s.Policy.ReferenceUpdate, Factors: factors,
 	}
-	if init := s.Policy.Init; init.Kind == config.AtLogits && !slices.Equal(init.Logits, s.Policy.Reference) {
+	if init.Kind == config.AtLogits && !slices.Equal(init.Logits, s.Policy.Reference) {
 		p.Start = init.Logits
 	}
-	prompts := Prompts(s)
-	p.Arms, p.Prompts = meanArms(s, prompts), theoryOf(prompts)
 	return cell.Plain(p)
+}
+
+// Prompts returns the prompts of a cell, as listed or with their laws drawn by the seed; nil for a
+// single bandit. All numbers are rounded to 12 digits.
+func Prompts(s *config.Settings) *sim.Prompts {
+	law := s.Prompts
+	if law.Count <= 1 {
+		return nil
+	}
+	p := &sim.Prompts{Parameters: law.Parameters, Order: law.Order,
+		Means: make([][2]float64, law.Count)}
+	for x := range p.Means {
+		for a := range 2 {
+			p.Means[x][a] = s.Bandit.Arms[a].Mean
+			switch {
+			case law.List != nil:
+				p.Means[x][a] = config.Round((*law.List)[x][a])
+			case law.Means.Drawn():
+				u := promptUniform(s.Seed, "mean", x, a)
+				share := mathext.InvRegIncBeta(law.Means.Alpha, law.Means.Beta, u)
+				p.Means[x][a] = config.Round(p.Means[x][a] * share)
+			}
+		}
+		if law.Start.Drawn() && law.Parameters == option.Tabular {
+			u := promptUniform(s.Seed, "start", x, 0)
+			p.Starts = append(p.Starts, config.Round(startGap(law.Start, u)))
+		}
+	}
+	return p
+}
+
+// promptUniform returns the uniform number in (0, 1) of a prompt and an arm, a pure function
+// of its arguments.
+func promptUniform(seed uint64, purpose string, prompt, arm int) float64 {
+	text := fmt.Appendf(nil, "grposim prompt 1\n%d\n%s\n%d\n%d\n", seed, purpose, prompt, arm)
+	digest := sha256.Sum256(text)
+	return (float64(binary.BigEndian.Uint64(digest[:8])>>12) + 0.5) * 0x1p-52
+}
+
+// startGap returns the logit of the quantile at u in (0, 1) of a law of probabilities. The quantile
+// and its complement have all their digits, and are at least the smallest normal number.
+func startGap(law config.BetaLaw, u float64) float64 {
+	const smallest = 0x1p-1022
+	first := mathext.InvRegIncBeta(law.Alpha, law.Beta, u)
+	second := mathext.InvRegIncBeta(law.Beta, law.Alpha, 1-u)
+	return math.Log(max(first, smallest)) - math.Log(max(second, smallest))
+}
+
+// meanArms returns the arms of a cell, with prompts those of the mean prompt.
+func meanArms(s *config.Settings, prompts *sim.Prompts) []option.Arm {
+	var arms []option.Arm
+	for a, arm := range s.Bandit.Arms {
+		mean := arm.Mean
+		if prompts != nil {
+			mean = 0
+			for _, m := range prompts.Means {
+				mean += m[a] / float64(len(prompts.Means))
+			}
+			mean = min(mean, 1) // the sum of rounded shares may exceed it
+		}
+		arms = append(arms, option.Arm{Law: arm.Law, Mean: mean, Std: arm.Std})
+	}
+	return arms
+}
+
+// theoryOf returns prompts as the theory has them.
+func theoryOf(p *sim.Prompts) (t cell.Prompts) {
+	if p == nil {
+		return t
+	}
+	t = cell.Prompts{Starts: p.Starts, Parameters: p.Parameters, Order: p.Order}
+	for _, m := range p.Means {
+		t.First, t.Second = append(t.First, m[0]), append(t.Second, m[1])
+	}
+	return t
 }

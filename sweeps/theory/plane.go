@@ -22,7 +22,8 @@ type Plane struct {
 
 // NewPlane returns the plane of a cell's settings over the keys x and y. It reaches from the first
 // to the last of the sorted distinct values, of which there are at least two.
-func (cache *Cache) NewPlane(s config.Settings, x, y config.Key, xValues, yValues []float64) *Plane {
+func (cache *Cache) NewPlane(s config.Settings, x, y config.Key,
+	xValues, yValues []float64) *Plane {
 	return &Plane{
 		cache: cache, base: s, xKey: x, yKey: y, known: make(map[Spot]Regime),
 		xNode: newNodes(x, xValues), yNode: newNodes(y, yValues),
@@ -69,8 +70,9 @@ type Boundary struct {
 // order.
 func (p *Plane) Boundaries(kind string) (lines []Boundary, unstable [][]Spot) {
 	for _, b := range boundaries {
-		f := newField(p.xNode, p.yNode, func(x, y float64) float64 { return b.zero(p.Regime(x, y)) })
-		line := Boundary{Name: b.name, Label: strings.Replace(b.label, "%s", kind, 1), Meaning: b.meaning, Lines: f.zeros()}
+		f := p.field(b.zero)
+		line := Boundary{Name: b.name, Label: strings.Replace(b.label, "%s", kind, 1),
+			Meaning: b.meaning, Lines: f.zeros()}
 		switch b.name {
 		case stability:
 			unstable = f.positive()
@@ -82,10 +84,15 @@ func (p *Plane) Boundaries(kind string) (lines []Boundary, unstable [][]Spot) {
 	return lines, unstable
 }
 
+// field evaluates a function of the regime on the nodes of the plane.
+func (p *Plane) field(of func(Regime) float64) *field {
+	return newField(p.xNode, p.yNode, func(x, y float64) float64 { return of(p.Regime(x, y)) })
+}
+
 // Known returns the area in which the theory says whether the linear dynamics is stable, as closed
 // polygons.
 func (p *Plane) Known() [][]Spot {
-	return newField(p.xNode, p.yNode, func(x, y float64) float64 { return 0 * p.Regime(x, y).Margin }).positive()
+	return p.field(func(r Regime) float64 { return 0 * r.Margin }).positive()
 }
 
 // Names of the boundaries that surround an area.
@@ -100,10 +107,17 @@ var boundaries = []struct {
 	meaning     string // in the caption
 	zero        func(r Regime) float64
 }{
-	{stability, "stability boundary (%s)", "the largest multiplier of the linear dynamics at the fixed point has modulus 1", func(r Regime) float64 { return r.Margin }},
-	{onset, "onset of oscillation (%s)", "a mode of the linear dynamics begins to oscillate", func(r Regime) float64 { return math.Log(r.Rate / r.Onset) }},
-	{"rule", "paper’s rule ηλK = 1 − μ", "the paper’s bound on stability, at the stiffness λ of the stiffest mode", func(r Regime) float64 { return math.Log(r.Rule) }},
-	{"damping-ratio", "reduced-order model, ζ = 1", "the paper’s onset of oscillation: critical damping", func(r Regime) float64 { return 1 - r.Damping }},
+	{stability, "stability boundary (%s)",
+		"the largest multiplier of the linear dynamics at the fixed point has modulus 1",
+		func(r Regime) float64 { return r.Margin }},
+	{onset, "onset of oscillation (%s)", "a mode of the linear dynamics begins to oscillate",
+		func(r Regime) float64 { return math.Log(r.Rate / r.Onset) }},
+	{"rule", "paper’s rule ηλK = 1 − μ",
+		"the paper’s bound on stability, at the stiffness λ of the stiffest mode",
+		func(r Regime) float64 { return math.Log(r.Rule) }},
+	{"damping-ratio", "reduced-order model, ζ = 1",
+		"the paper’s onset of oscillation: critical damping",
+		func(r Regime) float64 { return 1 - r.Damping }},
 }
 
 // newNodes returns the nodes of a parameter between the first and the last of its sorted values. Up
@@ -147,4 +161,66 @@ func LogSpaced(values []float64) bool {
 		return most / least
 	}
 	return uneven(math.Log) < uneven(func(x float64) float64 { return x })
+}
+
+// Names of the regimes of the linear dynamics.
+const (
+	Overdamped  = "overdamped"
+	Oscillatory = "oscillatory"
+	Unstable    = "unstable"
+)
+
+// Regime holds the predictions for one point of a map; each is NaN where the theory does not apply.
+type Regime struct {
+	// spectral radius of the linear dynamics, per step; unstable from 1 on; of cells alone with a
+	// delay
+	Radius float64
+	// a function that is 0 where stability changes and positive where the linear dynamics is unstable
+	Margin  float64
+	Rule    float64 // ηλK/(1−μ) at the stiffest mode: the paper's rule is 1
+	Damping float64 // ζ of the reduced-order model
+	Rate    float64 // η, never NaN
+	Onset   float64 // the smallest η at which multipliers are complex
+
+	unstable bool // Radius is above 1 by more than rounding
+}
+
+// Name returns the name of the regime by the linear dynamics, "" where that is not known.
+func (r Regime) Name() string {
+	switch {
+	case r.unstable:
+		return Unstable
+	case r.Radius >= 1: // rounding would decide
+		return ""
+	case r.Rate >= r.Onset:
+		return Oscillatory
+	case r.Radius < 1 && r.Rate < r.Onset:
+		return Overdamped
+	}
+	return ""
+}
+
+// NewRegime returns the regime of settings with the given prediction.
+func NewRegime(s *config.Settings, p *rom.Prediction) Regime {
+	value := func(x *float64) float64 {
+		if x == nil {
+			return math.NaN()
+		}
+		return *x
+	}
+	nan := math.NaN()
+	r := Regime{Rate: s.Optimizer.LearningRate, Radius: nan, Margin: nan, Rule: nan, Damping: nan,
+		Onset: nan}
+	if p.FixedPoint == nil {
+		return r
+	}
+	linear, _ := p.Linear()
+	r.unstable = linear.IsUnstable()
+	r.Radius, r.Onset = value(linear.SpectralRadius), value(linear.OscillationLearningRate)
+	if r.Margin = min(r.Radius, 2) - 1; linear.StabilityMargin != nil {
+		r.Margin = *linear.StabilityMargin
+	}
+	r.Rule = r.Rate / value(p.RuleAtStiffness.CriticalLearningRate)
+	r.Damping = p.Oscillator.DampingRatio
+	return r
 }

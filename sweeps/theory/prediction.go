@@ -56,16 +56,16 @@ type Numbers struct {
 // within a margin.
 func (cache *Cache) Line(id string, s *config.Settings, margin Margin) *Prediction {
 	at := cache.Stationary(s)
-	line := &Prediction{Cell: id, Parameters: config.Canonical(*s), Units: s.Units(), Margin: margin, Prediction: *at.prediction}
-	p := &line.Prediction
-	line.AtRest = Numbers{at.Mean(""), at.Variance(), at.ZeroShare()}
-	line.Scope.Because = at.Scope()
-	line.Scope.In = !line.Scope.Because.Out()
-	line.Run.Because = at.Arrival(cache.Start(s), margin)
-	line.Run.In = !line.Run.Because.Out()
-	line.Regime = NewRegime(s, p).Name()
-	if p.FixedPoint != nil {
-		line.FixedPoint, line.Stiffness, line.Gradient, line.Oscillator = p.FixedPoint, &p.Stiffness, &p.GradientVariance, &p.Oscillator
+	within := func(because scope.Reason) rom.Scope {
+		return rom.Scope{In: !because.Out(), Because: because}
+	}
+	line := &Prediction{Cell: id, Parameters: config.Canonical(*s), Units: s.Units(), Margin: margin,
+		Prediction: *at.prediction, Regime: NewRegime(s, at.prediction).Name(),
+		AtRest: Numbers{at.Mean(""), at.Variance(), at.ZeroShare()},
+		Scope:  within(at.Scope()), Run: within(at.Arrival(cache.Start(s), margin))}
+	if p := &line.Prediction; p.FixedPoint != nil {
+		line.FixedPoint, line.Stiffness = p.FixedPoint, &p.Stiffness
+		line.Gradient, line.Oscillator = &p.GradientVariance, &p.Oscillator
 		_, line.Variance = variances(StationaryKind(s, p), p)
 	}
 	return line

@@ -169,7 +169,8 @@ func (a *AtRest) RunVariance(kind rom.Kind) scope.Number {
 	own := n.Kind
 	linear, best := variances(own, p)
 	n.Kind = cmp.Or(kind, own)
-	if s.Deep() && n.Kind == rom.LeadingOrder && p.LeadingOrder.StationaryVariance.ExpectedReward != nil {
+	leading := p.LeadingOrder.StationaryVariance.ExpectedReward
+	if s.Deep() && n.Kind == rom.LeadingOrder && leading != nil {
 		n.Because = scope.Reason{} // that of the law where a run starts
 	}
 	if n.Out() {
@@ -225,7 +226,8 @@ func (a *AtRest) RunVariance(kind rom.Kind) scope.Number {
 // InRun adds to a number of the stationary state what the mean path from the logits start leaves of
 // the way after burn-in. Runs from the fixed point leave nothing. A path that is elsewhere is out
 // of scope.
-func (a *AtRest) InRun(n *scope.Number, params rom.Params, start []float64, of func(*scope.Sizes) float64) {
+func (a *AtRest) InRun(n *scope.Number, params rom.Params, start []float64,
+	of func(*scope.Sizes) float64) {
 	s := a.settings
 	if n.Out() {
 		return
@@ -238,13 +240,15 @@ func (a *AtRest) InRun(n *scope.Number, params rom.Params, start []float64, of f
 		return
 	}
 	left, within := arrive.Unsettled(params, a.prediction, start, s.Run.BurnIn, s.Run.Steps)
-	n.Leave(scope.OnTheWay, of(&left), fmt.Sprintf("after run.burn_in = %d steps the mean path is still on its way to the fixed point", s.Run.BurnIn))
+	n.Leave(scope.OnTheWay, of(&left), fmt.Sprintf("after run.burn_in = %d steps the mean path is "+
+		"still on its way to the fixed point", s.Run.BurnIn))
 	n.Because = within.Because
 }
 
 // Unrested returns what InRun leaves, and why runs from the logits start are not at rest. Where the
 // theory does not know whether they are, it is nothing.
-func (a *AtRest) Unrested(params rom.Params, start []float64, of func(*scope.Sizes) float64) (left scope.Number) {
+func (a *AtRest) Unrested(params rom.Params, start []float64, of func(*scope.Sizes) float64) (
+	left scope.Number) {
 	left.Because = a.Scope()
 	switch {
 	case left.Because.Restless():
@@ -265,7 +269,8 @@ func (a *AtRest) Unrested(params rom.Params, start []float64, of func(*scope.Siz
 // Var J.
 func (a *AtRest) Arrival(start []float64, margin Margin) scope.Reason {
 	n, about := scope.Number{Because: a.Scope()}, math.Inf(1)
-	if _, best := variances(StationaryKind(a.settings, a.prediction), a.prediction); best != nil && *best > 0 && a.settings.Run.BurnIn > 0 {
+	best := a.prediction.Moments.RewardVariance
+	if best != nil && *best > 0 && a.settings.Run.BurnIn > 0 {
 		about = margin.About(*best)
 	}
 	a.InRun(&n, Params(a.settings, rom.Unit), start, scope.OfVariance)
@@ -292,7 +297,8 @@ func MissingFormula(p *rom.Prediction, kind rom.Kind, x *float64) scope.Reason {
 	if x != nil {
 		return scope.Reason{}
 	}
-	return cmp.Or(MissingFixedPoint(p), p.Rule(kind).Because, scope.NoNumber.Because("the rule has none"))
+	return cmp.Or(MissingFixedPoint(p), p.Rule(kind).Because,
+		scope.NoNumber.Because("the rule has none"))
 }
 
 // fewestKicks is the least number of independent forces from which the scatter of the replicas
@@ -302,11 +308,12 @@ const fewestKicks = 100
 // RareSamples returns why so few independent forces decide no number of the given name; NaN, that
 // of a law without a variance, is none.
 func RareSamples(kicks float64, name string) scope.Reason {
-	if !(kicks >= fewestKicks) {
-		if math.IsNaN(kicks) {
-			kicks = 0
-		}
-		return scope.Undecided.Because(fmt.Sprintf("the noise is that of rare samples, about %.2g in the whole run, of which fewer than %d decide no %s", kicks, fewestKicks, name))
+	if kicks >= fewestKicks {
+		return scope.Reason{}
 	}
-	return scope.Reason{}
+	if math.IsNaN(kicks) {
+		kicks = 0
+	}
+	return scope.Undecided.Because(fmt.Sprintf("the noise is that of rare samples, about %.2g in the "+
+		"whole run, of which fewer than %d decide no %s", kicks, fewestKicks, name))
 }

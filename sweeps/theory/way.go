@@ -92,8 +92,8 @@ func (cache *Cache) Way(s *config.Settings, level float64, more ...sim.Quantity)
 	}
 	params, from := Params(s, rom.Unit), cache.Start(s)
 	if from != nil {
-		margin, arrival := arrive.MarginAlong(params, from, s.Run.Steps), rom.Arrival(params, from, s.Run.Steps)
-		way.Margin, way.Arrival = &margin, &arrival
+		way.Margin = new(arrive.MarginAlong(params, from, s.Run.Steps))
+		way.Arrival = new(rom.Arrival(params, from, s.Run.Steps))
 	}
 	if !way.Scope.In {
 		return way
@@ -113,8 +113,10 @@ func (cache *Cache) Way(s *config.Settings, level float64, more ...sim.Quantity)
 		}
 		// if all that is lost is theirs
 		size := losing(one.Neglected, lost*float64(len(params.Prompts.First))/float64(len(one.Prompts)))
-		w := Way{Path: Path{Steps: steps, Reward: one.Mean, Deviation: one.Deviation, Neglected: size, Kind: one.Kind}, Samples: way.Samples}
-		way.ByDifficulty = append(way.ByDifficulty, Stratum{len(one.Prompts), one.Low, one.High, w.Reward, w.Deviation, w.Neglected, w.timeTo(end, math.NaN())})
+		w := Way{Samples: way.Samples, Path: Path{Steps: steps, Reward: one.Mean,
+			Deviation: one.Deviation, Neglected: size, Kind: one.Kind}}
+		way.ByDifficulty = append(way.ByDifficulty, Stratum{len(one.Prompts), one.Low, one.High,
+			w.Reward, w.Deviation, w.Neglected, w.timeTo(end, math.NaN())})
 	}
 	return way
 }
@@ -164,7 +166,8 @@ func (w *Way) timeTo(end, level float64) *TimeTo {
 	if math.IsNaN(level) {
 		level = start + WayMade*(end-start)
 	}
-	t := &TimeTo{Level: level, Share: (level - start) / (end - start), Steps: TimeOf(w.Steps, w.Reward, w.Neglected, level, level >= start)}
+	t := &TimeTo{Level: level, Share: (level - start) / (end - start),
+		Steps: TimeOf(w.Steps, w.Reward, w.Neglected, level, level >= start)}
 	t.Steps.Kind = w.Kind
 	if t.Steps.Out() || math.IsInf(t.Steps.Value, 1) {
 		return t
@@ -188,7 +191,8 @@ func (w *Way) timeTo(end, level float64) *TimeTo {
 // out is how far the time moves if the path moves by what it leaves out.
 func TimeOf(steps []int, values, neglected []float64, level float64, up bool) (time scope.Number) {
 	if time.Value = Reaches(steps, values, level, up); math.IsNaN(time.Value) {
-		time.Because = scope.UnknownSize.Because("the path has no finite prediction before the level is reached")
+		time.Because = scope.UnknownSize.Because(
+			"the path has no finite prediction before the level is reached")
 		return time
 	}
 	size, note := 0.0, ""
