@@ -46,7 +46,7 @@ func (m *Model) end(c *plan.Cell) (e expectedEnd) {
 	if s.Deep() {
 		return m.endOfNetwork(c)
 	}
-	target := theory.NewTarget(&s, c.Start, m.predictSettings(&s))
+	target := theory.NewTarget(s, c.Start, m.predictSettings(s))
 	e.reward, e.distance, e.Kind = target.Reward, theory.NearInMean*target.Span+target.Rounding(),
 		cmp.Or(m.Kind, rom.Exact)
 	curve, path := m.Course(c)

@@ -114,13 +114,12 @@ func (m *Model) fewKicks(c *plan.Cell, steps int) scope.Reason {
 	if s.Estimator.GroupSize == option.Infinite {
 		return scope.Reason{}
 	}
-	params := theory.Params(&s, m.Fault.Scale)
+	params := m.Params(c)
 	_, point, reached := m.way(params, c.Start)
-	return theory.FewKicks(params, &s, c.Start, point, reached, steps)
+	return theory.FewKicks(params, s, c.Start, point, reached, steps)
 }
 
-// Noun returns a recorded quantity in words, and unitOf what a deviation of its mean is a share
-// of.
+// Noun returns a recorded quantity in words, and unitOf what a deviation of its mean is a share of.
 func Noun(quantity sim.Quantity) string {
 	if quantity == sim.ExpectedReward {
 		return "reward"
@@ -196,8 +195,7 @@ func saturationNumbers(m *Model, cells []*plan.Cell) []scalar {
 		if m.Kind != rom.LeadingOrder {
 			return fit()[0]
 		}
-		s := m.Settings(c)
-		p := m.relaxationRate(&s)
+		p := m.relaxationRate(m.Settings(c))
 		p.Because = cmp.Or(p.Because, cell.Unclipped(m.Params(c), math.Inf(1)).Because)
 		return p
 	}
@@ -348,8 +346,8 @@ func (m *Model) Course(c *plan.Cell) (cv Curve, p scope.Number) {
 		return m.Curve(c)
 	}
 	s := m.Settings(c)
-	params := theory.Params(&s, m.Fault.Scale)
-	of, because := theory.Observed(&s, quantity)
+	params := theory.Params(s, m.Fault.Scale)
+	of, because := theory.Observed(s, quantity)
 	p.Kind = cmp.Or(m.Kind, rom.Exact)
 	if p.Because = cmp.Or(because, m.fewKicks(c, s.Run.Steps)); p.Out() {
 		return Curve{}, p
@@ -446,14 +444,13 @@ func (m *Model) Curve(c *plan.Cell) (cv Curve, p scope.Number) {
 		s := m.Settings(c)
 		stiffness, within := m.paperStiffness(c)
 		p.Because = within.Because
-		cv.form = paper.Curve(stiffness, s.Optimizer.LearningRate, s.Optimizer.Momentum, paperAge(&s),
+		cv.form = paper.Curve(stiffness, s.Optimizer.LearningRate, s.Optimizer.Momentum, paperAge(s),
 			start, point.Reward)
 		return cv, p
 	}
 	steps := theory.ComparedSteps(&c.Settings)
 	r := theory.ComeToRest(m.along(c, params, rom.Reward, steps), steps, func() *theory.AtRest {
-		s := m.Settings(c)
-		return m.atRest(&s)
+		return m.atRest(m.Settings(c))
 	})
 	cv.follow(steps, r)
 	p.Kind = cmp.Or(p.Kind, r.Kind)

@@ -97,7 +97,7 @@ func compareGap(
 			s := j.Settings(c)
 			s.Lag.Interval = int(g.Measured)
 			stiffness, _ := measuredStiffness(j.Outcome(c), c)
-			onset := p.onsetRate(&s, stiffness)
+			onset := p.onsetRate(s, stiffness)
 			f.Predicted.Because = cmp.Or(f.Predicted.Because, onset.Because)
 			return between(c.Settings.Optimizer.LearningRate, onset.Value)
 		}

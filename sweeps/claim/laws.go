@@ -129,8 +129,7 @@ func (m *Model) loggedR2(c *plan.Cell, law measure.Law) scope.Number {
 		size = max(size, math.Abs(other-value))
 	}
 	curve.neglect(&theory, size)
-	s := m.Settings(c)
-	if v := m.predictSettings(&s).Exact.StationaryVariance.ExpectedReward; v != nil {
+	if v := m.prediction(c).Exact.StationaryVariance.ExpectedReward; v != nil {
 		theory.Leave(scope.Sampling, n**v/2/(square+scatter))
 	}
 	if explained < 6*math.Log(n)*scatter/n {

@@ -167,8 +167,8 @@ func (m *Model) over(c *plan.Cell, stiffness *rom.Measured, value float64) bool 
 	} else {
 		s.Optimizer.LearningRate = value
 	}
-	p := m.cache.At(&s, m.Fault.Scale, stiffness, rest.Multipliers)
-	multipliers := p.Dynamics(m.dynamics(&s, p).Kind).Multipliers
+	p := m.cache.At(s, m.Fault.Scale, stiffness, rest.Multipliers)
+	multipliers := p.Dynamics(m.dynamics(s, p).Kind).Multipliers
 	return multipliers != nil && !slices.ContainsFunc(multipliers, func(z [2]float64) bool {
 		size := math.Hypot(z[0], z[1])
 		if m.Check.Claim.Event == probe.Instability {
@@ -259,16 +259,16 @@ func (j *Question) stiffnessError(c *plan.Cell, o *store.Outcome, centre float64
 func (m *Model) threshold(c *plan.Cell, stiffness *rom.Measured) located {
 	s := m.Settings(c)
 	if m.Check.Locate.Param == config.LagIntervalKey {
-		return m.critical(&s, stiffness, rest.CriticalInterval, scope.CriticalRefreshInterval)
+		return m.critical(s, stiffness, rest.CriticalInterval, scope.CriticalRefreshInterval)
 	}
-	return m.critical(&s, stiffness, rest.CriticalRate, scope.CriticalLearningRate)
+	return m.critical(s, stiffness, rest.CriticalRate, scope.CriticalLearningRate)
 }
 
 // onset returns the smallest value of the located parameter at which the dynamics oscillate.
 func (m *Model) onset(c *plan.Cell, stiffness *rom.Measured) located {
 	s := m.Settings(c)
 	if m.Check.Locate.Param != config.LagIntervalKey {
-		return m.onsetRate(&s, stiffness)
+		return m.onsetRate(s, stiffness)
 	}
 	longest := longestBlockOnset
 	if s.Lag.Kind == option.Delay {
@@ -276,11 +276,11 @@ func (m *Model) onset(c *plan.Cell, stiffness *rom.Measured) located {
 	}
 	rate := s.Optimizer.LearningRate
 	if m.Kind.IsRule() {
-		return m.paperOnsetInterval(&s, stiffness)
+		return m.paperOnsetInterval(s, stiffness)
 	}
 	var at located
 	for s.Lag.Interval = 1; s.Lag.Interval <= longest; s.Lag.Interval++ {
-		at = m.onsetRate(&s, stiffness)
+		at = m.onsetRate(s, stiffness)
 		if at.Out() {
 			return at
 		}
@@ -296,12 +296,12 @@ func (m *Model) onset(c *plan.Cell, stiffness *rom.Measured) located {
 // paperOnsetInterval returns the smallest refresh interval with ζ < 1 by the paper's
 // formulas. It decreases to 1 − μ − κτ = 0, where ζ = 0.
 func (m *Model) paperOnsetInterval(s *config.Settings, stiffness *rom.Measured) located {
-	p := m.cache.At(s, m.Fault.Scale, stiffness, rest.RulesAlone)
-	at := m.locatedByRule(p, scope.CriticalRefreshInterval)
+	at := m.critical(s, stiffness, rest.RulesAlone, scope.CriticalRefreshInterval)
 	if at.Out() {
 		return at
 	}
-	own := *p.Rule(m.Kind).Stiffness * s.Optimizer.LearningRate
+	rule := m.cache.At(s, m.Fault.Scale, stiffness, rest.RulesAlone).Rule(m.Kind)
+	own := *rule.Stiffness * s.Optimizer.LearningRate
 	for s.Lag.Interval = 1; paper.Onset(s.Optimizer.Momentum, paperAge(s)) > own; s.Lag.Interval++ {
 	}
 	at.Value = float64(s.Lag.Interval)
@@ -323,33 +323,26 @@ func (m *Model) onsetRate(s *config.Settings, stiffness *rom.Measured) located {
 // critical returns a predicted threshold, for which the theory has to compute an extent.
 func (m *Model) critical(s *config.Settings, stiffness *rom.Measured, extent rest.Extent,
 	threshold scope.Quantity) located {
-	if m.Kind.IsRule() {
-		return m.locatedByRule(m.cache.At(s, m.Fault.Scale, stiffness, rest.RulesAlone), threshold)
-	}
-	if s.Deep() {
+	switch {
+	case m.Kind.IsRule():
+		extent = rest.RulesAlone
+	case s.Deep():
 		extent |= theory.Whole(s) // which is asked for anyway
 	}
 	p := m.cache.At(s, m.Fault.Scale, stiffness, extent)
-	theory := m.dynamics(s, p)
-	value, searched := p.Dynamics(theory.Kind).Threshold(threshold)
-	return newLocated(value, searched, theory)
-}
-
-// locatedByRule returns a threshold by the formulas of the kind that is judged, out of scope
-// where they give none.
-func (m *Model) locatedByRule(p *rom.Prediction, threshold scope.Quantity) located {
-	x := p.Number(m.Kind, threshold)
-	return newLocated(x, 0, scope.Number{Kind: m.Kind, Because: theory.MissingFormula(p, m.Kind, x)})
-}
-
-// newLocated returns a prediction of a threshold; nil stands for none below searched.
-func newLocated(threshold *float64, searched float64, number scope.Number) located {
-	l := located{number, searched}
-	l.Value = math.Inf(1)
-	if threshold != nil {
-		l.Value = *threshold
+	var at located
+	var value *float64 // nil: none below searched
+	if m.Kind.IsRule() {
+		value = p.Number(m.Kind, threshold)
+		at.Kind, at.Because = m.Kind, theory.MissingFormula(p, m.Kind, value)
+	} else {
+		at.Number = m.dynamics(s, p)
+		value, at.searched = p.Dynamics(at.Kind).Threshold(threshold)
 	}
-	return l
+	if at.Value = math.Inf(1); value != nil {
+		at.Value = *value
+	}
+	return at
 }
 
 // measuredStiffness returns the stiffness matrices at which the threshold of a cell is predicted.

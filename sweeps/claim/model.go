@@ -32,24 +32,22 @@ func (m *Model) By(kind rom.Kind) *Model {
 
 // Settings returns the cell's settings as given to the theory, with the keys that
 // the fault replaces.
-func (m *Model) Settings(c *plan.Cell) config.Settings {
+func (m *Model) Settings(c *plan.Cell) *config.Settings {
 	s := c.Settings
 	if m.Fault.Set != nil {
 		m.Fault.Set(&s)
 	}
-	return s
+	return &s
 }
 
 // Params returns the parameters of the theory for a cell, fault included.
 func (m *Model) Params(c *plan.Cell) rom.Params {
-	s := m.Settings(c)
-	return theory.Params(&s, m.Fault.Scale)
+	return theory.Params(m.Settings(c), m.Fault.Scale)
 }
 
 // prediction returns the prediction for a cell at its fixed point, fault included.
 func (m *Model) prediction(c *plan.Cell) *rom.Prediction {
-	s := m.Settings(c)
-	return m.predictSettings(&s)
+	return m.predictSettings(m.Settings(c))
 }
 
 // faulty reports whether the theory has a planted fault.
@@ -72,14 +70,6 @@ func (m *Model) missingExact(kind rom.Kind) scope.Reason {
 		return scope.NoNumber.Because(fmt.Sprintf("the prediction is of the kind %s", kind))
 	}
 	return scope.Reason{}
-}
-
-// ruleKind returns the kind that is judged if that is one of a formula, else "".
-func (m *Model) ruleKind() rom.Kind {
-	if m.Kind.IsRule() {
-		return m.Kind
-	}
-	return ""
 }
 
 // Question is one check put to one theory, as derived or with a planted fault, and to the evidence.

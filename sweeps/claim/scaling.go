@@ -58,7 +58,7 @@ func (n Slope) find(j *Question, set plan.CellSet) []Finding {
 		e, _ := o.Estimate(n.Estimate)
 		s := j.Settings(c)
 		p := n.InRun(&j.Model, c)
-		at := n.Abscissa(&j.Model, &s)
+		at := n.Abscissa(&j.Model, s)
 		if why := cmp.Or(p.Because, at.Because); why.Out() && !f.Predicted.Out() {
 			f.Predicted.Because = scope.OfPart.Because(c.Label(), why)
 		}
@@ -137,7 +137,7 @@ func (n Slope) AsymptoticSlope(m *Model, c *plan.Cell) (slope float64, because s
 		s.Estimator.GroupSize = size
 		s.Optimizer.LearningRate *= 1e-3
 		s.Run.BurnIn, s.Run.Steps = 1<<50, 1<<51 // stationary, though slow
-		y := n.predict(full, &s)
+		y := n.predict(full, s)
 		if y.Out() || y.Value <= 0 {
 			return 0, scope.NoNumber.Because(fmt.Sprintf("slope at large G: %s", y.Because))
 		}
@@ -152,5 +152,9 @@ func (n Slope) Abscissa(m *Model, s *config.Settings) scope.Number {
 	if m.Check.Over == config.GroupSizeKey {
 		return scope.Number{Value: float64(s.Estimator.GroupSize)}
 	}
-	return n.predict(m.By(cmp.Or(m.ruleKind(), rom.RuleAtStiffness)), s)
+	rule := rom.RuleAtStiffness
+	if m.Kind.IsRule() {
+		rule = m.Kind
+	}
+	return n.predict(m.By(rule), s)
 }

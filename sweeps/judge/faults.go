@@ -33,12 +33,16 @@ type Shift struct {
 // prediction, or in its distance from a right measurement without noise. It simulates nothing. It
 // uses the first and the last set of cells of every check. Left out are refutations, one-sided
 // comparisons, and right predictions that are infinite or out of scope.
-func Shifts(plan *plan.Plan, mistakes []Mistake) [][]Shift {
+func Shifts(p *plan.Plan, mistakes []Mistake) [][]Shift {
 	shifts := make([][]Shift, len(mistakes))
-	evidence := claim.NewEvidence(plan, nil)
-	for _, planned := range plan.Checks {
+	evidence := claim.NewEvidence(p, nil)
+	for _, planned := range p.Checks {
 		check := planned.Check
-		for _, set := range firstAndLast(planned.Sets) {
+		sets := planned.Sets
+		if last := len(sets) - 1; last > 0 {
+			sets = []plan.CellSet{sets[0], sets[last]}
+		}
+		for _, set := range sets {
 			ideal := *evidence
 			ideal.Outcomes = make(map[string]*store.Outcome)
 			right := judgement{*claim.NewQuestion(check, &ideal)}
@@ -88,16 +92,8 @@ func (j *judgement) isAffectedBy(f config.Fault, set plan.CellSet) bool {
 	faulty := *j
 	faulty.Fault = f
 	return slices.ContainsFunc(set.Cells, func(c *plan.Cell) bool {
-		return !reflect.DeepEqual(faulty.Settings(c), c.Settings)
+		return !reflect.DeepEqual(*faulty.Settings(c), c.Settings)
 	})
-}
-
-// firstAndLast returns the first and the last of the sets, or all of fewer than two.
-func firstAndLast(sets []plan.CellSet) []plan.CellSet {
-	if len(sets) < 2 {
-		return sets
-	}
-	return []plan.CellSet{sets[0], sets[len(sets)-1]}
 }
 
 // isTwoSided reports whether a finding compares a measurement from both sides with a

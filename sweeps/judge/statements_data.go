@@ -57,21 +57,9 @@ func dataReading(reading string, counts VerdictCounts, found string) JudgedReadi
 func equalCounts(all ...equivalence.Judgement) VerdictCounts {
 	var counts VerdictCounts
 	for _, j := range all {
-		switch j.Verdict {
-		case equivalence.Same:
-			counts.Support++
-		case equivalence.Different:
-			counts.Contradict++
-		default:
-			counts.Inconclusive++
-		}
+		counts.count(j.Verdict == equivalence.Same, j.Verdict == equivalence.Different)
 	}
 	return counts
-}
-
-// points returns a difference of shares in points, with its interval.
-func points(d float64, j equivalence.Judgement) string {
-	return fmt.Sprintf("%+.2f [%+.2f, %+.2f]", 100*d, 100*j.Lo, 100*j.Hi)
 }
 
 // effects returns the differences B − A of every benchmark and model, means over its metrics,
@@ -130,8 +118,9 @@ func invariance(scores []equivalence.Score) []JudgedReading {
 			fmt.Sprintf("of %d scores %d are the same within %g points, %d undecided, %d different: two runs a side have 2 degrees of freedom",
 				len(scores), counts.Support, 100*TableMargin, counts.Inconclusive, counts.Contradict)),
 		dataReading("on-average", equalCounts(judged),
-			fmt.Sprintf("the mean of %d effects, G = 4 less G = 16, is %s points: %s within %g points; %d favour G = 16 and %d G = 4 (sign test P = %.2g)",
-				len(all), points(mean, judged), judged.Verdict, 100*TableMargin, fall, rise, p)),
+			fmt.Sprintf("the mean of %d effects, G = 4 less G = 16, is %+.2f [%+.2f, %+.2f] points: %s within "+
+				"%g points; %d favour G = 16 and %d G = 4 (sign test P = %.2g)", len(all), 100*mean,
+				100*judged.Lo, 100*judged.Hi, judged.Verdict, 100*TableMargin, fall, rise, p)),
 	}
 }
 
@@ -149,15 +138,9 @@ func gains(scores []equivalence.Score) []JudgedReading {
 	}
 	fallen, risen, _ := signs(all)
 	fall, rise, p := signs(effects(scores))
+	decided, most := p <= 1-TableConfidence, 2*risen > len(all) && rise > fall
 	var counts VerdictCounts
-	switch {
-	case p > 1-TableConfidence:
-		counts.Inconclusive++
-	case 2*risen > len(all) && rise > fall:
-		counts.Support++
-	default:
-		counts.Contradict++
-	}
+	counts.count(decided && most, decided)
 	return []JudgedReading{dataReading("", counts,
 		fmt.Sprintf("%d of %d cells rise, %d fall (%d of them on %s), %d are equal; of effects %d rise and %d fall, sign test P = %.2g",
 			risen, len(all), fallen, falls[onOne], onOne, len(all)-risen-fallen, rise, fall, p))}
@@ -213,11 +196,8 @@ func fitTraining(fits []PublicFit) []JudgedReading {
 		var counts VerdictCounts
 		var all []float64
 		for _, f := range fits {
-			if all = append(all, r2(f)); r2(f) >= paperR2 {
-				counts.Support++
-			} else {
-				counts.Contradict++
-			}
+			all = append(all, r2(f))
+			counts.count(r2(f) >= paperR2, true)
 		}
 		return counts, fmt.Sprintf("R² is %g or more in %d of %d logs (%.2f to %.2f)", paperR2,
 			counts.Support, len(fits), slices.Min(all), slices.Max(all))
@@ -226,14 +206,7 @@ func fitTraining(fits []PublicFit) []JudgedReading {
 	means, ofMeans := reaches(func(f PublicFit) float64 { return f.R2Means })
 	var inertia VerdictCounts
 	for _, f := range fits {
-		switch {
-		case f.DeltaBIC <= -decisiveBIC:
-			inertia.Support++
-		case f.DeltaBIC >= decisiveBIC:
-			inertia.Contradict++
-		default:
-			inertia.Inconclusive++
-		}
+		inertia.count(f.DeltaBIC <= -decisiveBIC, f.DeltaBIC >= decisiveBIC)
 	}
 	return []JudgedReading{
 		dataReading("rows", rows, ofRows), dataReading("means", means, ofMeans),
