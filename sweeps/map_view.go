@@ -229,7 +229,8 @@ func (p *panel) varied() []config.Key {
 		}
 		seen := make(map[string]bool)
 		for _, c := range p.cells {
-			if s := &c.Settings; k.Path != config.ScheduleTotalKey || s.Optimizer.Schedule.Total != s.Run.Steps {
+			s := &c.Settings
+			if k.Path != config.ScheduleTotalKey || s.Optimizer.Schedule.Total != s.Run.Steps {
 				seen[config.Format(k.Get(s))] = true
 			}
 		}

@@ -1,7 +1,6 @@
 package sweeps
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -49,8 +48,10 @@ type recordedRun struct {
 var numberForms = []numberForm{
 	{endSuffix, "%[1]s at the last step, the mean over the replicas.", "", (*recordedRun).end},
 	{timeMeanSuffix, "Mean of %[1]s over the replicas and over time, from the first record at or after the burn-in to the last: the integral by the trapezoid rule over the recorded steps, divided by their span. A record of the steps since the last one counts for these.", "", (*recordedRun).timeMean},
-	{"_variance", "Variance of %[1]s over the replicas at the last step.", squared, (*recordedRun).variance},
-	{"_" + timeTo95, settlingDoc, inSteps, func(r *recordedRun) measure.Estimate { return r.settled(r.steps()) }},
+	{"_variance", "Variance of %[1]s over the replicas at the last step.", squared,
+		(*recordedRun).variance},
+	{"_" + timeTo95, settlingDoc, inSteps,
+		func(r *recordedRun) measure.Estimate { return r.settled(r.steps()) }},
 	{"_" + samplesTo95, "Samples drawn up to the step from which on %[1]s stays within 5 %% of its way from its final level (" + timeTo95 + ")." + samplesDoc, inSamples, func(r *recordedRun) measure.Estimate { return r.settled(r.samples()) }},
 	{"_" + levelTime, "Optimizer step at which %[1]s first reaches the level that `--level` gives, in its unit, interpolated linearly between recorded steps. Above its value at the start the level is reached from below, else from above.", inSteps, func(r *recordedRun) measure.Estimate { return r.reached(r.steps()) }},
 	{"_" + levelSamples, "Samples drawn until %[1]s first reaches the level that `--level` gives." + samplesDoc, inSamples, func(r *recordedRun) measure.Estimate { return r.reached(r.samples()) }},
@@ -172,8 +173,9 @@ func askedNumber(name string, level *float64) (n recordedNumber, problems config
 			suffixes = append(suffixes, form.suffix)
 		}
 		short := []string{timeTo95, samplesTo95, levelTime, levelSamples}
-		return n, config.Wrong(quantityFlag, "got %q, want one of %s, or one of the last %d with %s", name,
-			strings.Join(slices.Concat(short, names(QuantityColumns), names(ownColumns)), ", "), len(QuantityColumns)+len(ownColumns), strings.Join(suffixes, ", "))
+		all := slices.Concat(names(QuantityColumns), names(ownColumns))
+		return n, config.Wrong(quantityFlag, "got %q, want one of %s, or one of the last %d with %s",
+			name, strings.Join(append(short, all...), ", "), len(all), strings.Join(suffixes, ", "))
 	case n.toLevel() && level == nil:
 		return n, config.Wrong("--level", "got nothing, want the level of %s", name)
 	case n.toLevel():
@@ -191,7 +193,9 @@ func (n *recordedNumber) of(c *plan.Cell, t *store.Trajectory, class claim.Class
 }
 
 // end returns the mean over replicas at the last record.
-func (r *recordedRun) end() measure.Estimate { return r.MeanOf(r.t, r.s.Quantity, len(r.t.Steps)-1) }
+func (r *recordedRun) end() measure.Estimate {
+	return r.MeanOf(r.t, r.s.Quantity, len(r.t.Steps)-1)
+}
 
 // variance returns the variance over replicas at the last record.
 func (r *recordedRun) variance() measure.Estimate {
@@ -265,16 +269,16 @@ func (r *recordedRun) samples() []float64 {
 // reached returns where the mean first reaches the level, interpolated linearly between records;
 // NaN where it does not. at holds the place of each record.
 func (r *recordedRun) reached(at []float64) measure.Estimate {
-	mean := r.s.Means()
+	mean, steps := r.s.Means(), r.steps()
 	step := theory.Reaches(r.t.Steps, mean, r.level, r.level >= mean[0])
-	after, _ := slices.BinarySearchFunc(r.t.Steps, step, func(recorded int, step float64) int { return cmp.Compare(float64(recorded), step) })
+	after, _ := slices.BinarySearch(steps, step)
 	switch {
 	case math.IsNaN(step) || after == len(at):
 		return measure.Estimate{Mean: math.NaN()}
 	case after == 0:
 		return measure.Estimate{Mean: at[0]}
 	}
-	before, last := float64(r.t.Steps[after-1]), float64(r.t.Steps[after])
+	before, last := steps[after-1], steps[after]
 	return measure.Estimate{Mean: at[after-1] + (at[after]-at[after-1])*(step-before)/(last-before)}
 }
 
@@ -325,7 +329,8 @@ func recordedQuantities(p *plan.Plan) (all []sim.Quantity) {
 		if c.Status == store.NoFixedPoint || c.Searches() {
 			continue
 		}
-		for _, named := range append(sim.Quantities(len(c.Settings.Bandit.Arms)), c.Settings.Run.Record...) {
+		usual := sim.Quantities(len(c.Settings.Bandit.Arms))
+		for _, named := range append(usual, c.Settings.Run.Record...) {
 			for _, q := range named.Parts() {
 				if !seen[q] {
 					seen[q], all = true, append(all, q)

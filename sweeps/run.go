@@ -169,8 +169,8 @@ func (m Runner) open(ctx context.Context, plan *plan.Plan, dir string) (opened *
 	} else if err == nil {
 		r.manifest.Run = previous.Run
 		if previous.Hash != r.manifest.Hash {
-			m.Progress.Note(
-				fmt.Sprintf("note: %s held another configuration; its tables and report are replaced, its simulated cells are kept", dir))
+			m.Progress.Note(fmt.Sprintf("note: %s held another configuration; its tables and report are "+
+				"replaced, its simulated cells are kept", dir))
 		}
 	}
 	if err := r.manifest.Write(dir); err != nil {

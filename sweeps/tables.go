@@ -90,18 +90,24 @@ func tabledNumbers(p *plan.Plan) (numbers []recordedNumber) {
 
 // predictionsCSV writes the content of predictions.csv: parameters and predictions.
 func (e *Experiment) predictionsCSV(w io.Writer) error {
-	return e.cellTable(w, names(predictionDocs()), e.evidence.Part, func(evidence *claim.Evidence, c *plan.Cell) []string {
-		p := prediction{Prediction: evidence.Cache.Predict(&c.Settings, rom.Unit), scope: evidence.Cache.Stationary(&c.Settings).Scope()}
+	row := func(evidence *claim.Evidence, c *plan.Cell) (row []string) {
+		p := prediction{Prediction: evidence.Cache.Predict(&c.Settings, rom.Unit),
+			scope: evidence.Cache.Stationary(&c.Settings).Scope()}
 		p.full = &p.Exact
 		if p.ForceKind == rom.Expansion {
 			p.full = &p.LeadingOrder
 		}
-		var row []string
 		for _, column := range predictionColumns {
-			row = append(row, column.value(&p))
+			switch value := column.value(&p).(type) {
+			case *float64:
+				row = append(row, number(value))
+			case string:
+				row = append(row, value)
+			}
 		}
 		return row
-	})
+	}
+	return e.cellTable(w, names(predictionDocs()), e.evidence.Part, row)
 }
 
 // rowsTogether is the number of rows of a table that are computed, in parallel, before they
@@ -125,7 +131,8 @@ func tableKeys(p *plan.Plan) (keys []config.Key) {
 
 // cellTable writes a CSV table of one row per cell: its identity, its parameters, and the values of
 // the given columns. It calls part before each row.
-func (e *Experiment) cellTable(w io.Writer, columns []string, part func() (more bool), values func(e *claim.Evidence, c *plan.Cell) []string) error {
+func (e *Experiment) cellTable(w io.Writer, columns []string, part func() (more bool),
+	values func(e *claim.Evidence, c *plan.Cell) []string) error {
 	header, keys := names(identityDocs), tableKeys(e.Plan)
 	for _, k := range keys {
 		header = append(header, k.Path)
@@ -172,9 +179,11 @@ func Predictions(p *plan.Plan) iter.Seq2[*plan.Cell, *theory.Prediction] {
 func VarianceMargin(p *plan.Plan, c *plan.Cell) theory.Margin {
 	for _, planned := range p.Checks {
 		check := planned.Check
-		if check.Claim == config.StationaryFluctuation && check.Prediction == "" && check.Hypothesis == nil &&
-			slices.ContainsFunc(planned.Sets, func(set plan.CellSet) bool { return slices.Contains(set.Cells, c) }) {
-			return theory.Margin{Share: check.Margin, Absolute: check.AbsoluteMargin, Called: "the margin of the file's check,"}
+		has := func(set plan.CellSet) bool { return slices.Contains(set.Cells, c) }
+		if check.Claim == config.StationaryFluctuation && check.Prediction == "" &&
+			check.Hypothesis == nil && slices.ContainsFunc(planned.Sets, has) {
+			return theory.Margin{Share: check.Margin, Absolute: check.AbsoluteMargin,
+				Called: "the margin of the file's check,"}
 		}
 	}
 	return theory.OwnSize

@@ -24,7 +24,8 @@ func OpenCache(dir string) (*Cache, error) {
 	if err := MakeFolder(dir, "--cache"); err != nil {
 		return nil, err
 	}
-	return &Cache{dir: filepath.Join(dir, strings.NewReplacer(",", "", " ", "-").Replace(sim.Version))}, nil
+	version := strings.NewReplacer(",", "", " ", "-").Replace(sim.Version)
+	return &Cache{dir: filepath.Join(dir, version)}, nil
 }
 
 // path returns the file of a cell.
@@ -56,19 +57,14 @@ func (c *Cache) Put(o *Outcome) error {
 	if c.readOnly {
 		return nil
 	}
-	err := c.put(o)
+	line, err := o.line.read(nil)
+	path := c.path(o.ID)
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(path), 0o777)
+	}
+	if err == nil {
+		err = WriteFile(path, line)
+	}
 	c.readOnly = err != nil
 	return err
-}
-
-func (c *Cache) put(o *Outcome) error {
-	line, err := o.line.read(nil)
-	if err != nil {
-		return err
-	}
-	path := c.path(o.ID)
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return err
-	}
-	return WriteFile(path, line)
 }

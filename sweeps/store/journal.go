@@ -95,16 +95,14 @@ func ReadJournal(dir string) (*Journal, error) {
 		return nil, err
 	}
 	j, err := readJournal(path, file)
-	if err := errors.Join(err, file.Close()); err != nil {
-		return nil, err
-	}
 	j.source.ReaderAt = fileText(path)
-	return j, nil
+	return j, errors.Join(err, file.Close())
 }
 
 // readJournal reads all lines of a journal's text.
 func readJournal(path string, text io.ReaderAt) (*Journal, error) {
-	j := &Journal{source: &lineSource{text, path}, Outcomes: make(map[string]*Outcome), synced: time.Now()}
+	j := &Journal{source: &lineSource{text, path}, Outcomes: make(map[string]*Outcome),
+		synced: time.Now()}
 	lines := bufio.NewScanner(io.NewSectionReader(text, 0, math.MaxInt64))
 	lines.Buffer(make([]byte, 1<<16), math.MaxInt)
 	lines.Split(wholeLines)
@@ -114,8 +112,8 @@ func readJournal(path string, text io.ReaderAt) (*Journal, error) {
 			j.keep(o, len(line))
 		} else {
 			j.Damaged = append(j.Damaged, bytes.Clone(line))
+			j.end += int64(len(line))
 		}
-		j.end += int64(len(line))
 	}
 	return j, lines.Err()
 }
@@ -124,6 +122,7 @@ func readJournal(path string, text io.ReaderAt) (*Journal, error) {
 func (j *Journal) keep(o *Outcome, length int) {
 	o.recorded, o.line = nil, &storedLine{source: j.source, at: j.end, length: length}
 	j.Outcomes[o.ID] = o
+	j.end += int64(length)
 }
 
 // Close writes what the operating system still holds to disk and closes the file.
@@ -166,7 +165,6 @@ func (j *Journal) write(o *Outcome, line []byte) error {
 		return err
 	}
 	j.keep(o, len(line))
-	j.end += int64(len(line))
 	return nil
 }
 
@@ -176,11 +174,17 @@ var foreignLines = "lines of another version of grposim than " + strconv.Quote(s
 // ForeignNote says in one line how many of these cells have another version, and what a sweep would
 // do; "" if none has. The journal was opened by ReadJournal.
 func (j *Journal) ForeignNote(ids []string) string {
-	foreign := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { o := j.Outcomes[id]; return o == nil || o.Version == sim.Version })
-	if len(foreign) == 0 {
+	foreign := 0
+	for _, id := range ids {
+		if o := j.Outcomes[id]; o != nil && o.Version != sim.Version {
+			foreign++
+		}
+	}
+	if foreign == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s: %s are used: %d; `grposim sweep` computes anew what they hold", j.source.path, foreignLines, len(foreign))
+	return fmt.Sprintf("%s: %s are used: %d; `grposim sweep` computes anew what they hold",
+		j.source.path, foreignLines, foreign)
 }
 
 // SetAside appends the damaged lines to cells.damaged and the foreign ones to cells.foreign,
@@ -204,8 +208,7 @@ func (j *Journal) SetAside(order []string) (notes []string, err error) {
 			return nil, err
 		}
 		for _, line := range removed.lines {
-			text = append(text, bytes.TrimRight(line, "\n")...)
-			text = append(text, '\n')
+			text = append(append(text, bytes.TrimRight(line, "\n")...), '\n')
 		}
 		if err := WriteFile(path, text); err != nil {
 			return nil, err

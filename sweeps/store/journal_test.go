@@ -163,7 +163,7 @@ func TestWantedQuantities(t *testing.T) {
 	}
 	text := whole.appendJSON(nil)
 	for _, wanted := range [][]sim.Quantity{{sim.ExpectedReward}, {sim.Collision, sim.LogitGap}, {"none"}} {
-		part, ok := parseTrajectory(text, wanted)
+		part, ok := parseTrajectory(text, wanted, complete)
 		want := &Trajectory{Steps: whole.Steps}
 		for _, quantity := range wanted {
 			if s := whole.Series(quantity); s != nil {
@@ -173,7 +173,7 @@ func TestWantedQuantities(t *testing.T) {
 		if diff := cmp.Diff(want, part); diff != "" || !ok {
 			t.Errorf("%v: %s", wanted, diff)
 		}
-		part, ok = parseMeans(text, wanted)
+		part, ok = parseTrajectory(text, wanted, meansOnly)
 		for i := range want.Quantities {
 			want.Quantities[i].Quantiles = nil
 		}

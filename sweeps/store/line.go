@@ -94,8 +94,8 @@ func (l *storedLine) changed() error {
 var lines = sync.Pool{New: func() any { return new([]byte) }}
 
 // trajectory reads the recorded series of the wanted quantities, or of all if none
-// is named, with one of the parsers. It is nil where nothing was recorded.
-func (l *storedLine) trajectory(wanted []sim.Quantity, parse func([]byte, []sim.Quantity) (*Trajectory, bool)) (*Trajectory, error) {
+// is named, with or without quantiles. It is nil where nothing was recorded.
+func (l *storedLine) trajectory(wanted []sim.Quantity, of extent) (*Trajectory, error) {
 	buffer := lines.Get().(*[]byte)
 	defer lines.Put(buffer)
 	line, err := l.read(*buffer)
@@ -106,7 +106,7 @@ func (l *storedLine) trajectory(wanted []sim.Quantity, parse func([]byte, []sim.
 	if !recorded {
 		return nil, nil
 	}
-	t, ok := parse(bytes.TrimSuffix(text, []byte("}"+afterCell)), wanted)
+	t, ok := parseTrajectory(bytes.TrimSuffix(text, []byte("}"+afterCell)), wanted, of)
 	if !ok {
 		return nil, l.changed()
 	}

@@ -260,16 +260,11 @@ func TestTrajectoryGroups(t *testing.T) {
 func sameAsCSV(t *testing.T, rows []trajectoryRow, ids []string, outcomes map[string]*Outcome) {
 	t.Helper()
 	var text bytes.Buffer
-	table, err := NewTrajectoryCSV(&text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, id := range ids {
-		if err := table.Write(LabelledCell{id, "label of " + id}, outcomes[id]); err != nil {
-			t.Fatal(err)
+	if err := WriteTrajectoriesCSV(&text, func(yield func(LabelledCell, *Outcome) bool) {
+		for _, id := range ids {
+			yield(LabelledCell{id, "label of " + id}, outcomes[id])
 		}
-	}
-	if err := table.Flush(); err != nil {
+	}); err != nil {
 		t.Fatal(err)
 	}
 	lines, err := csv.NewReader(&text).ReadAll()
@@ -300,8 +295,10 @@ func TestTrajectoryCSVOfMissingNumbers(t *testing.T) {
 	one, nan := []Number{1}, []Number{Number(math.NaN())}
 	recorded := &Trajectory{Steps: []int{7}, Quantities: []RecordedSeries{{Quantity: sim.Entropy, Mean: nan, StdErr: one, Quantiles: [][5]Number{{nan[0], 0.25, 1e-9, 3, nan[0]}}}}}
 	var text strings.Builder
-	table, err := NewTrajectoryCSV(&text)
-	if err := errors.Join(err, table.Write(LabelledCell{ID: "a", Label: `G=2, "x"`}, &Outcome{recorded: recorded}), table.Write(LabelledCell{ID: "b"}, &Outcome{}), table.Flush()); err != nil {
+	if err := WriteTrajectoriesCSV(&text, func(yield func(LabelledCell, *Outcome) bool) {
+		yield(LabelledCell{ID: "a", Label: `G=2, "x"`}, &Outcome{recorded: recorded})
+		yield(LabelledCell{ID: "b"}, &Outcome{})
+	}); err != nil {
 		t.Fatal(err)
 	}
 	want := "cell,label,step,quantity,mean,standard_error,q05,q25,q50,q75,q95\na,\"G=2, \"\"x\"\"\",7,entropy,,1,,0.25,1e-09,3,\n"

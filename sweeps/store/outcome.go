@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"grposim/sim"
 	"grposim/sim/measure"
@@ -57,16 +57,11 @@ type NamedEstimate struct {
 	Systematic float64 `json:"systematic,omitempty"` // half-width of the error that is not random, ≥ 0
 }
 
-// finite reports whether every number of the estimate is.
-func (e *NamedEstimate) finite() bool {
-	return !math.IsNaN(e.Mean-e.Mean) && !math.IsNaN(e.StdErr-e.StdErr) && !math.IsNaN(e.Systematic-e.Systematic)
-}
-
 // Add adds estimates to the outcome, except those that are not finite, for which a cell
 // that is OK gets the status CellOverflow.
 func (o *Outcome) Add(estimates ...NamedEstimate) {
 	for _, e := range estimates {
-		if e.finite() {
+		if !slices.ContainsFunc([]float64{e.Mean, e.StdErr, e.Systematic}, notFinite) {
 			o.Estimates = append(o.Estimates, e)
 		} else if o.Status == CellOK {
 			o.Status = CellOverflow
@@ -76,7 +71,7 @@ func (o *Outcome) Add(estimates ...NamedEstimate) {
 
 // Store returns a named estimate in the form in which it is stored.
 func Store(name string, e measure.Estimate) NamedEstimate {
-	return NamedEstimate{Name: name, Mean: e.Mean, StdErr: e.StdErr, DF: e.DF, Systematic: e.Systematic}
+	return NamedEstimate{name, e.Mean, e.StdErr, e.DF, e.Systematic}
 }
 
 // Estimate returns the estimate of the named quantity; ok is false if there is none.
@@ -95,7 +90,7 @@ func (o *Outcome) Trajectory(wanted ...sim.Quantity) (*Trajectory, error) {
 	if o.line == nil {
 		return o.recorded, nil
 	}
-	return o.line.trajectory(wanted, parseTrajectory)
+	return o.line.trajectory(wanted, complete)
 }
 
 // Means is Trajectory for callers that need no quantiles, which are most of what it reads: those of
@@ -104,7 +99,7 @@ func (o *Outcome) Means(wanted ...sim.Quantity) (*Trajectory, error) {
 	if o.line == nil {
 		return o.recorded, nil
 	}
-	return o.line.trajectory(wanted, parseMeans)
+	return o.line.trajectory(wanted, meansOnly)
 }
 
 // SetTrajectory replaces the recorded series. The outcome then counts as one that is in no journal.
@@ -151,29 +146,29 @@ func parseLine(line []byte) (o *Outcome, ok bool) {
 	}
 	o = new(Outcome)
 	if trajectory != nil {
-		if o.recorded, ok = parseTrajectory(trajectory, nil); !ok {
+		if o.recorded, ok = parseTrajectory(trajectory, nil, complete); !ok {
 			return nil, false
 		}
 	}
 	return o, json.Unmarshal(cell, o) == nil && o.valid()
 }
 
-// isName reports whether a sweep can have written a name, such as "stiffness_total[0,1]". It stands
+// aName matches the names that a sweep can have written, such as "stiffness_total[0,1]". They stand
 // in headers of tables: a stranger's could be a formula, or move the cursor.
-func isName(name string) bool {
-	return name != "" && 'a' <= name[0] && name[0] <= 'z' && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_-[],") == ""
-}
+var aName = regexp.MustCompile(`^[a-z][a-z0-9_\[\],-]*$`)
 
 // valid reports whether a sweep can have written the outcome. It has an id, a known status, and
 // names. Its errors and degrees of freedom are in their ranges, and its series as long as the
 // ascending steps.
 func (o *Outcome) valid() bool {
 	for _, e := range o.Estimates {
-		if !isName(e.Name) || e.StdErr < 0 || e.Systematic < 0 || e.DF < -1 {
+		if !aName.MatchString(e.Name) || e.StdErr < 0 || e.Systematic < 0 || e.DF < -1 {
 			return false
 		}
 	}
-	if (o.Status == CellDiverged) != (o.Diverged > 0) || o.Diverged < 0 || o.DivergedAt < 0 || o.ID == "" || !slices.Contains([]CellStatus{CellOK, CellDiverged, CellOverflow, NoFixedPoint}, o.Status) {
+	statuses := []CellStatus{CellOK, CellDiverged, CellOverflow, NoFixedPoint}
+	if (o.Status == CellDiverged) != (o.Diverged > 0) || o.Diverged < 0 || o.DivergedAt < 0 ||
+		o.ID == "" || !slices.Contains(statuses, o.Status) {
 		return false
 	}
 	t := o.recorded
@@ -181,10 +176,10 @@ func (o *Outcome) valid() bool {
 		return true
 	}
 	for _, s := range t.Quantities {
-		if n := len(t.Steps); !isName(string(s.Quantity)) || len(s.Mean) != n || len(s.StdErr) != n || len(s.Quantiles) != n {
-			return false
-		}
-		if slices.ContainsFunc(s.StdErr, func(e Number) bool { return e < 0 }) {
+		n := len(t.Steps)
+		if !aName.MatchString(string(s.Quantity)) ||
+			len(s.Mean) != n || len(s.StdErr) != n || len(s.Quantiles) != n ||
+			slices.ContainsFunc(s.StdErr, func(e Number) bool { return e < 0 }) {
 			return false
 		}
 	}
@@ -195,6 +190,9 @@ func (o *Outcome) valid() bool {
 	}
 	return t.Series(sim.ExpectedReward) != nil
 }
+
+// notFinite reports whether x is infinite or NaN.
+func notFinite(x float64) bool { return math.IsNaN(x - x) }
 
 // Number is a float64 whose JSON is null if it is NaN or infinite.
 type Number float64
@@ -210,7 +208,7 @@ func (n Number) appendJSON(text []byte) []byte {
 		return append(text, '1')
 	case math.Float64bits(x) == 0:
 		return append(text, '0')
-	case math.IsNaN(x) || math.IsInf(x, 0):
+	case notFinite(x):
 		return append(text, "null"...)
 	}
 	if size := math.Abs(x); size == 0 || size >= 1e-6 && size < 1e21 {

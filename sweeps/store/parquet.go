@@ -1,9 +1,14 @@
 package store
 
 import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math"
+	"os"
 	"path/filepath"
 
 	"github.com/parquet-go/parquet-go"
@@ -44,16 +49,21 @@ type Column struct {
 var TrajectoryColumns = []Column{
 	{"cell", "Id of the cell, as in cells.csv.", "", ""},
 	{"label", "Label of the cell, as in cells.csv.", "", ""},
-	{"step", "Optimizer step at which the quantity was recorded, before its update.", "optimizer step", "integer ≥ 0"},
+	{"step", "Optimizer step at which the quantity was recorded, before its update.",
+		"optimizer step", "integer ≥ 0"},
 	{"quantity", "Name of the recorded quantity.", "", ""},
-	{"mean", "Mean over the replicas.", "of the quantity", "of the quantity"},
-	{"standard_error", "Standard error of the mean; 0 for a single replica, whose error is not known.", "of the quantity", "≥ 0"},
-	{"q05", "5 % quantile over the replicas.", "of the quantity", "of the quantity"},
-	{"q25", "25 % quantile over the replicas.", "of the quantity", "of the quantity"},
-	{"q50", "Median over the replicas.", "of the quantity", "of the quantity"},
-	{"q75", "75 % quantile over the replicas.", "of the quantity", "of the quantity"},
-	{"q95", "95 % quantile over the replicas.", "of the quantity", "of the quantity"},
+	{"mean", "Mean over the replicas.", its, its},
+	{"standard_error", "Standard error of the mean; 0 for a single replica, whose error is not known.",
+		its, "≥ 0"},
+	{"q05", "5 % quantile over the replicas.", its, its},
+	{"q25", "25 % quantile over the replicas.", its, its},
+	{"q50", "Median over the replicas.", its, its},
+	{"q75", "75 % quantile over the replicas.", its, its},
+	{"q95", "95 % quantile over the replicas.", its, its},
 }
+
+// its are the unit and the range of a number of a recorded quantity.
+const its = "of the quantity"
 
 // LabelledCell names a cell of a table.
 type LabelledCell struct {
@@ -84,20 +94,24 @@ const pageSize = 120 << 10
 // NewTrajectoryTable creates the table of a locked results folder for cells with the indices
 // 0 … cells−1, with key-value metadata, which Save writes. The caller calls Discard at the
 // end, after Save as well.
-func NewTrajectoryTable(dir string, cells int, cell func(i int) LabelledCell, footer ...Metadata) (*TrajectoryTable, error) {
+func NewTrajectoryTable(dir string, cells int, cell func(i int) LabelledCell,
+	footer ...Metadata) (*TrajectoryTable, error) {
 	file, err := pendingFile(filepath.Join(dir, trajectoriesName))
 	if err != nil {
 		return nil, err
 	}
-	columns := parquet.NewGenericWriter[trajectoryRow](file, parquet.CreatedBy("grposim", "1", ""), parquet.MaxRowsPerRowGroup(rowsPerGroup),
-		parquet.PageBufferSize(pageSize), parquet.Compression(&parquet.Zstd))
-	return &TrajectoryTable{cells: cells, cell: cell, file: file, columns: columns, footer: footer}, nil
+	columns := parquet.NewGenericWriter[trajectoryRow](file, parquet.CreatedBy("grposim", "1", ""),
+		parquet.MaxRowsPerRowGroup(rowsPerGroup), parquet.PageBufferSize(pageSize),
+		parquet.Compression(&parquet.Zstd))
+	return &TrajectoryTable{cells: cells, cell: cell, file: file, columns: columns,
+		footer: footer}, nil
 }
 
 // WriteNext writes the next cells in order, up to the first without an outcome. The
 // cell with the given id has the trajectory recorded, which saves reading it from the
 // journal; those of the others are read.
-func (t *TrajectoryTable) WriteNext(outcomes map[string]*Outcome, id string, recorded *Trajectory) error {
+func (t *TrajectoryTable) WriteNext(outcomes map[string]*Outcome, id string,
+	recorded *Trajectory) error {
 	for ; t.next < t.cells; t.next++ {
 		cell := t.cell(t.next)
 		o := outcomes[cell.ID]
@@ -108,21 +122,15 @@ func (t *TrajectoryTable) WriteNext(outcomes map[string]*Outcome, id string, rec
 		if o.ID != id {
 			trajectory, err = o.Trajectory()
 		}
-		if err := errors.Join(err, t.write(cell, trajectory)); err != nil {
+		if trajectory != nil && err == nil {
+			t.rows = appendRows(t.rows[:0], cell, trajectory)
+			_, err = t.columns.Write(t.rows)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// write writes the rows of one cell; none if recorded is nil.
-func (t *TrajectoryTable) write(cell LabelledCell, recorded *Trajectory) error {
-	if recorded == nil {
-		return nil
-	}
-	t.rows = appendRows(t.rows[:0], cell, recorded)
-	_, err := t.columns.Write(t.rows)
-	return err
 }
 
 // appendRows appends the rows of one cell.
@@ -133,7 +141,8 @@ func appendRows(rows []trajectoryRow, cell LabelledCell, recorded *Trajectory) [
 			rows = append(rows, trajectoryRow{
 				Cell: cell.ID, Label: cell.Label, Step: int64(step), Quantity: string(s.Quantity),
 				Mean: finite(&s.Mean[n]), StandardError: finite(&s.StdErr[n]),
-				Q05: finite(&q[0]), Q25: finite(&q[1]), Q50: finite(&q[2]), Q75: finite(&q[3]), Q95: finite(&q[4]),
+				Q05: finite(&q[0]), Q25: finite(&q[1]), Q50: finite(&q[2]), Q75: finite(&q[3]),
+				Q95: finite(&q[4]),
 			})
 		}
 	}
@@ -142,7 +151,7 @@ func appendRows(rows []trajectoryRow, cell LabelledCell, recorded *Trajectory) [
 
 // finite returns the number at x, nil where it is not finite.
 func finite(x *Number) *float64 {
-	if math.IsNaN(float64(*x)) || math.IsInf(float64(*x), 0) {
+	if notFinite(float64(*x)) {
 		return nil
 	}
 	return (*float64)(x)
@@ -170,3 +179,93 @@ func (t *TrajectoryTable) Save(outcomes map[string]*Outcome) error {
 // Discard removes the temporary file of a table that was not saved. If that fails, the
 // next Lock removes it.
 func (t *TrajectoryTable) Discard() { _ = t.file.Cleanup() }
+
+// Metadata is an item of the key-value metadata of a parquet file.
+type Metadata struct {
+	Key string
+	// writes the value, whose length does not matter: it is never in memory as a whole
+	Write func(w io.Writer) error
+}
+
+// placeholder returns the value that stands in the footer, once, until the value of m replaces
+// it. It has less than 128 bytes, so that its length in the footer is one byte.
+func (m *Metadata) placeholder() string {
+	return fmt.Sprintf("\x00 the value of %.40s \x00", m.Key)
+}
+
+// A parquet file ends with its footer, the length of the footer in four bytes, and "PAR1".
+// The footer is in the compact protocol of Thrift, where a string follows its length, a varint.
+const afterFooter = 8
+
+// replacePlaceholders writes the values of metadata into the footer of a complete parquet file
+// that has their placeholders, in the order of the footer.
+func replacePlaceholders(file *os.File, metadata []Metadata) error {
+	end, err := file.Seek(-afterFooter, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	var length [4]byte
+	if _, err := file.ReadAt(length[:], end); err != nil {
+		return err
+	}
+	footer := make([]byte, binary.LittleEndian.Uint32(length[:]))
+	start := end - int64(len(footer))
+	if _, err := file.ReadAt(footer, start); err != nil {
+		return err
+	}
+	at := start
+	write := func(text []byte) error {
+		n, err := file.WriteAt(text, at)
+		at += int64(n)
+		return err
+	}
+	for _, m := range metadata {
+		before, after, found := bytes.Cut(footer, []byte(m.placeholder()))
+		if !found {
+			return fmt.Errorf("the footer has no %s", m.Key)
+		}
+		if err := write(before[:len(before)-1]); err != nil {
+			return err
+		}
+		if at, err = writeString(file, at, m.Write); err != nil {
+			return err
+		}
+		footer = after
+	}
+	if err := write(footer); err != nil {
+		return err
+	}
+	if at-start > math.MaxUint32 {
+		return errors.New(
+			"the parameters of its cells take more than the 4 GB that a parquet file can hold")
+	}
+	if err := write(binary.LittleEndian.AppendUint32(nil, uint32(at-start))); err != nil {
+		return err
+	}
+	return write([]byte("PAR1"))
+}
+
+// writeString writes a string at an offset, its length first, and returns the offset after it.
+func writeString(file *os.File, at int64, value func(io.Writer) error) (end int64, err error) {
+	// The length is known after the value, which is then moved to where the length ends.
+	from := at + binary.MaxVarintLen64
+	place := io.NewOffsetWriter(file, from)
+	buffer := bufio.NewWriterSize(place, 1<<16)
+	if err := errors.Join(value(buffer), buffer.Flush()); err != nil {
+		return 0, err
+	}
+	written, err := place.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return 0, err
+	}
+	length := binary.AppendUvarint(nil, uint64(written))
+	if _, err := file.WriteAt(length, at); err != nil {
+		return 0, err
+	}
+	to := at + int64(len(length))
+	// The two places overlap; the copy goes forwards, so that it reads every byte before it writes
+	// there.
+	moved := struct{ io.Reader }{io.NewSectionReader(file, from, written)}
+	_, err = io.CopyBuffer(io.NewOffsetWriter(file, to), moved, make([]byte, 1<<20))
+	return to + written, err
+}

@@ -37,7 +37,8 @@ func held(err error) bool { return errors.Is(err, unix.EWOULDBLOCK) }
 
 // lockless reports whether an error of tryLock says that the file system has no locks.
 func lockless(err error) bool {
-	return errors.Is(err, unix.ENOLCK) || errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS)
+	return errors.Is(err, unix.ENOLCK) || errors.Is(err, unix.EOPNOTSUPP) ||
+		errors.Is(err, unix.ENOSYS)
 }
 
 // writeProtected reports whether an error says that a file system may not be written.

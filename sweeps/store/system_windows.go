@@ -40,7 +40,8 @@ func held(err error) bool { return errors.Is(err, windows.ERROR_LOCK_VIOLATION) 
 
 // lockless reports whether an error of tryLock says that the file system has no locks.
 func lockless(err error) bool {
-	return errors.Is(err, windows.ERROR_NOT_SUPPORTED) || errors.Is(err, windows.ERROR_INVALID_FUNCTION)
+	return errors.Is(err, windows.ERROR_NOT_SUPPORTED) ||
+		errors.Is(err, windows.ERROR_INVALID_FUNCTION)
 }
 
 // writeProtected reports whether an error says that a file system may not be written.
@@ -48,7 +49,8 @@ func writeProtected(err error) bool { return errors.Is(err, windows.ERROR_WRITE_
 
 // outOfOrder reports whether an error says that a file system is full or faulty.
 func outOfOrder(err error) bool {
-	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED) || errors.Is(err, windows.ERROR_IO_DEVICE)
+	return errors.Is(err, windows.ERROR_DISK_FULL) ||
+		errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED) || errors.Is(err, windows.ERROR_IO_DEVICE)
 }
 
 // tooLong reports whether an error says that a path is longer than the system takes.
@@ -80,7 +82,8 @@ func (r *replacement) CloseAtomicallyReplace() error {
 	for start := time.Now(); ; time.Sleep(10 * time.Millisecond) {
 		err := os.Rename(r.Name(), r.path)
 		r.done = err == nil
-		open := errors.Is(err, windows.ERROR_SHARING_VIOLATION) || errors.Is(err, windows.ERROR_ACCESS_DENIED)
+		open := errors.Is(err, windows.ERROR_SHARING_VIOLATION) ||
+			errors.Is(err, windows.ERROR_ACCESS_DENIED)
 		if !open || time.Since(start) > patience {
 			return err
 		}
@@ -107,7 +110,8 @@ func afterReplaced(*os.File) error { return nil }
 // seconds; 0 if the operating system does not say.
 func CPUSeconds() float64 {
 	var created, exited, kernel, user windows.Filetime
-	if err := windows.GetProcessTimes(windows.CurrentProcess(), &created, &exited, &kernel, &user); err != nil {
+	this := windows.CurrentProcess()
+	if err := windows.GetProcessTimes(this, &created, &exited, &kernel, &user); err != nil {
 		return 0
 	}
 	seconds := func(t windows.Filetime) float64 { // it counts 100 ns

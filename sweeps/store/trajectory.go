@@ -3,7 +3,9 @@ package store
 import (
 	"bytes"
 	"encoding/csv"
+	"errors"
 	"io"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -40,7 +42,8 @@ func NewTrajectory(r *sim.Result) *Trajectory {
 	t := &Trajectory{Steps: r.Steps, Quantities: make([]RecordedSeries, len(r.Quantities))}
 	n := len(r.Steps)
 	for q, quantity := range r.Quantities {
-		s := RecordedSeries{Quantity: quantity, Mean: make([]Number, n), StdErr: make([]Number, n), Quantiles: make([][5]Number, n)}
+		s := RecordedSeries{Quantity: quantity, Mean: make([]Number, n), StdErr: make([]Number, n),
+			Quantiles: make([][5]Number, n)}
 		for i := range r.Steps {
 			recorded := &r.Trajectory[i][q]
 			s.Mean[i], s.StdErr[i] = Number(recorded.Mean), Number(recorded.StdErr)
@@ -107,19 +110,18 @@ func appendNumbers(text []byte, numbers []Number) []byte {
 	return text
 }
 
+// extent is what is read of a series.
+type extent int
+
+const (
+	complete  extent = iota
+	meansOnly        // without the quantiles, which are five of the seven numbers of a record
+)
+
 // parseTrajectory reads the output of appendJSON: all steps, and the series of the wanted
 // quantities, or of all if none is named. ok is false if the text has another form.
-func parseTrajectory(text []byte, wanted []sim.Quantity) (t *Trajectory, ok bool) {
-	return (&reader{text: text}).trajectory(wanted)
-}
-
-// parseMeans reads what parseTrajectory reads, except for the quantiles, which are five of the
-// seven numbers of a record.
-func parseMeans(text []byte, wanted []sim.Quantity) (t *Trajectory, ok bool) {
-	return (&reader{text: text, means: true}).trajectory(wanted)
-}
-
-func (r *reader) trajectory(wanted []sim.Quantity) (t *Trajectory, ok bool) {
+func parseTrajectory(text []byte, wanted []sim.Quantity, of extent) (t *Trajectory, ok bool) {
+	r := &reader{text: text, extent: of}
 	t = new(Trajectory)
 	r.skip(`{"steps":`)
 	r.list(func() { t.Steps = append(t.Steps, int(r.number())) })
@@ -143,7 +145,7 @@ func (r *reader) trajectory(wanted []sim.Quantity) (t *Trajectory, ok bool) {
 // reader parses a text from front to back. Once it has failed, its results mean nothing.
 type reader struct {
 	text   []byte // the rest, not yet read
-	means  bool   // whether quantiles are left out
+	extent extent
 	failed bool
 }
 
@@ -158,7 +160,7 @@ func (r *reader) series(n int) RecordedSeries {
 	r.skip(`,"stderr":`)
 	s.StdErr = r.numbers(make([]Number, 0, n))
 	r.skip(`,"quantiles":`)
-	if r.means {
+	if r.extent == meansOnly {
 		r.until(endOfSeries)
 		r.skip(endOfSeries)
 		return s
@@ -245,49 +247,38 @@ func (r *reader) next(b byte) bool {
 	return found
 }
 
-// TrajectoryCSV writes the rows of trajectories.parquet as CSV, in its order: cell by cell, so that
-// it holds one cell in memory. A number that is not finite is an empty field.
-type TrajectoryCSV struct {
-	table *csv.Writer
-	rows  []trajectoryRow // buffer: the rows of the last cell
-}
-
-// NewTrajectoryCSV writes the header of a table to w and returns the table.
-func NewTrajectoryCSV(w io.Writer) (*TrajectoryCSV, error) {
-	t := &TrajectoryCSV{table: csv.NewWriter(w)}
-	var header []string
+// WriteTrajectoriesCSV writes the rows of trajectories.parquet as CSV, in its order: cell by cell,
+// so that it holds one cell in memory. A number that is not finite is an empty field.
+func WriteTrajectoriesCSV(w io.Writer, cells iter.Seq2[LabelledCell, *Outcome]) error {
+	table := csv.NewWriter(w)
+	var fields []string
 	for _, c := range TrajectoryColumns {
-		header = append(header, c.Name)
+		fields = append(fields, c.Name)
 	}
-	return t, t.table.Write(header)
-}
-
-// Write writes the rows of one cell with its outcome; none if it recorded nothing.
-func (t *TrajectoryCSV) Write(cell LabelledCell, o *Outcome) error {
-	recorded, err := o.Trajectory()
-	if err != nil || recorded == nil {
-		return err
-	}
-	t.rows = appendRows(t.rows[:0], cell, recorded)
-	for i := range t.rows {
-		r := &t.rows[i]
-		fields := []string{r.Cell, r.Label, strconv.FormatInt(r.Step, 10), r.Quantity}
-		for _, x := range []*float64{r.Mean, r.StandardError, r.Q05, r.Q25, r.Q50, r.Q75, r.Q95} {
-			text := ""
-			if x != nil {
-				text = strconv.FormatFloat(*x, 'g', -1, 64)
+	err := table.Write(fields)
+	var rows []trajectoryRow
+	for cell, o := range cells {
+		recorded, reading := o.Trajectory()
+		if err = errors.Join(err, reading); err != nil {
+			break
+		}
+		if recorded == nil {
+			continue
+		}
+		rows = appendRows(rows[:0], cell, recorded)
+		for i := range rows {
+			r := &rows[i]
+			fields = append(fields[:0], r.Cell, r.Label, strconv.FormatInt(r.Step, 10), r.Quantity)
+			for _, x := range []*float64{r.Mean, r.StandardError, r.Q05, r.Q25, r.Q50, r.Q75, r.Q95} {
+				text := ""
+				if x != nil {
+					text = strconv.FormatFloat(*x, 'g', -1, 64)
+				}
+				fields = append(fields, text)
 			}
-			fields = append(fields, text)
-		}
-		if err := t.table.Write(fields); err != nil {
-			return err
+			err = errors.Join(err, table.Write(fields))
 		}
 	}
-	return nil
-}
-
-// Flush writes what is buffered.
-func (t *TrajectoryCSV) Flush() error {
-	t.table.Flush()
-	return t.table.Error()
+	table.Flush()
+	return errors.Join(err, table.Error())
 }
