@@ -120,11 +120,13 @@ func figuresOf(e *claim.Evidence, plan *plan.Plan, verdicts []judge.Verdict) []F
 	if len(plan.Checks) == 0 {
 		return append(figures, plainFigures(e, plan)...)
 	}
-	sources := figureSources(plan, verdicts)
-	names := namesOf(sources)
-	for i, source := range sources {
+	taken := make(map[string]int) // repeated names get a number
+	for _, source := range figureSources(plan, verdicts) {
 		f := source.picture.draw(claim.NewQuestion(source.checks[0], e), source)
-		f.Name = names[i]
+		f.Name = source.name()
+		if taken[f.Name]++; taken[f.Name] > 1 {
+			f.Name += fmt.Sprintf("-%d", taken[f.Name])
+		}
 		if source.variant != "" {
 			f.Title = source.variant + ": " + f.Title
 		}

@@ -2,7 +2,6 @@ package sweeps
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"regexp"
 	"slices"
@@ -104,38 +103,30 @@ type figureSource struct {
 	verdicts []*judge.Verdict
 }
 
-// namesOf returns the names of figures, by their first check. They are made of the claim, the only
-// variant, the searched parameter, the shared prediction, and the relation of a hypothesis alone.
-// Repeated names get a number.
-func namesOf(sources []*figureSource) []string {
-	var names []string
-	taken := make(map[string]int)
-	for _, d := range sources {
-		check := d.checks[0]
-		name := check.Claim.Name
-		if variants := variantsOf(d.sets); len(variants) == 1 && variants[0] != "" {
-			name += "-" + variants[0]
-		}
-		if check.Locate != nil {
-			k, _ := config.LookupKey(check.Locate.Param)
-			name += "-" + strings.ReplaceAll(k.Noun, " ", "-")
-		}
-		different := func(other *config.Check) bool { return other.Prediction != check.Prediction }
-		if quantity := check.Recorded(); quantity != sim.ExpectedReward {
-			name += "-" + strings.ReplaceAll(string(quantity), "_", "-")
-		}
-		if check.Prediction != "" && !slices.ContainsFunc(d.checks, different) {
-			name += "-" + string(check.Prediction)
-		}
-		if d.picture.alone {
-			name += "-" + strings.ReplaceAll(string(check.Hypothesis.Relation), "_", "-")
-		}
-		if taken[name]++; taken[name] > 1 {
-			name += fmt.Sprintf("-%d", taken[name])
-		}
-		names = append(names, name)
+// name returns the name of a figure, by its first check. It is made of the claim, the only variant,
+// the searched parameter, the shared prediction, and the relation of a hypothesis alone.
+func (d *figureSource) name() string {
+	check := d.checks[0]
+	parts := []string{check.Claim.Name}
+	if variants := variantsOf(d.sets); len(variants) == 1 && variants[0] != "" {
+		parts = append(parts, variants[0])
 	}
-	return names
+	spelled := strings.NewReplacer(" ", "-", "_", "-")
+	if check.Locate != nil {
+		k, _ := config.LookupKey(check.Locate.Param)
+		parts = append(parts, spelled.Replace(k.Noun))
+	}
+	if quantity := check.Recorded(); quantity != sim.ExpectedReward {
+		parts = append(parts, spelled.Replace(string(quantity)))
+	}
+	different := func(other *config.Check) bool { return other.Prediction != check.Prediction }
+	if check.Prediction != "" && !slices.ContainsFunc(d.checks, different) {
+		parts = append(parts, string(check.Prediction))
+	}
+	if d.picture.alone {
+		parts = append(parts, spelled.Replace(string(check.Hypothesis.Relation)))
+	}
+	return strings.Join(parts, "-")
 }
 
 // add adds a set of cells. If there is one of the same name and variant, the larger of

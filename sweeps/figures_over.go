@@ -120,52 +120,43 @@ func drawValues(check *config.Check, cells []*plan.Cell, values []overValue, par
 	} else {
 		f.Categories = []string{}
 	}
-	var groups []string
-	members := make(map[string][]int)
-	for i, c := range cells {
-		group := ""
-		if inLine {
-			variant := ""
-			if picture.variants {
-				variant = c.Variant
-			}
-			group = withoutVariant(plan.Label(variant, c.Axes, param), "")
-		}
-		if members[group] == nil {
-			groups = append(groups, group)
-		}
-		members[group] = append(members[group], i)
-	}
 	shared := cells[0].Variant // which their names need not repeat
 	if picture.variants {
 		shared = ""
 	}
+	var groups []string
+	lines := make(map[string][]FigureSeries) // by group
+	for i, c := range cells {
+		x, group, variant := abscissaValue(param, c), "", ""
+		if picture.variants {
+			variant = c.Variant
+		}
+		if inLine {
+			group = withoutVariant(plan.Label(variant, c.Axes, param), "")
+		} else {
+			x = float64(len(f.Categories))
+			f.Categories = append(f.Categories, cmp.Or(withoutVariant(c.Label(), shared), "the one cell"))
+		}
+		if lines[group] == nil {
+			groups = append(groups, group)
+			lines[group] = []FigureSeries{{Name: found, Group: group, Mark: Measured}}
+			mark := Predicted
+			for _, theory := range picture.theories {
+				lines[group] = append(lines[group], FigureSeries{Name: theory.name, Group: group, Mark: mark})
+				mark = Reference
+			}
+		}
+		series, v := lines[group], values[i]
+		series[0].within(x, v.measured, v.lo, v.hi)
+		for n, p := range v.predicted {
+			series[1+n].point(x, p)
+		}
+	}
 	for _, group := range groups {
-		series := []FigureSeries{{Name: found, Group: group, Mark: Measured}}
-		for i, theory := range picture.theories {
-			mark := Reference
-			if i == 0 {
-				mark = Predicted
-			}
-			series = append(series, FigureSeries{Name: theory.name, Group: group, Mark: mark})
-		}
-		for _, i := range members[group] {
-			x := abscissaValue(param, cells[i])
-			if !inLine {
-				x = float64(len(f.Categories))
-				name := withoutVariant(cells[i].Label(), shared)
-				f.Categories = append(f.Categories, cmp.Or(name, "the one cell"))
-			}
-			v := values[i]
-			series[0].within(x, v.measured, v.lo, v.hi)
-			for n, p := range v.predicted {
-				series[1+n].point(x, p)
-			}
-		}
-		for _, s := range series {
+		for _, s := range lines[group] {
 			slices.SortStableFunc(s.Points, func(a, b FigurePoint) int { return cmp.Compare(a.X, b.X) })
 		}
-		f.Series = append(f.Series, series...)
+		f.Series = append(f.Series, lines[group]...)
 	}
 	return f
 }

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"grposim/rom"
@@ -38,13 +39,12 @@ func (r Ruling) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // UnmarshalText sets the ruling from its name; other texts are an error.
 func (r *Ruling) UnmarshalText(text []byte) error {
-	for i, name := range rulingNames {
-		if name == string(text) {
-			*r = Ruling(i)
-			return nil
-		}
+	i := slices.Index(rulingNames[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("unknown verdict %q", text)
 	}
-	return fmt.Errorf("unknown verdict %q", text)
+	*r = Ruling(i)
+	return nil
 }
 
 // ControlVerdict is the verdict of the same check, on the same measurement, against
