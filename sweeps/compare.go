@@ -282,13 +282,12 @@ func measuredQuantities(c *plan.Cell, o *store.Outcome) ([]measure.Named, error)
 func (q *ComparedQuantity) compare(confidence float64) {
 	a, b := q.samples[0], q.samples[1]
 	q.A, q.B = store.Number(a.Mean), store.Number(b.Mean)
-	nan := store.Number(math.NaN())
-	q.Difference, q.Lo, q.Hi, q.Verdict = nan, nan, nan, NotComparable
-	if !math.IsNaN(a.Mean) && !math.IsNaN(b.Mean) {
-		lo, hi := difference(q.Quantity, a, b, confidence)
-		q.Difference, q.Lo, q.Hi, q.Verdict = q.B-q.A, store.Number(lo), store.Number(hi),
-			changeOf(lo, hi)
+	q.Difference = q.B - q.A
+	lo, hi := math.NaN(), math.NaN()
+	if !math.IsNaN(float64(q.Difference)) {
+		lo, hi = difference(q.Quantity, a, b, confidence)
 	}
+	q.Lo, q.Hi, q.Verdict = store.Number(lo), store.Number(hi), changeOf(lo, hi)
 }
 
 // difference returns the interval of the difference b − a of a quantity, of the given confidence;

@@ -281,8 +281,8 @@ func drawOverThreshold(j *claim.Question, d *figureSource) Figure {
 	f := coursesOf(sim.ExpectedReward, "Learning rate over the threshold of its place, along the run",
 		d.sets)
 	f.YLabel = "ηλ/κ*"
-	f.Caption = "The margin is 1 less the line. Beyond the threshold of the nearest fixed point a run " +
-		"sharpens, passes the edge at 1, and is led back to it."
+	f.Caption = "The margin is 1 less the line. Beyond the threshold of the nearest fixed point a " +
+		"run sharpens, passes the edge at 1, and is led back to it."
 	edge := FigureSeries{Name: "the edge", Mark: Reference}
 	for _, set := range thinned(d.sets) {
 		c := set.Cells[0]
@@ -310,9 +310,9 @@ func drawLaws(j *claim.Question, d *figureSource) Figure {
 	f := Figure{Title: "Laws fitted to a run without inertia, " +
 		cmp.Or(withoutVariant(set.Label, c.Variant), "the only cell"), XLabel: "optimizer step",
 		YLabel: "reward"}
-	f.Caption = "The run has no inertia. Where several laws, with and without inertia, follow its curve " +
-		"within the noise of a log, a good fit does not identify the dynamics. The forecast is fitted " +
-		"to the left of the vertical line only."
+	f.Caption = "The run has no inertia. Where several laws, with and without inertia, follow its " +
+		"curve within the noise of a log, a good fit does not identify the dynamics. The forecast is " +
+		"fitted to the left of the vertical line only."
 	curve, theory := j.By("").Curve(c)
 	recorded := j.Trajectory(j.Outcome(c), sim.ExpectedReward)
 	if recorded == nil || theory.Out() {

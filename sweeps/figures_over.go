@@ -21,8 +21,7 @@ type overPicture struct {
 	title   string
 	caption string
 	label   string // of the y axis; %s stands for the located parameter
-	// of the y axis if values are divided by the second theory's; "": they are not
-	ratio string
+	ratio   string // of the y axis if values are divided by the second theory's; "": they are not
 	// the first is drawn as the prediction, the others for comparison; nil: what is measured alone
 	theories []theoryLine
 	deep     []theoryLine // in their place where the policy is a network; nil: the same

@@ -214,7 +214,7 @@ var CellColumns = []string{"cell", "status", "expected reward at the last step",
 	"entropy at the last step"}
 
 // CellRows returns a row of CellColumns for each of the cells with these indices, the values with
-// their intervals. "–" stands for what is not known. Its error is the first in reading a trajectory.
+// their intervals. "–" stands for what is not known. The error is the first in reading a run.
 func (e *Experiment) CellRows(cells []int) (rows [][]string, err error) {
 	measured := claim.NewEvidence(e.Plan, e.Outcomes)
 	show := func(x measure.Estimate, known bool) string {

@@ -126,7 +126,7 @@ func drawFrontiers(j *claim.Question, d *figureSource) Figure {
 // the label of the y axis name the number. It has a line of the asymptotic slope if a check judges
 // the leading order.
 func slopePicture(title, label string) picture {
-	return picture{family: byOver, claims: true, draw: func(j *claim.Question, d *figureSource) Figure {
+	draw := func(j *claim.Question, d *figureSource) Figure {
 		n := claim.SlopeOf(j.Check)
 		overSize := j.Check.Over == config.GroupSizeKey
 		asymptote := overSize && slices.ContainsFunc(d.checks,
@@ -184,7 +184,8 @@ func slopePicture(title, label string) picture {
 			f.Caption += ratios(j, d.sets, names)
 		}
 		return f
-	}}
+	}
+	return picture{family: byOver, claims: true, draw: draw}
 }
 
 // ratios returns sentences with the measured Var J of each group size over that of the size before,

@@ -24,11 +24,10 @@ import (
 // over two parameters.
 type regimeMap struct {
 	panel
-	kind   rom.Kind   // whether the linear dynamics is exact or to leading order
-	points []mapPoint // one per cell
-	// the counts of the classes that occur, in the order of claim.Classes
-	counts []classCount
-	valued int // number of points with a value
+	kind   rom.Kind     // whether the linear dynamics is exact or to leading order
+	points []mapPoint   // one per cell
+	counts []classCount // the counts of the classes that occur, in the order of claim.Classes
+	valued int          // number of points with a value
 	curves []theory.Boundary
 	area   [][]theory.Spot // polygons in which the linear dynamics is unstable
 	colour *recordedNumber // that colours the cells; nil: their class does

@@ -351,8 +351,7 @@ type Fact struct {
 
 // JudgedReading is the outcome of one reading of a statement, at one of its choices.
 type JudgedReading struct {
-	// its name in the table; "" if the statement has one reading only
-	Reading string `json:"reading"`
+	Reading string `json:"reading"` // its name in the table; "" if the statement has one reading only
 	// its name in the table; "" if the statement has none
 	Choice string `json:"choice,omitempty"`
 	// whether it is not the paper's, and does not enter the outcome

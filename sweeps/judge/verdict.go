@@ -98,15 +98,12 @@ func sizeOf(c *config.Control) FaultSize {
 // is one row of the table of verdicts. Its numbers are in the unit of the quantity; in
 // JSON a number that is not finite is null.
 type Verdict struct {
-	Experiment string `json:"experiment"` // name of the configuration
-	// variant of the cells; "" in a file without variants
-	Variant string `json:"variant"`
-	Claim   string `json:"claim"` // name of the claim
-	// cell id, or PARAM|other=value,… across cells
-	Cell     string `json:"cell"`
-	Quantity string `json:"quantity"` // the quantity compared
-	// measured value; NaN where there is none
-	Measured store.Number `json:"measured"`
+	Experiment string       `json:"experiment"` // name of the configuration
+	Variant    string       `json:"variant"`    // variant of the cells; "" in a file without variants
+	Claim      string       `json:"claim"`      // name of the claim
+	Cell       string       `json:"cell"`       // cell id, or PARAM|other=value,… across cells
+	Quantity   string       `json:"quantity"`   // the quantity compared
+	Measured   store.Number `json:"measured"`   // measured value; NaN where there is none
 	// lower end of its interval; −Inf or NaN where not known
 	Lo store.Number `json:"lo"`
 	// upper end of its interval; +Inf where an event was not found, or where not known
@@ -115,21 +112,18 @@ type Verdict struct {
 	Predicted      store.Number `json:"predicted"`
 	PredictionKind rom.Kind     `json:"prediction_kind"` // origin of the predicted value
 	// whether the prediction is claimed to hold or to fail
-	Expect config.Expectation `json:"expect"`
-	// absolute, ≥ 0; NaN out of scope but for a hypothesis
-	Margin  store.Number `json:"margin"`
-	Verdict Ruling       `json:"verdict"` // the result of the comparison
-	Because string       `json:"because"` // the reason for it, in one sentence
+	Expect  config.Expectation `json:"expect"`
+	Margin  store.Number       `json:"margin"`  // absolute, ≥ 0; NaN out of scope but for a hypothesis
+	Verdict Ruling             `json:"verdict"` // the result of the comparison
+	Because string             `json:"because"` // the reason for it, in one sentence
 	// name of the reason (grposim help reasons) for a verdict that is out of scope
 	Reason string `json:"reason,omitempty"`
 	// the verdict against another theory; nil: the check has no control
 	Control *ControlVerdict `json:"control"`
-	// what the check is about; nil: the file does not say
-	About *config.About `json:"about"`
+	About   *config.About   `json:"about"` // what the check is about; nil: the file does not say
 	// what was measured in the cells; equal for verdicts that share a measurement
 	Estimate string `json:"estimate"`
-	// whether sampling plays a part in it; false at G = ∞
-	Sampled bool `json:"sampled"`
+	Sampled  bool   `json:"sampled"` // whether sampling plays a part in it; false at G = ∞
 	// ids of the cells of a set of several; nil: Cell is the id
 	Members []string `json:"cells,omitempty"`
 	// the smallest fault that would make it disagree; nil: not known

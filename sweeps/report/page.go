@@ -44,9 +44,8 @@ type Part struct {
 	Run    *store.RunInfo // that simulated it; nil if it is not known
 	// that runs it again; ConfigFile of its name stands for the configuration on the page
 	Command string
-	// name of its results folder, which is beside the page; "" if the page is inside it
-	Folder string
-	Extent Extent // how much of it the page shows
+	Folder  string // name of its results folder, which is beside the page; "" if the page is inside it
+	Extent  Extent // how much of it the page shows
 }
 
 // ConfigFile returns the name of the file in which a page offers the configuration of an

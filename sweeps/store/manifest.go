@@ -17,14 +17,12 @@ const ManifestName = "manifest.json"
 
 // Manifest describes a results folder. All fields except Run are functions of the configuration.
 type Manifest struct {
-	Name string `json:"name"` // of the sweep
-	// sha256 of Config without white space, in hexadecimal
-	Hash   string          `json:"hash"`
+	Name   string          `json:"name"`   // of the sweep
+	Hash   string          `json:"hash"`   // sha256 of Config without white space, in hexadecimal
 	Config json.RawMessage `json:"config"` // the resolved configuration, defaults included
 	// which cells of the sweep the folder is for; nil: all
-	Shard *Shard `json:"shard,omitempty"`
-	// the last run that simulated cells; nil before the first has finished
-	Run *RunInfo `json:"run"`
+	Shard *Shard   `json:"shard,omitempty"`
+	Run   *RunInfo `json:"run"` // the last run that simulated cells; nil before the first has finished
 }
 
 // Shard is one of the parts into which a sweep is divided for several machines.

@@ -16,15 +16,13 @@ import (
 // Outcome is the measurement of one cell: all that is stored of it, and all that verdicts, tables
 // and figures are made from. Its JSON is the cell of a journal line without the trajectory.
 type Outcome struct {
-	// sha256 of what decides the measurement, in hexadecimal; not empty
-	ID string `json:"id"`
+	ID string `json:"id"` // sha256 of what decides the measurement, in hexadecimal; not empty
 	// sim.Version of the program that measured; "" of old lines
 	Version string     `json:"version"`
 	Status  CellStatus `json:"status"` // whether the cell could be measured
 	// number of replicas that diverged; 0 unless Status is CellDiverged
-	Diverged int `json:"diverged,omitempty"`
-	// the first step at which one did; 0 if none did
-	DivergedAt int `json:"diverged_at,omitempty"`
+	Diverged   int `json:"diverged,omitempty"`
+	DivergedAt int `json:"diverged_at,omitempty"` // the first step at which one did; 0 if none did
 	// measured means, each name once and finite
 	Estimates []NamedEstimate `json:"estimates,omitempty"`
 	// of each replica the mean of J over the last quarter of the run, NaN if it diverged; nil: not

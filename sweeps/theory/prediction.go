@@ -22,9 +22,8 @@ type Prediction struct {
 	// stiffness of the stiffest and the slowest mode
 	Stiffness *rest.ModeStiffness `json:"stiffness"`
 	// variance of one step's gradient in the stiffest mode
-	Gradient *float64 `json:"gradient_variance"`
-	// constants of the reduced-order model
-	Oscillator *paper.Oscillator `json:"rom"`
+	Gradient   *float64          `json:"gradient_variance"`
+	Oscillator *paper.Oscillator `json:"rom"` // constants of the reduced-order model
 	// of the linear dynamics, as in a map: overdamped, oscillatory (a mode is) or unstable; "" where
 	// not known
 	Regime string `json:"regime"`
@@ -37,9 +36,8 @@ type Prediction struct {
 	// stationary Var J as verdicts and advice have it: to second order in the noise where that is
 	// known, else linear; nil: not known
 	Variance *float64 `json:"expected_reward_variance"`
-	// the stationary numbers with all that they leave out
-	AtRest Numbers `json:"at_rest"`
-	Margin Margin  `json:"-"` // within which Var J is judged
+	AtRest   Numbers  `json:"at_rest"` // the stationary numbers with all that they leave out
+	Margin   Margin   `json:"-"`       // within which Var J is judged
 	// of predict --path: what runs do from their start
 	Path           *Way `json:"path,omitempty"`
 	rom.Prediction      // everything else

@@ -19,9 +19,8 @@ type Way struct {
 	Path
 	Quantities map[sim.Quantity]Course `json:"quantities"`
 	// mean number of samples drawn before each step; empty: not known
-	Samples Series `json:"samples"`
-	// nil: the theory has no path of J, or the run starts at its end
-	TimeTo *TimeTo `json:"time_to"`
+	Samples Series  `json:"samples"`
+	TimeTo  *TimeTo `json:"time_to"` // nil: the theory has no path of J, or the run starts at its end
 
 	// of the mean path from an instability; nil: there is no start
 	Margin *arrive.Margin `json:"margin"`
@@ -41,8 +40,7 @@ type Stratum struct {
 	Reward  Series  `json:"expected_reward"` // mean of J over these prompts and over runs
 	// standard deviation over runs; empty: not known
 	Deviation Series `json:"expected_reward_deviation"`
-	// size of what Reward leaves out, the largest up to each step
-	Neglected Series `json:"neglected"`
+	Neglected Series `json:"neglected"` // size of what Reward leaves out, the largest up to each step
 	// when this mean has made 95 % of its own way; nil: it starts at its end
 	TimeTo *TimeTo `json:"time_to"`
 }
