@@ -3,9 +3,9 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 70_610
+	mostProduct = 70_497
 	mostTools   = 5_264
-	mostTests   = 45_548
+	mostTests   = 45_545
 	mostDocs    = 331
 )
 
@@ -36,15 +36,15 @@ var rooms = map[string]int{
 	"sim/lanes/wide":         42,
 	"sim/measure":            1200,
 	"sim/probe":              1953,
-	"sweeps":                 4379,
+	"sweeps":                 4351,
 	"sweeps/advice":          1770,
-	"sweeps/claim":           3114,
+	"sweeps/claim":           3045,
 	"sweeps/config":          5201,
-	"sweeps/judge":           1895,
+	"sweeps/judge":           1852,
 	"sweeps/plan":            1210,
-	"sweeps/report":          1788,
-	"sweeps/store":           1924,
-	"sweeps/theory":          2445,
+	"sweeps/report":          1810,
+	"sweeps/store":           1902,
+	"sweeps/theory":          2472,
 	"tools/bench":            168,
 	"tools/calibrate":        1044,
 	"tools/explorer":         118,
