@@ -30,22 +30,40 @@ func (k *console) grid(l line) bool {
 	return true
 }
 
-var (
-	bullet = regexp.MustCompile(`^[\s•*·-]*([A-Za-z][\w ./@-]*?)\s*[:=]\s*(\S.*?)\s*$`)
-	// named values of a line, as "Total Rewards:  μ=0.5, σ=0.1".
-	inner = regexp.MustCompile(`(\pL+)=([-+]?[\d.]+(?:[eE][-+]?\d+)?)`)
-)
+// inner are named values of a line, as "Total Rewards:  μ=0.5, σ=0.1".
+var inner = regexp.MustCompile(`(\pL+)=([-+]?[\d.]+(?:[eE][-+]?\d+)?)`)
+
+// keyAndValue splits a line "• KEY: VALUE" or "KEY = VALUE".
+func keyAndValue(text string) (key, value string, ok bool) {
+	text = strings.TrimLeft(text, " \t\r\f•*·-")
+	at := strings.IndexAny(text, ":=")
+	if at < 1 || text[0] == '_' || !isLetter(rune(text[0])) {
+		return "", "", false
+	}
+	key, value = strings.TrimSpace(text[:at]), strings.TrimSpace(text[at+1:])
+	return key, value, value != "" && !strings.ContainsFunc(key, func(r rune) bool { return r != ' ' && r != '@' && !ofKey(r) })
+}
+
+// isLetter reports whether a key may begin with a character.
+func isLetter(r rune) bool { return 'a' <= r|0x20 && r|0x20 <= 'z' || r == '_' }
+
+// ofKey reports whether a key without spaces may go on with a character.
+func ofKey(r rune) bool {
+	return isLetter(r) || '0' <= r && r <= '9' || r == '.' || r == '/' || r == '-'
+}
 
 // single reads a line of one value.
 func (k *console) single(l line) bool {
 	if !strings.ContainsAny(l.text, ":=") {
 		return false
 	}
-	m := bullet.FindStringSubmatch(unprefixed(l.text))
-	if m == nil {
+	key, value, ok := keyAndValue(unprefixed(l.text))
+	if !ok {
 		return false
 	}
-	key, value := m[1], m[2]
+	if s, seen := k.byKey[key]; seen && s == nil && !k.eval && l.whole && !strings.Contains(value, "=") {
+		return true // nobody knows the key
+	}
 	if named := inner.FindAllStringSubmatch(value, -1); named != nil {
 		for _, n := range named {
 			k.addValue(l, key+" "+n[1], n[2])

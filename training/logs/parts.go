@@ -44,9 +44,29 @@ var (
 	stepShare = regexp.MustCompile(`(?:\[(\d+)/\d+\] *)?\((\d+)/(\d+)\)`)
 )
 
+// paired reports whether a text may have KEY=NUMBER or KEY: NUMBER, without a search for what equals finds.
+func paired(text string) bool {
+	for at := range len(text) {
+		if text[at] != '=' && text[at] != ':' {
+			continue
+		}
+		value := strings.TrimLeft(text[at+1:], " \t\r\f")
+		if value == "" || !strings.Contains("+-0123456789ni", value[:1]) {
+			continue
+		}
+		key := strings.TrimRight(text[:at], " \t\r\f")
+		for n := len(key) - 1; n >= 0 && ofKey(rune(key[n])); n-- {
+			if isLetter(rune(key[n])) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // several reads a line with several of KEY=NUMBER or KEY: NUMBER.
 func (k *console) several(l line) bool {
-	if strings.Count(l.text, "=")+strings.Count(l.text, ":") < 2 && !stepWords.MatchString(l.text) {
+	if !paired(l.text) || strings.Count(l.text, "=")+strings.Count(l.text, ":") < 2 && !stepWords.MatchString(l.text) {
 		return false
 	}
 	found := equals.FindAllStringSubmatch(l.text, -1)
