@@ -18,7 +18,7 @@ func Canonical(s Settings, without ...string) []byte {
 	root := map[string]any{}
 	for i := range Keys {
 		k := &Keys[i]
-		v := k.get(&s)
+		v := k.Get(&s)
 		if atDefault(k, v, &s) || slices.Contains(without, k.Path) {
 			continue
 		}

@@ -30,24 +30,21 @@ func (s *Spec) Document() []byte {
 		})
 	}
 	if len(s.Checks) > 0 {
-		document["checks"] = each(s.Checks, func(c Check) any { return documentCheck(&c) })
+		document["checks"] = each(s.Checks, func(c Check) any {
+			check := map[string]any{}
+			for _, key := range checkKeys {
+				if value := key.written(&c); value != nil {
+					check[key.Path] = value
+				}
+			}
+			return check
+		})
 	}
 	data, err := json.Marshal(document) // sorts keys
 	if err != nil {
 		panic(err) // a Spec holds finite numbers and plain strings
 	}
 	return data
-}
-
-// documentCheck converts a check to its form in a document.
-func documentCheck(c *Check) map[string]any {
-	check := map[string]any{}
-	for _, key := range checkKeys {
-		if value := key.written(c); value != nil {
-			check[key.Path] = value
-		}
-	}
-	return check
 }
 
 // documentWhere converts the conditions of a check; nil where it has none.

@@ -58,7 +58,7 @@ func (s *Spec) baseDraft() draft {
 	}
 	base := make(draft, len(Keys))
 	for i, k := range Keys {
-		base[i] = k.get(&s.Base)
+		base[i] = k.Get(&s.Base)
 	}
 	return base
 }
@@ -138,7 +138,7 @@ func (c *Check) Selects(p *Point) bool {
 
 // holds reports whether a cell satisfies the condition: axes round their numbers to 12 digits.
 func (c Condition) holds(s *Settings) bool {
-	value := rounded(Keys[keyIndex(c.Param)].get(s))
+	value := rounded(Keys[keyIndex(c.Param)].Get(s))
 	return slices.ContainsFunc(c.Values, func(v any) bool { return same(value, rounded(v)) })
 }
 

@@ -64,8 +64,5 @@ func (idle idleKeys) notes(l *loader, grids []Grid) []string {
 	return each(notes.sorted(l.files), Problem.String)
 }
 
-// words formats the values of the condition.
-func (c Condition) words() []string { return each(c.Values, Format) }
-
 // Alternatives lists the values of the condition in words.
-func (c Condition) Alternatives() string { return listWords(c.words()) }
+func (c Condition) Alternatives() string { return listWords(each(c.Values, Format)) }

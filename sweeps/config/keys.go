@@ -65,10 +65,7 @@ type Key struct {
 func (k Key) Required() bool { return k.Default == nil && k.Follows == "" }
 
 // AtDefault reports whether settings hold the key's default.
-func (k Key) AtDefault(s *Settings) bool { return atDefault(&k, k.get(s), s) }
-
-// Get returns the key's value, of the type of Kind.
-func (k Key) Get(s *Settings) any { return k.get(s) }
+func (k Key) AtDefault(s *Settings) bool { return atDefault(&k, k.Get(s), s) }
 
 // JSON returns the key's value in the form in which a file or a results folder writes
 // it, which encoding/json takes.
@@ -201,7 +198,7 @@ func (k Key) Numeric() bool { return k.Kind == IntegerValue || k.Kind == NumberV
 
 // Number returns the value of a numeric key, +Inf for option.Infinite. It panics for
 // other keys.
-func (k Key) Number(s *Settings) float64 { return numberOf(k.get(s)) }
+func (k Key) Number(s *Settings) float64 { return numberOf(k.Get(s)) }
 
 // numberOf returns a value of a numeric key as a number.
 func numberOf(v any) float64 {

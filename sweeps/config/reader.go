@@ -525,9 +525,6 @@ func ParseCondition(text string) (Condition, Problems) {
 	}
 	rd := newReader(problems)
 	v, _ := rd.value(k, n, path)
-	for i := range rd.problems { // the value is a single line
-		rd.problems[i].Line, rd.problems[i].Column = 0, 0
-	}
 	return Condition{Param: path, Values: []any{v}}, rd.problems
 }
 

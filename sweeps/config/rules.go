@@ -90,7 +90,7 @@ func newTest(text string) test {
 	name, op, values := parseTest(text)
 	t := test{name: name, op: op}
 	if i := keyIndex(name); i >= 0 {
-		t.value, t.values = Keys[i].get, each(values, Keys[i].parse)
+		t.value, t.values = Keys[i].Get, each(values, Keys[i].parse)
 	} else if fact := facts[name]; fact != nil {
 		t.value = func(s *Settings) any { return fact(s) }
 		t.values = each(values, (&Key{}).parse)
@@ -98,7 +98,7 @@ func newTest(text string) test {
 		panic("config: rules.yaml: no key or fact " + name)
 	}
 	if other, is := strings.CutPrefix(values[0], "{"); is {
-		t.other = Keys[keyIndex(strings.TrimSuffix(other, "}"))].get
+		t.other = Keys[keyIndex(strings.TrimSuffix(other, "}"))].Get
 	}
 	return t
 }
@@ -233,7 +233,7 @@ func fill(text string, s *Settings) string {
 			return CountWords(fact(s), nouns[name])
 		}
 		k, _ := LookupKey(name)
-		return Format(k.get(s))
+		return Format(k.Get(s))
 	})
 }
 
@@ -271,7 +271,7 @@ func breaches(s *Settings, groups int, bad func(keys ...string) bool) (broken []
 	for _, key := range []string{TrueMeansKey, InitKey, "policy.reference"} {
 		arms := len(s.Bandit.Arms)
 		// A list with one entry per item of bandit.arms has been expanded before.
-		if n, isList := listLength(Keys[keyIndex(key)].get(s)); isList && n != arms {
+		if n, isList := listLength(Keys[keyIndex(key)].Get(s)); isList && n != arms {
 			want := fmt.Sprintf("%d, one per arm", arms)
 			if groups != arms {
 				want += fmt.Sprintf(", or %d, one per item of %s", groups, ArmsKey)

@@ -161,8 +161,8 @@ var follows = map[string]func(*Settings) any{
 // zeros has a number for each arm.
 func zeros(s *Settings) []float64 { return make([]float64, len(s.Bandit.Arms)) }
 
-// get returns the key's value, of the type of Kind.
-func (k *Key) get(s *Settings) any {
+// Get returns the key's value, of the type of Kind.
+func (k *Key) Get(s *Settings) any {
 	field := reflect.ValueOf(s).Elem().FieldByIndex(k.index)
 	switch field.Kind() {
 	case reflect.Uint8:

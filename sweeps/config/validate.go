@@ -25,7 +25,7 @@ func (l *loader) validate() {
 			len(l.spec.Checks), l.cells, maxJudged)
 		return
 	}
-	shared, idle := &sharing{loader: l, forces: map[string]bool{}}, l.newIdleKeys(grids)
+	forces, idle := map[string]bool{}, l.newIdleKeys(grids)
 	states := make([]*checkState, len(l.spec.Checks))
 	for i := range states {
 		if !l.broken[i] && !l.bad[ArmsKey] {
@@ -48,7 +48,7 @@ func (l *loader) validate() {
 				}
 			}
 			if !l.bad[ArmsKey] {
-				shared.cell(p, selected)
+				l.share(p, selected, forces)
 			}
 		}
 	}
@@ -130,7 +130,7 @@ func (c *checkState) addValue(p *Point) {
 	}
 	size := p.Settings.Estimator.GroupSize
 	if c.Over != GroupSizeKey || size != option.Infinite && size >= c.SmallestJudged() {
-		c.values[id][Format(over.get(&p.Settings))] = true
+		c.values[id][Format(over.Get(&p.Settings))] = true
 	}
 }
 
@@ -188,34 +188,28 @@ func (c *checkState) finish() {
 	}
 }
 
-// sharing compares the checks that select the same cell: they must measure it in the
-// same way, because each cell is measured once.
-type sharing struct {
-	*loader
-	forces map[string]bool // the checks with the ForceID of cells in which they measure a stiffness
-}
-
-// cell records conflicts among the checks that select a cell; selected holds their
-// indices in the file.
-func (s *sharing) cell(p *Point, selected []int) {
+// share records conflicts among the checks that select a cell, given by their indices: they must
+// measure it in the same way, because each cell is measured once. Forces are the checks with the
+// ForceID of cells in which they measure a stiffness.
+func (l *loader) share(p *Point, selected []int, forces map[string]bool) {
 	const other = "other cells for this check (`where`, `variant`)"
 	located := -1 // the first check with a search: nothing else is simulated there
 	for _, i := range selected {
-		if located < 0 && s.spec.Checks[i].Locate != nil {
+		if located < 0 && l.spec.Checks[i].Locate != nil {
 			located = i
 		}
 	}
 	first := map[string]int{} // the first check that has a key
 	for _, i := range selected {
-		c := &s.spec.Checks[i]
+		c := &l.spec.Checks[i]
 		if c.Claim.Per == PerForce { // measured in the first of the cells that share a force
 			force := pathOf(i) + ForceID(&p.Settings)
-			if s.forces[force] {
+			if forces[force] {
 				continue
 			}
-			s.forces[force] = true
+			forces[force] = true
 		} else if located >= 0 && c.Locate == nil {
-			s.rejectCell(pathOf(i)+".claim", "a cell in which "+pathOf(located)+
+			l.rejectCell(pathOf(i)+".claim", "a cell in which "+pathOf(located)+
 				" locates an event (nothing else is simulated there)", other)
 			continue
 		}
@@ -227,9 +221,9 @@ func (s *sharing) cell(p *Point, selected []int) {
 			earlier, shares := first[key]
 			if !shares {
 				first[key] = i
-			} else if has := s.spec.Checks[earlier].measures(key); has != gets {
+			} else if has := l.spec.Checks[earlier].measures(key); has != gets {
 				got := gets + " in a cell that " + pathOf(earlier) + " measures with " + has
-				s.rejectCell(pathOf(i)+"."+key, got, "the same, or "+other)
+				l.rejectCell(pathOf(i)+"."+key, got, "the same, or "+other)
 			}
 		}
 	}

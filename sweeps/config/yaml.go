@@ -99,8 +99,8 @@ func (r *yamlReader) report(line, column int, path, format string, args ...any) 
 }
 
 func (r *yamlReader) place(line, column int) Place {
-	if r.source == override {
-		return Place{Source: override} // the value is a single line
+	if r.path != "" {
+		return Place{Source: r.source} // the value of a flag is a single line
 	}
 	return Place{r.source, line, column}
 }
@@ -137,7 +137,8 @@ func (r *yamlReader) syntax(data []byte, err error) {
 		before, _, _ := bytes.Cut(data, []byte("*"+name[1]))
 		line := bytes.Count(before, []byte("\n"))
 		column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])
-		r.report(line+1, column+1, r.path, "got the alias %s, want the value written out", quoteText("*"+name[1]))
+		r.report(line+1, column+1, r.path, "got the alias %s, want the value written out",
+			quoteText("*"+name[1]))
 		return
 	}
 	line, _ := strconv.Atoi("0" + match[1])

@@ -150,7 +150,8 @@ func (c *Cell) nameModes(r *sim.Result) []store.NamedEstimate {
 func (c *Cell) trace(steps []int, values func(sim.Quantity) []float64) diagnose.Trace {
 	t := diagnose.Trace{
 		Steps: steps, BestReward: c.onlyBest(), Reward: values(sim.ExpectedReward),
-		TrueReward: values(sim.TrueReward), Entropy: values(sim.Entropy), Collision: values(sim.Collision), KL: values(sim.KLReference),
+		TrueReward: values(sim.TrueReward), Entropy: values(sim.Entropy),
+		Collision: values(sim.Collision), KL: values(sim.KLReference),
 		GradientNorm: values(sim.GradientNorm), RatioMax: values(sim.ImportanceRatioMax),
 	}
 	if !c.Deterministic() {

@@ -56,18 +56,19 @@ func (m *measures) atFixedPoint() bool {
 	return m.stiffness != nil || m.offset > 0 || m.location != nil
 }
 
-// addTo adds the measures to the content of which a cell's id is the hash.
-func (m *measures) addTo(content map[string]any) {
-	if s := m.stiffness; s != nil {
-		content["stiffness"] = map[string]any{"displacement": s.Displacement, "draws": s.Draws}
+// cellID returns the id of a cell that measures m.
+func cellID(s *config.Settings, m *measures) string {
+	content := make(map[string]any)
+	if c := m.stiffness; c != nil {
+		content["stiffness"] = map[string]any{"displacement": c.Displacement, "draws": c.Draws}
 	}
 	if m.offset > 0 {
 		content["offset"] = m.offset
 	}
 	if l := m.location; l != nil {
 		content["locate"] = struct {
-			Event probe.Event `json:"event"`
-			*config.Locate    // its keys follow in the order of the alphabet, too
+			Event          probe.Event `json:"event"`
+			*config.Locate             // its keys follow in the order of the alphabet, too
 		}{l.Claim.Event, l.Locate}
 	}
 	if len(m.fits) > 0 {
@@ -78,6 +79,7 @@ func (m *measures) addTo(content map[string]any) {
 			content[name] = true
 		}
 	}
+	return theory.ID(s, content)
 }
 
 // place adds the probes about a fixed point, given by its logits, to the simulator's input.

@@ -298,13 +298,6 @@ func (c *Cell) resolveNetwork(m *measures, cache *theory.Cache) {
 	}
 }
 
-// cellID returns the id of a cell that measures m.
-func cellID(s *config.Settings, m *measures) string {
-	measured := make(map[string]any)
-	m.addTo(measured)
-	return theory.ID(s, measured)
-}
-
 // Label returns a short name of the cell for people: its variant and its values of the
 // swept keys, as in "fast η=0.1 K=4". It is "" for the only cell of a file.
 func (c *Cell) Label() string { return Label(c.Variant, c.Axes) }
