@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 70_535
+	mostProduct = 70_514
 	mostTools   = 5_264
 	mostTests   = 45_545
 	mostDocs    = 331
@@ -39,9 +39,9 @@ var rooms = map[string]int{
 	"sweeps":                 4351,
 	"sweeps/advice":          1770,
 	"sweeps/claim":           3045,
-	"sweeps/config":          5201,
+	"sweeps/config":          5184,
 	"sweeps/judge":           1852,
-	"sweeps/plan":            1210,
+	"sweeps/plan":            1206,
 	"sweeps/report":          1810,
 	"sweeps/store":           1902,
 	"sweeps/theory":          2472,
