@@ -23,7 +23,7 @@ type Force struct {
 	shifts       []float64  // of the arms' rewards in Expected
 	upper, lower []float64  // w⁺_a, w⁻_a for A > 0 and A < 0; one slice for the modes none and ratio
 	form         WeightForm // of the weights
-	above, below Interval   // their bounds for A > 0 and A < 0
+	above, below signed     // of samples of A > 0 and A < 0
 }
 
 // NewForce returns the force of an estimator whose KL penalty pulls towards the
@@ -49,8 +49,12 @@ func NewForce(estimator option.Estimator, reference []float64) *Force {
 	kl := &f.estimator.KL
 	f.exact = kl.Coefficient != 0 && kl.Gradient == option.ExactKL && !kl.Outside()
 	f.atSnapshot = kl.At == option.AtSnapshot && !kl.Outside()
-	f.form, f.above, f.below = FormOf(&estimator.Importance)
-	if !estimator.Importance.Linear() {
+	imp := &estimator.Importance
+	form, up, down := FormOf(imp)
+	f.form = form
+	f.above = signed{up, imp.Temperature.Positive, imp.Power.Positive, imp.Decay.Positive}
+	f.below = signed{down, imp.Temperature.Negative, imp.Power.Negative, imp.Decay.Negative}
+	if !imp.Linear() {
 		f.lower = make([]float64, len(reference))
 	}
 	return f
@@ -182,8 +186,8 @@ func (f *Force) setWeights(current, behaviour *Policy) {
 				logRatio = math.Inf(-1)
 			}
 		}
-		f.upper[a] = f.form.weigh(ratio, logRatio, change, f.above, imp.Temperature.Positive, imp.Power.Positive, imp.Decay.Positive)
-		f.lower[a] = f.form.weigh(ratio, logRatio, change, f.below, imp.Temperature.Negative, imp.Power.Negative, imp.Decay.Negative)
+		f.upper[a] = f.form.weigh(ratio, logRatio, change, &f.above)
+		f.lower[a] = f.form.weigh(ratio, logRatio, change, &f.below)
 	}
 }
 

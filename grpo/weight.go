@@ -22,54 +22,51 @@ const (
 // Interval is a closed interval of numbers.
 type Interval struct{ Low, High float64 }
 
-// weighting is a row of the table: the form of a weight, and its bounds for A > 0 and A < 0; nil:
-// none.
-type weighting struct {
-	mode   option.ImportanceMode
+// unbounded is the interval of all numbers.
+var unbounded = Interval{math.Inf(-1), math.Inf(1)}
+
+// weightings is the table, by ImportanceMode: the form of a weight, and its bounds for A > 0 and
+// A < 0; nil: none.
+var weightings = [...]struct {
 	form   WeightForm
 	bounds func(imp *option.Importance) (up, down Interval)
-}
-
-var weightings = []weighting{
-	{option.NoImportance, UnitWeight, nil},
-	{option.Ratio, DroppedWeight, nil},
-	{option.Clip, DroppedWeight, func(imp *option.Importance) (up, down Interval) {
+}{
+	option.NoImportance: {form: UnitWeight},
+	option.Ratio:        {form: DroppedWeight},
+	option.Clip: {DroppedWeight, func(imp *option.Importance) (up, down Interval) {
 		return Interval{math.Inf(-1), 1 + imp.ClipHigh}, Interval{1 - imp.ClipLow, math.Inf(1)}
 	}},
-	{option.DualClip, DroppedWeight, func(imp *option.Importance) (up, down Interval) {
+	option.DualClip: {DroppedWeight, func(imp *option.Importance) (up, down Interval) {
 		return Interval{math.Inf(-1), 1 + imp.ClipHigh}, Interval{1 - imp.ClipLow, imp.Cap}
 	}},
-	{option.Truncated, HeldWeight, func(imp *option.Importance) (up, down Interval) {
+	option.Truncated: {HeldWeight, func(imp *option.Importance) (up, down Interval) {
 		return Interval{math.Inf(-1), imp.Cap}, Interval{math.Inf(-1), imp.Cap}
 	}},
-	{option.Masked, DroppedWeight, func(imp *option.Importance) (up, down Interval) {
+	option.Masked: {DroppedWeight, func(imp *option.Importance) (up, down Interval) {
 		return Interval{imp.Floor, imp.Cap}, Interval{imp.Floor, imp.Cap}
 	}},
-	{option.CISPO, HeldWeight, func(imp *option.Importance) (up, down Interval) {
+	option.CISPO: {HeldWeight, func(imp *option.Importance) (up, down Interval) {
 		within := Interval{1 - imp.ClipLow, 1 + imp.ClipHigh}
 		return within, within
 	}},
-	{option.SAPO, SigmoidWeight, nil},
-	{option.VESPO, PowerWeight, nil},
-	{option.DPPO, DroppedByChange, func(imp *option.Importance) (up, down Interval) {
+	option.SAPO:  {form: SigmoidWeight},
+	option.VESPO: {form: PowerWeight},
+	option.DPPO: {DroppedByChange, func(imp *option.Importance) (up, down Interval) {
 		return Interval{math.Inf(-1), imp.ClipHigh}, Interval{-imp.ClipLow, math.Inf(1)}
 	}},
 }
 
 // FormOf returns the form of the weights, and their bounds for samples of A > 0 and A < 0.
 func FormOf(imp *option.Importance) (form WeightForm, up, down Interval) {
-	up = Interval{math.Inf(-1), math.Inf(1)}
-	down = up
-	for _, row := range weightings {
-		if row.mode != imp.Mode {
-			continue
-		}
-		if row.bounds != nil {
-			up, down = row.bounds(imp)
-		}
-		return row.form, up, down
+	if int(imp.Mode) >= len(weightings) {
+		panic(unknown("Importance.Mode", imp.Mode))
 	}
-	panic(unknown("Importance.Mode", imp.Mode))
+	row := weightings[imp.Mode]
+	if row.bounds == nil {
+		return row.form, unbounded, unbounded
+	}
+	up, down = row.bounds(imp)
+	return row.form, up, down
 }
 
 // WeightsBySign reports whether samples of A > 0 and of A < 0 with the same ratio can have
@@ -104,29 +101,36 @@ const (
 	LargestExponent = 500
 )
 
+// signed is what makes weights of samples of one sign of A.
+type signed struct {
+	within                    Interval
+	temperature, power, decay float64
+}
+
 // weigh returns the weight of a sample with the given ratio, whose logarithm PowerWeight alone
 // uses, where change is π − π_old.
-func (f WeightForm) weigh(ratio, logRatio, change float64, within Interval, temperature, power, decay float64) float64 {
+func (f WeightForm) weigh(ratio, logRatio, change float64, of *signed) float64 {
 	switch f {
 	case UnitWeight:
 		return 1
 	case DroppedByChange:
-		if change < within.Low || change > within.High {
+		if change < of.within.Low || change > of.within.High {
 			return 0
 		}
 	case DroppedWeight:
-		if ratio < within.Low || ratio > within.High {
+		if ratio < of.within.Low || ratio > of.within.High {
 			return 0
 		}
 	case HeldWeight:
-		return min(max(ratio, within.Low), within.High)
+		return min(max(ratio, of.within.Low), of.within.High)
 	case SigmoidWeight: // with e = e^{−|x|}, σ(1−σ) = e/(1+e)²
 		ratio = min(ratio, LargestRatio)
-		e := fp.Exp(-math.Abs(temperature * (ratio - 1)))
+		e := fp.Exp(-math.Abs(of.temperature * (ratio - 1)))
 		return float64(4*e/float64((1+e)*(1+e))) * ratio
 	case PowerWeight:
 		ratio = min(ratio, LargestRatio)
-		return fp.Exp(min(float64(power*logRatio)+float64(decay*(1-ratio)), LargestExponent))
+		exponent := float64(of.power*logRatio) + float64(of.decay*(1-ratio))
+		return fp.Exp(min(exponent, LargestExponent))
 	}
 	return ratio
 }

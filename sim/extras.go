@@ -11,18 +11,19 @@ import (
 	"grposim/option"
 )
 
-// passPrefix begins the names of PassAt.
-const passPrefix = "pass_at_"
-
 // PassAt returns the quantity 1 − (1−J)^k, the mean over prompts where there are many. It is the
 // probability that one of k ≥ 1 samples of the policy has reward 1, where rewards are 0 or 1.
-func PassAt(k int) Quantity { return Quantity(passPrefix + strconv.Itoa(k)) }
+func PassAt(k int) Quantity { return Quantity("pass_at_" + strconv.Itoa(k)) }
 
 // Samples returns the k of PassAt(k); ok is false for another quantity.
 func (q Quantity) Samples() (k int, ok bool) {
-	number, isPass := strings.CutPrefix(string(q), passPrefix)
-	k, err := strconv.Atoi(number)
-	return k, isPass && err == nil && k >= 1 && q == PassAt(k)
+	return numbered(q, PassAt)
+}
+
+// numbered returns the n ≥ 1 that names q; ok is false if there is none.
+func numbered(q Quantity, name func(n int) Quantity) (n int, ok bool) {
+	n, err := strconv.Atoi(string(q[strings.LastIndex(string(q), "_")+1:]))
+	return n, err == nil && n >= 1 && q == name(n)
 }
 
 // Quantities lists what the cell records, in the order of Result.Trajectory: the quantities of

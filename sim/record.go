@@ -53,17 +53,9 @@ const (
 // Quantities lists the quantities that a bandit with the given number of arms records,
 // in the order of Result.Trajectory.
 func Quantities(arms int) []Quantity {
-	all := []Quantity{
-		expectedRewardIndex:       ExpectedReward,
-		trueRewardIndex:           TrueReward,
-		entropyIndex:              Entropy,
-		collisionIndex:            Collision,
-		zeroVarianceFractionIndex: ZeroVarianceFraction,
-		klReferenceIndex:          KLReference,
-		clipFractionIndex:         ClipFraction,
-		importanceRatioMaxIndex:   ImportanceRatioMax,
-		gradientNormIndex:         GradientNorm,
-		logitGapIndex:             LogitGap,
+	all := []Quantity{ // in the order of their positions
+		ExpectedReward, TrueReward, Entropy, Collision, ZeroVarianceFraction,
+		KLReference, ClipFraction, ImportanceRatioMax, GradientNorm, LogitGap,
 	}
 	if arms != 2 {
 		all = all[:logitGapIndex]

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sort"
 	"strconv"
-	"strings"
 )
 
 // Strata stands in Run.Record for StratumReward of each quarter of prompts with a policy each, by J
@@ -15,17 +14,15 @@ const Strata Quantity = "strata"
 // MaxStrata is the largest number of strata of a cell.
 const MaxStrata = 4
 
-// stratumPrefix begins the names of StratumReward.
-const stratumPrefix = "reward_of_stratum_"
-
 // StratumReward is the mean of J over a stratum of prompts, from 1, the hardest, to MaxStrata.
-func StratumReward(stratum int) Quantity { return Quantity(stratumPrefix + strconv.Itoa(stratum)) }
+func StratumReward(stratum int) Quantity {
+	return Quantity("reward_of_stratum_" + strconv.Itoa(stratum))
+}
 
 // Stratum returns the number of the stratum of StratumReward; ok is false for another quantity.
 func (q Quantity) Stratum() (number int, ok bool) {
-	text, isStratum := strings.CutPrefix(string(q), stratumPrefix)
-	number, err := strconv.Atoi(text)
-	return number, isStratum && err == nil && number >= 1 && number <= MaxStrata && q == StratumReward(number)
+	number, ok = numbered(q, StratumReward)
+	return number, ok && number <= MaxStrata
 }
 
 // Parts returns the quantities that a cell records at most for q in Run.Record: q, or all strata.

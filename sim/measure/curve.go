@@ -32,18 +32,22 @@ func Saturation(steps []int, reward []float64) (rate, r2 float64) {
 	best, most := 0.0, 0.0
 	lowest := slowest / c.time[len(c.time)-1]
 	for r := lowest; r < last; r *= rateStep {
-		if e := c.fit(r).explained; e > most {
-			best, most = r, e
+		if explained, _ := c.fit(r); explained > most {
+			best, most = r, explained
 		}
 	}
 	if best == 0 {
 		return none, none
 	}
-	rate, found := root(best/rateStep, best*rateStep, func(r float64) float64 { return c.fit(r).slope })
+	rate, found := root(best/rateStep, best*rateStep, func(r float64) float64 {
+		_, slope := c.fit(r)
+		return slope
+	})
 	if !found || rate <= lowest || rate >= last {
 		return none, none
 	}
-	return rate, c.fit(rate).explained / c.square
+	explained, _ := c.fit(rate)
+	return rate, explained / c.square
 }
 
 // curve holds centred data for fits of an exponential.
@@ -64,29 +68,24 @@ func newCurve(steps []int, reward []float64) *curve {
 	return c
 }
 
-// exponential describes the best fit with a given rate.
-type exponential struct {
-	explained float64 // Σ reward² − Σ residual²
-	slope     float64 // of the sign of the derivative of explained in the rate
-}
-
-// fit fits an exponential of the given rate, per step.
-func (c *curve) fit(rate float64) exponential {
+// fit fits an exponential of the given rate, per step. It returns Σ reward² − Σ residual², and a
+// number of the sign of its derivative in the rate.
+func (c *curve) fit(rate float64) (explained, slope float64) {
 	decay := make([]float64, len(c.time))
 	for i, t := range c.time {
 		decay[i] = fp.Exp(-float64(rate * t))
 	}
 	r := c.regress(decay)
 	if r == (regression{}) {
-		return exponential{}
+		return 0, 0
 	}
-	residual, slope := 0.0, 0.0
+	residual := 0.0
 	for i, e := range decay {
 		d := c.reward[i] - float64(r.slope*(e-r.mean))
 		residual += float64(d * d)
 		slope -= float64(d * float64(c.time[i]*e))
 	}
-	return exponential{explained: c.square - residual, slope: float64(r.slope * slope)}
+	return c.square - residual, float64(r.slope * slope)
 }
 
 // root returns the x between low and high at which f changes sign, by bisection to the last bit. It

@@ -21,37 +21,20 @@ func (e Estimate) Interval(confidence float64) (lo, hi float64) {
 	return e.Mean - half, e.Mean + half
 }
 
-// studentQuantile returns the two-sided quantile of Student's t with df ≥ 1 degrees of
-// freedom. Computing one takes a numerical search, and a sweep needs few of them many
-// times: they are cached.
+// quantiles holds the results of studentQuantile by its arguments. Computing one takes a numerical
+// search, and a sweep needs few of them many times.
+var quantiles sync.Map
+
+// studentQuantile returns the two-sided quantile of Student's t with df ≥ 1 degrees of freedom.
 func studentQuantile(df int, confidence float64) float64 {
-	key := quantileKey{df, confidence}
-	quantiles.Lock()
-	defer quantiles.Unlock()
-	t, known := quantiles.cached[key]
+	key := [2]float64{float64(df), confidence}
+	t, known := quantiles.Load(key)
 	if !known {
-		if len(quantiles.cached) == maxQuantiles {
-			clear(quantiles.cached)
-		}
 		t = distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(df)}.Quantile(0.5 + confidence/2)
-		quantiles.cached[key] = t
+		quantiles.Store(key, t)
 	}
-	return t
+	return t.(float64)
 }
-
-// quantileKey holds the arguments of studentQuantile.
-type quantileKey struct {
-	df         int
-	confidence float64
-}
-
-// maxQuantiles bounds the cache, 24 bytes each; no sweep in configs needs as many.
-const maxQuantiles = 1 << 12
-
-var quantiles = struct {
-	sync.Mutex
-	cached map[quantileKey]float64
-}{cached: make(map[quantileKey]float64)}
 
 // Share returns Wilson's score interval, within [0, 1], of the given confidence in (0, 1) for a
 // share of events. Mean is the share among the given number of trials, StdErr its error from the
