@@ -19,13 +19,12 @@ type batch struct {
 	twoArm   *twoArmBatch // runs the steps in between; nil if the cell has an option that it lacks
 }
 
-// newBatch returns a batch of size replicas that record at the given steps. Their
-// record memory comes from a pool.
-func newBatch(cell *Cell, recorded []int, laws *laws, pool *pool, size int) *batch {
+// newBatch returns a batch of size replicas that record at the given steps.
+func newBatch(cell *Cell, recorded []int, laws *laws, size int) *batch {
 	b := &batch{cell: cell}
 	for range size {
 		r := newReplica(cell, recorded, laws)
-		r.values = pool.take(len(recorded) * r.width)
+		r.values = make([]float64, len(recorded)*r.width)
 		b.replicas = append(b.replicas, r)
 	}
 	b.observed = slices.Concat(recorded, curveSteps(cell.Fits, cell.Run.Steps))

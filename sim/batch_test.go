@@ -70,7 +70,7 @@ func recordingBatch(c *Cell, size int) *batch {
 
 // batchAt returns a batch that records at the given steps.
 func batchAt(c *Cell, recorded []int, size int) *batch {
-	return newBatch(c, recorded, newLaws(&c.Bandit, &c.Estimator), new(pool), size)
+	return newBatch(c, recorded, newLaws(&c.Bandit, &c.Estimator), size)
 }
 
 // withoutVectors runs a batch by its two-arm batch.

@@ -91,12 +91,9 @@ type moments struct {
 	mean, m2 []float64
 }
 
-// newMoments returns the moments of no replicas, with memory of a pool.
-func newMoments(pool *pool, values int) moments {
-	m := moments{mean: pool.take(values), m2: pool.take(values)}
-	clear(m.mean)
-	clear(m.m2)
-	return m
+// newMoments returns the moments of no replicas.
+func newMoments(values int) moments {
+	return moments{mean: make([]float64, values), m2: make([]float64, values)}
 }
 
 // add adds the values of one more replica (Welford).

@@ -16,13 +16,13 @@ import (
 // mean and the standard error s/√n.
 func TestSummary(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
-	whole, part := newMoments(new(pool), 2), newMoments(new(pool), 2)
+	whole, part := newMoments(2), newMoments(2)
 	values := make([]float64, 101)
 	for i := range values {
 		values[i] = 1e3 + rng.NormFloat64()
 		if part.add([]float64{0, values[i]}); i == 6 || i == 79 || i == 100 {
 			whole.merge(&part)
-			part = newMoments(new(pool), 2)
+			part = newMoments(2)
 		}
 	}
 	want, got := measure.Mean(values), whole.summary(1)
@@ -49,14 +49,13 @@ func TestMomentsAreOfEachValue(t *testing.T) {
 				}[rng.IntN(kinds)])
 			}
 		}
-		stale := &pool{slices: [][]float64{slices.Repeat([]float64{7}, count), slices.Repeat([]float64{8}, count)}}
-		got, summaries := newMoments(stale, count), make([]Summary, count)
+		got, summaries := newMoments(count), make([]Summary, count)
 		for _, values := range replicas {
 			got.add(values)
 		}
 		setQuantiles(summaries, replicas)
 		for v := range count {
-			want, values := newMoments(new(pool), 1), make([]float64, len(replicas))
+			want, values := newMoments(1), make([]float64, len(replicas))
 			for j := range values {
 				values[j] = replicas[j][v]
 				want.add(values[j : j+1])

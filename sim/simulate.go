@@ -49,7 +49,7 @@ func Ends(cell Cell, steps []int, first, count int) []End {
 	if n := len(steps); n == 0 || steps[0] < 0 || steps[n-1] != cell.Run.Steps || !slices.IsSorted(steps) || len(slices.Compact(slices.Clone(steps))) < n {
 		panic(fmt.Sprintf("sim: Ends: got steps %v, want ascending ones to %d", steps, cell.Run.Steps))
 	}
-	b := newBatch(c, steps, newLaws(&c.Bandit, &c.Estimator), new(pool), count)
+	b := newBatch(c, steps, newLaws(&c.Bandit, &c.Estimator), count)
 	var ends []End
 	for _, r := range b.run(context.Background(), first, count) {
 		ends = append(ends, r.end(r.finish()))
@@ -133,10 +133,9 @@ func Simulate(ctx context.Context, cells []Cell, workers int, done func(index in
 			}
 		}
 	}()
-	pool := new(pool)
 	for range workers {
 		group.Go(func() {
-			memory := workerMemory{pool: pool}
+			var memory workerMemory
 			for u := range units {
 				result, err := u.do(ctx, &memory)
 				if err != nil {
@@ -149,7 +148,6 @@ func Simulate(ctx context.Context, cells []Cell, workers int, done func(index in
 				case results <- finished{u.work.index, *result}:
 				case <-ctx.Done():
 				}
-				pool.reclaim(u.work)
 			}
 		})
 	}
@@ -190,32 +188,20 @@ func (u unit) do(ctx context.Context, memory *workerMemory) (result *Result, err
 type workerMemory struct {
 	batch *batch
 	laws  *laws // of the batch's cell
-	pool  *pool // shared by all workers
 }
 
 // batchFor returns a batch for the chunks of a cell. A new batch takes over the laws of the
 // previous one if the cells' laws are equal. Building their tables can take as long as a short run.
 func (m *workerMemory) batchFor(w *cellWork) *batch {
 	c := w.cell
-	if m.batch != nil {
-		if m.batch.cell == c {
-			return m.batch
-		}
-		for _, r := range m.batch.replicas {
-			m.pool.put(r.values)
-		}
+	if m.batch != nil && m.batch.cell == c {
+		return m.batch
 	}
 	if m.batch == nil || !sameLaws(m.batch.cell, c) {
 		m.laws = newLaws(&c.Bandit, &c.Estimator)
 	}
-	m.batch = newBatch(c, w.recorded, m.laws, m.pool, min(chunkSize, len(w.averages)))
+	m.batch = newBatch(c, w.recorded, m.laws, min(chunkSize, len(w.averages)))
 	return m.batch
-}
-
-// reclaim takes back the memory of a finished cell that its Result does not refer to.
-func (p *pool) reclaim(w *cellWork) {
-	p.put(w.early[min(w.cell.Traces, len(w.early)):]...)
-	p.put(w.total.mean, w.total.m2)
 }
 
 // cellWork is a cell being simulated. Its chunks may finish in any order; they are
@@ -324,7 +310,7 @@ func (w *cellWork) run(ctx context.Context, number int, memory *workerMemory) bo
 // runChunk runs the replicas of one chunk and merges all chunks whose turn has come.
 func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory) {
 	batch := memory.batchFor(w)
-	sums := newMoments(memory.pool, len(batch.replicas[0].values))
+	sums := newMoments(len(batch.replicas[0].values))
 	first, last := chunk*chunkSize, min((chunk+1)*chunkSize, len(w.averages))-1
 	var curves [][]float64
 	if len(w.curves) > 0 {
@@ -360,7 +346,7 @@ func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory
 			w.logs[i] = slices.Clone(r.log)
 		}
 		if i < len(w.early) {
-			w.early[i], r.values = r.values, memory.pool.take(len(r.values))
+			w.early[i], r.values = r.values, make([]float64, len(r.values))
 		}
 	}
 	w.mutex.Lock()
@@ -377,7 +363,6 @@ func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory
 			w.total = next.moments
 		} else {
 			w.total.merge(&next.moments)
-			memory.pool.put(next.mean, next.m2)
 		}
 		for b, curve := range next.curves {
 			sum := w.curves[w.binOf(w.merged*chunkSize)+b]

@@ -225,7 +225,7 @@ func TestPanickingCell(t *testing.T) {
 	c := referenceCell()
 	work := newCellWork(&c, 0)
 	c.Estimator.GroupSize = 1 << 40 // beyond what the samplers draw
-	result, err := unit{work, 0}.do(t.Context(), &workerMemory{pool: new(pool)})
+	result, err := unit{work, 0}.do(t.Context(), new(workerMemory))
 	var p *Panic
 	if result != nil || !errors.As(err, &p) || !strings.Contains(p.Error(), "cell reference") || !strings.Contains(string(p.Stack), "grposim/sim/draw.") {
 		t.Fatalf("result %v, error %v, want a *Panic with the stack of the function that panicked", result, err)

@@ -47,7 +47,7 @@ var table = []fault{
 	{"sim", "every replica has the same random stream",
 		"seed, cell, purpose, index)", "seed, cell, purpose, 0)"},
 	{"sim", "a worker keeps the batch of the previous cell",
-		"if m.batch.cell == c {", "if m.batch.cell != nil {"},
+		"m.batch.cell == c {", "m.batch.cell != nil {"},
 	{"sim", "Welford's update squares the deviation from the old mean",
 		"float64(d * (x - mean[i]))", "float64(d * d)"},
 	{"sim", "merged sums of squares lack the term of the difference of the two means",
