@@ -126,7 +126,8 @@ func weightByDefinition(imp option.Importance, p, old float64, positive bool) fl
 	case option.Clip: // the slope of min(ρA, clip(ρ)A)
 		return keep(positive && rho <= 1+imp.ClipHigh || !positive && rho >= 1-imp.ClipLow)
 	case option.DualClip:
-		return keep(positive && rho <= 1+imp.ClipHigh || !positive && rho >= 1-imp.ClipLow && rho <= imp.Cap)
+		return keep(positive && rho <= 1+imp.ClipHigh ||
+			!positive && rho >= 1-imp.ClipLow && rho <= imp.Cap)
 	case option.Truncated:
 		return math.Min(rho, imp.Cap)
 	case option.Masked:
@@ -148,7 +149,8 @@ func weightByDefinition(imp option.Importance, p, old float64, positive bool) fl
 func importance(mode option.ImportanceMode) option.Importance {
 	return option.Importance{
 		Mode: mode, ClipLow: 0.2, ClipHigh: 0.3, Floor: 0.5, Cap: 1.5,
-		Temperature: option.Signed{Positive: 1, Negative: 1.05}, Power: option.Signed{Positive: 2, Negative: 3}, Decay: option.Signed{Positive: 3, Negative: 2},
+		Temperature: option.Signed{Positive: 1, Negative: 1.05},
+		Power:       option.Signed{Positive: 2, Negative: 3}, Decay: option.Signed{Positive: 3, Negative: 2},
 	}
 }
 
@@ -180,7 +182,8 @@ func estimators(f func(option.Estimator)) {
 								Entropy:    0.4,
 							}
 							f(e)
-							if e.KL.In = option.InAdvantage; (mode == option.NoImportance || mode == option.Ratio) && gradient == option.ExactKL && at == option.AtCurrent {
+							if e.KL.In = option.InAdvantage; (mode == option.NoImportance || mode == option.Ratio) &&
+								gradient == option.ExactKL && at == option.AtCurrent {
 								f(e)
 							}
 						}
@@ -241,7 +244,8 @@ func TestSampledForceIsTheDefinition(t *testing.T) {
 				name       string
 				statistics *grpo.GroupStatistics
 				groups     [][]sample
-			}{{"counts", &bernoulli, groups}, {"atoms", &atoms, groups}, {"graded rewards", &graded, gradedGroups}} {
+			}{{"counts", &bernoulli, groups}, {"atoms", &atoms, groups},
+				{"graded rewards", &graded, gradedGroups}} {
 				got := make([]float64, arms)
 				force.Sampled(got, c.statistics, grpo.NewPolicy(theta), grpo.NewPolicy(old))
 				want := definition(e, c.groups, theta, old, reference)
@@ -308,8 +312,10 @@ func TestScatterReplacesSingleSamples(t *testing.T) {
 func TestEqualRewardsHaveNoAdvantage(t *testing.T) {
 	for _, reward := range []float64{0, 1, 0.95, -3e-7} {
 		statistics := grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, 2)}
-		statistics.AddAtoms(&byStd, []grpo.Atom{{Arm: 0, Count: 4, Reward: reward}, {Arm: 1, Count: 3, Reward: reward}}, 0)
-		if statistics.ZeroVariance != 1 || statistics.Arms[0].Positive != 0 || statistics.Arms[1].Negative != 0 {
+		statistics.AddAtoms(&byStd,
+			[]grpo.Atom{{Arm: 0, Count: 4, Reward: reward}, {Arm: 1, Count: 3, Reward: reward}}, 0)
+		if statistics.ZeroVariance != 1 || statistics.Arms[0].Positive != 0 ||
+			statistics.Arms[1].Negative != 0 {
 			t.Errorf("rewards all %g: %+v", reward, statistics)
 		}
 	}
@@ -320,7 +326,7 @@ func TestEqualRewardsHaveNoAdvantage(t *testing.T) {
 func TestExpectedForceIsTheLimit(t *testing.T) {
 	const size, sigmas = 400_000 / thin, 6 // fails with probability 2e-9 each, about 400 comparisons
 	rng := rand.New(rand.NewPCG(5, 6))
-	arms := []option.Arm{{Law: option.Bernoulli, Mean: 0.7}, {Law: option.Constant, Mean: 0.1}, {Law: option.Normal, Mean: 0.4, Std: 0.3}}
+	arms := []option.Arm{bernoulli(0.7), constant(0.1), normal(0.4, 0.3)}
 	bandit := option.Bandit{Arms: arms}
 	old, theta, reference := []float64{0.3, 0, -0.5}, []float64{0.45, -0.3, 0}, []float64{0, 0.2, 0}
 	var atoms []grpo.Atom
@@ -361,14 +367,15 @@ func TestExpectedForceIsTheLimit(t *testing.T) {
 // that without a penalty, exactly 0.
 func TestEqualRewardsHaveNoExpectedForce(t *testing.T) {
 	laws := [][]option.Arm{
-		{{Law: option.Constant, Mean: 0.1}, {Law: option.Constant, Mean: 0.1}, {Law: option.Constant, Mean: 0.1}},
-		{{Law: option.Normal, Mean: 0.95}, {Law: option.Constant, Mean: 0.95}, {Law: option.Normal, Mean: 0.95}},
-		{{Law: option.Bernoulli, Mean: 1}, {Law: option.Constant, Mean: 1}, {Law: option.Bernoulli, Mean: 1}},
+		{constant(0.1), constant(0.1), constant(0.1)},
+		{normal(0.95, 0), constant(0.95), normal(0.95, 0)},
+		{bernoulli(1), constant(1), bernoulli(1)},
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	g := make([]float64, 3)
 	estimators(func(e option.Estimator) {
-		e.GroupSize, e.GroupsPerStep, e.KL.Coefficient, e.Advantage.Epsilon, e.Entropy = option.Infinite, 1, 0, 0, 0
+		e.GroupSize, e.GroupsPerStep, e.KL.Coefficient, e.Advantage.Epsilon, e.Entropy = option.Infinite,
+			1, 0, 0, 0
 		for _, arms := range laws {
 			theta, old := make([]float64, 3), make([]float64, 3)
 			for a := range theta {
@@ -387,15 +394,18 @@ func TestEqualRewardsHaveNoExpectedForce(t *testing.T) {
 
 // Bounded weights stay numbers at ratios near the ends of the range of floating point.
 func TestWeightsOfExtremeRatios(t *testing.T) {
-	statistics := grpo.GroupStatistics{Arms: []grpo.ArmStatistics{{Positive: 1, PositiveCount: 1, Count: 1}, {Negative: -1, NegativeCount: 1, Count: 1}}, Groups: 1}
+	statistics := grpo.GroupStatistics{Arms: []grpo.ArmStatistics{{Positive: 1, PositiveCount: 1,
+		Count: 1}, {Negative: -1, NegativeCount: 1, Count: 1}}, Groups: 1}
 	e := option.Estimator{GroupSize: 2, GroupsPerStep: 1, Advantage: byStd}
-	for _, mode := range []option.ImportanceMode{option.SAPO, option.VESPO, option.Truncated, option.CISPO} {
+	for _, mode := range []option.ImportanceMode{option.SAPO, option.VESPO, option.Truncated,
+		option.CISPO} {
 		for _, decay := range []float64{0, 2, 1e300} {
 			e.Importance = importance(mode)
 			e.Importance.Decay = option.Signed{Positive: decay, Negative: decay}
 			for _, gap := range []float64{0, 40, -40, 744, -744, 800, -800} {
 				g := make([]float64, 2)
-				grpo.NewForce(e, []float64{0, 0}).Sampled(g, &statistics, grpo.NewPolicy([]float64{gap, 0}), grpo.NewPolicy([]float64{-gap, 0}))
+				grpo.NewForce(e, []float64{0, 0}).Sampled(g, &statistics, grpo.NewPolicy([]float64{gap, 0}),
+					grpo.NewPolicy([]float64{-gap, 0}))
 				if math.IsNaN(g[0]) || math.IsNaN(g[1]) {
 					t.Errorf("%s, decay %g, logit gap %g: force %v", mode, decay, gap, g)
 				}
@@ -410,13 +420,16 @@ func TestClipFractionOfEveryMode(t *testing.T) {
 	// ρ = 1.354, 0.609
 	current, old := grpo.NewPolicy([]float64{0.9, 0}), grpo.NewPolicy([]float64{0.1, 0})
 	statistics := grpo.GroupStatistics{Arms: []grpo.ArmStatistics{
-		{Positive: 3, PositiveCount: 3, Negative: -1, NegativeCount: 1, Count: 4}, {Positive: 1, PositiveCount: 1, Negative: -3, NegativeCount: 3, Count: 5},
+		{Positive: 3, PositiveCount: 3, Negative: -1, NegativeCount: 1, Count: 4},
+		{Positive: 1, PositiveCount: 1, Negative: -3, NegativeCount: 3, Count: 5},
 	}, Groups: 1}
 	for mode, want := range map[option.ImportanceMode]float64{
-		option.NoImportance: 0, option.Ratio: 0, option.Clip: 6. / 8, option.DualClip: 6. / 8, option.Truncated: 0, option.Masked: 4. / 8,
+		option.NoImportance: 0, option.Ratio: 0, option.Clip: 6. / 8, option.DualClip: 6. / 8,
+		option.Truncated: 0, option.Masked: 4. / 8,
 		option.CISPO: 0, option.SAPO: 0, option.VESPO: 0, option.DPPO: 0,
 	} {
-		e := option.Estimator{GroupSize: 9, GroupsPerStep: 1, Advantage: byStd, Importance: importance(mode)}
+		e := option.Estimator{GroupSize: 9, GroupsPerStep: 1, Advantage: byStd,
+			Importance: importance(mode)}
 		e.Importance.Floor, e.Importance.Cap = 0.7, 1.36
 		f := grpo.NewForce(e, []float64{0, 0})
 		f.Sampled(make([]float64, 2), &statistics, current, old)

@@ -103,7 +103,8 @@ func TestAges(t *testing.T) {
 			sum += x
 			mean += x * float64(age)
 		}
-		if math.Abs(sum-1) > 1e-14 || math.Abs(mean-c.mean) > 1e-12 || math.Abs(p[2]-c.one) > 1e-15 || len(p) != c.oldest+1 {
+		if math.Abs(sum-1) > 1e-14 || math.Abs(mean-c.mean) > 1e-12 || math.Abs(p[2]-c.one) > 1e-15 ||
+			len(p) != c.oldest+1 {
 			t.Errorf("%+v: sum %v, mean %v, p_2 %v, oldest %d", c.ages, sum, mean, p[2], len(p)-1)
 		}
 		lag := option.Lag{Kind: option.Random, Ages: c.ages}
@@ -116,8 +117,10 @@ func TestAges(t *testing.T) {
 // The behaviour policy of step t is that of step max(K(⌊t/K⌋ − d), 0), or max(t−τ, 0).
 func TestHistory(t *testing.T) {
 	for _, lag := range []option.Lag{
-		{Kind: option.Block, Interval: 1}, {Kind: option.Block, Interval: 4}, {Kind: option.Block, Interval: 1, Behind: 1}, {Kind: option.Block, Interval: 3, Behind: 2},
-		{Kind: option.Delay}, {Kind: option.Delay, Interval: 1}, {Kind: option.Delay, Interval: 3}, {Kind: option.Delay, Interval: 300, Behind: 2},
+		{Kind: option.Block, Interval: 1}, {Kind: option.Block, Interval: 4},
+		{Kind: option.Block, Interval: 1, Behind: 1}, {Kind: option.Block, Interval: 3, Behind: 2},
+		{Kind: option.Delay}, {Kind: option.Delay, Interval: 1}, {Kind: option.Delay, Interval: 3},
+		{Kind: option.Delay, Interval: 300, Behind: 2},
 	} {
 		history := grpo.NewHistory(lag, 2, 100)
 		current := grpo.NewPolicy([]float64{0, 0})
@@ -130,7 +133,8 @@ func TestHistory(t *testing.T) {
 			} else {
 				want = max(step-lag.Interval, 0)
 			}
-			if got := history.Behaviour(step, current); got.Logits[0] != float64(want) || got.Probs[0] != grpo.NewPolicy(got.Logits).Probs[0] {
+			if got := history.Behaviour(step, current); got.Logits[0] != float64(want) ||
+				got.Probs[0] != grpo.NewPolicy(got.Logits).Probs[0] {
 				t.Fatalf("%+v: step %d draws from step %v, want %d", lag, step, got.Logits[0], want)
 			}
 		}

@@ -10,7 +10,17 @@ import (
 
 // byStd are the advantages of GRPO: the group's mean as baseline, its standard
 // deviation as scale.
-var byStd = option.Advantage{Baseline: option.MeanBaseline, Scale: option.StdScale, Std: option.PopulationStd}
+var byStd = option.Advantage{
+	Baseline: option.MeanBaseline, Scale: option.StdScale, Std: option.PopulationStd,
+}
+
+func bernoulli(mean float64) option.Arm { return option.Arm{Law: option.Bernoulli, Mean: mean} }
+
+func constant(mean float64) option.Arm { return option.Arm{Law: option.Constant, Mean: mean} }
+
+func normal(mean, std float64) option.Arm {
+	return option.Arm{Law: option.Normal, Mean: mean, Std: std}
+}
 
 // addBernoulli adds a group with counts[a] samples of arm a, successes[a] of which
 // have reward 1.
@@ -33,9 +43,11 @@ func TestGroupsWithoutVariance(t *testing.T) {
 	addBernoulli(&statistics, byStd, []int{4, 3}, []int{4, 3})
 	addBernoulli(&statistics, byStd, []int{1, 6}, []int{0, 0})
 	if statistics.Groups != 2 || statistics.ZeroVariance != 2 {
-		t.Errorf("%d of %d groups without variance, want 2 of 2", statistics.ZeroVariance, statistics.Groups)
+		t.Errorf("%d of %d groups without variance, want 2 of 2",
+			statistics.ZeroVariance, statistics.Groups)
 	}
-	if want := []grpo.ArmStatistics{{Count: 5}, {Count: 9}}; statistics.Arms[0] != want[0] || statistics.Arms[1] != want[1] {
+	if want := []grpo.ArmStatistics{{Count: 5}, {Count: 9}}; statistics.Arms[0] != want[0] ||
+		statistics.Arms[1] != want[1] {
 		t.Errorf("statistics %+v, want %+v", statistics.Arms, want)
 	}
 }
@@ -44,9 +56,10 @@ func TestGroupsWithoutVariance(t *testing.T) {
 // advantages, and counts those that are not 0.
 func TestGivenBaseline(t *testing.T) {
 	for b, want := range map[float64][]grpo.ArmStatistics{
-		0:    {{Positive: 2, PositiveCount: 2, Count: 4}, {Positive: 2, PositiveCount: 2, Count: 4}},
-		0.25: {{Positive: 1.5, Negative: -0.5, PositiveCount: 2, NegativeCount: 2, Count: 4}, {Positive: 1.5, Negative: -0.5, PositiveCount: 2, NegativeCount: 2, Count: 4}},
-		1:    {{Negative: -2, NegativeCount: 2, Count: 4}, {Negative: -2, NegativeCount: 2, Count: 4}},
+		0: {{Positive: 2, PositiveCount: 2, Count: 4}, {Positive: 2, PositiveCount: 2, Count: 4}},
+		0.25: {{Positive: 1.5, Negative: -0.5, PositiveCount: 2, NegativeCount: 2, Count: 4},
+			{Positive: 1.5, Negative: -0.5, PositiveCount: 2, NegativeCount: 2, Count: 4}},
+		1: {{Negative: -2, NegativeCount: 2, Count: 4}, {Negative: -2, NegativeCount: 2, Count: 4}},
 	} {
 		for _, adv := range []option.Advantage{
 			{Baseline: option.ConstantBaseline, Scale: option.NoScale, Value: b},
@@ -55,7 +68,8 @@ func TestGivenBaseline(t *testing.T) {
 			statistics := grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, 2), Baseline: b}
 			addBernoulli(&statistics, adv, []int{2, 2}, []int{2, 2})
 			addBernoulli(&statistics, adv, []int{2, 2}, []int{0, 0})
-			if statistics.Arms[0] != want[0] || statistics.Arms[1] != want[1] || statistics.ZeroVariance != 2 {
+			if statistics.Arms[0] != want[0] || statistics.Arms[1] != want[1] ||
+				statistics.ZeroVariance != 2 {
 				t.Errorf("%s, b = %g: %+v, want %+v", adv.Baseline, b, statistics, want)
 			}
 			statistics.Rewarded = 6 // of 8
@@ -70,14 +84,14 @@ func TestGivenBaseline(t *testing.T) {
 func TestExpectedForceOfConstantBaseline(t *testing.T) {
 	e := option.Estimator{
 		GroupSize: option.Infinite, GroupsPerStep: 1,
-		Advantage:  option.Advantage{Baseline: option.ConstantBaseline, Scale: option.NoScale, Value: 0.3},
+		Advantage: option.Advantage{Baseline: option.ConstantBaseline, Scale: option.NoScale, Value: 0.3},
 		Importance: option.Importance{Mode: option.NoImportance},
 	}
 	// (¾, ¼) and (½, ½)
 	now, old := grpo.NewPolicy([]float64{math.Log(3), 0}), grpo.NewPolicy([]float64{0, 0})
 	for _, means := range [][2]float64{{0.9, 0.2}, {1, 1}, {0, 0}} {
 		g := make([]float64, 2)
-		bandit := option.Bandit{Arms: []option.Arm{{Law: option.Bernoulli, Mean: means[0]}, {Law: option.Bernoulli, Mean: means[1]}}}
+		bandit := option.Bandit{Arms: []option.Arm{bernoulli(means[0]), bernoulli(means[1])}}
 		grpo.NewForce(e, []float64{0, 0}).Expected(g, &bandit, now, old)
 		want := 0.5*(means[0]-0.3)*0.25 - 0.5*(means[1]-0.3)*0.75
 		if math.Abs(g[0]-want) > 1e-15 || math.Abs(g[1]+want) > 1e-15 {
@@ -92,7 +106,8 @@ func TestScatterIsVariance(t *testing.T) {
 	statistics := grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, 2)}
 	statistics.AddAtoms(&byStd, []grpo.Atom{{Arm: 1, Count: 3, Reward: 0.5}}, 6)
 	if statistics.ZeroVariance != 0 || statistics.Groups != 1 {
-		t.Errorf("%d of %d groups without variance, want 0 of 1", statistics.ZeroVariance, statistics.Groups)
+		t.Errorf("%d of %d groups without variance, want 0 of 1",
+			statistics.ZeroVariance, statistics.Groups)
 	}
 }
 
@@ -128,9 +143,10 @@ func TestClipFraction(t *testing.T) {
 //	none   π_old∘(m − J_old)/(s_old + ε)
 //	ratio  π∘(m − J)/(s_old + ε)
 func TestExpectedForceOffPolicy(t *testing.T) {
-	arms := []option.Arm{{Law: option.Bernoulli, Mean: 0.7}, {Law: option.Constant, Mean: 0.1}, {Law: option.Normal, Mean: 0.4, Std: 0.3}}
+	arms := []option.Arm{bernoulli(0.7), constant(0.1), normal(0.4, 0.3)}
 	variances := []float64{0.7 * 0.3, 0, 0.3 * 0.3}
-	current, behaviour := grpo.NewPolicy([]float64{1.2, -0.3, 0.4}), grpo.NewPolicy([]float64{-0.5, 0.8, 0})
+	current, behaviour := grpo.NewPolicy([]float64{1.2, -0.3, 0.4}),
+		grpo.NewPolicy([]float64{-0.5, 0.8, 0})
 	mean := func(p *grpo.Policy) float64 { return p.Mean([]float64{0.7, 0.1, 0.4}) }
 	square := 0.0
 	for a, p := range behaviour.Probs {
@@ -143,7 +159,8 @@ func TestExpectedForceOffPolicy(t *testing.T) {
 	}{{option.NoImportance, behaviour}, {option.Ratio, current}} {
 		e := option.Estimator{
 			GroupSize: option.Infinite, GroupsPerStep: 1,
-			Advantage:  option.Advantage{Baseline: option.MeanBaseline, Scale: option.StdScale, Std: option.PopulationStd, Epsilon: 0.05},
+			Advantage: option.Advantage{Baseline: option.MeanBaseline, Scale: option.StdScale,
+				Std: option.PopulationStd, Epsilon: 0.05},
 			Importance: option.Importance{Mode: c.mode},
 		}
 		g := make([]float64, 3)
@@ -161,7 +178,7 @@ func TestExpectedForceOffPolicy(t *testing.T) {
 // negative advantages of the first arm and positive ones of the second remain.
 func TestExpectedForceOutsideBernoulliValues(t *testing.T) {
 	for _, c := range []struct{ constant, success float64 }{{2, 0.3}, {2, 1}, {-2, 0.3}, {-2, 0}} {
-		arms := []option.Arm{{Law: option.Bernoulli, Mean: c.success}, {Law: option.Constant, Mean: c.constant}}
+		arms := []option.Arm{bernoulli(c.success), constant(c.constant)}
 		current, behaviour := grpo.NewPolicy([]float64{math.Log(3), 0}), grpo.NewPolicy([]float64{0, 0})
 		e := option.Estimator{
 			GroupSize: option.Infinite, GroupsPerStep: 1,

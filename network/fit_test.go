@@ -77,11 +77,13 @@ func TestFitFails(t *testing.T) {
 	task := must(Gaussian(40, 2, 3, 1, 0, 1))
 	n := must(NewMLP(task.Inputs, []int{2}, 3, Tanh))
 	w := n.Initial(1)
-	if _, err := Fit(n, w, task.Means); err == nil || !strings.Contains(err.Error(), "misses its target by ") {
+	if _, err := Fit(n, w, task.Means); err == nil ||
+		!strings.Contains(err.Error(), "misses its target by ") {
 		t.Errorf("got error %v", err)
 	}
 	task.Means[0] = math.NaN()
-	if _, err := Fit(n, w, task.Means); err == nil || !strings.Contains(err.Error(), "misses its target by NaN") {
+	if _, err := Fit(n, w, task.Means); err == nil ||
+		!strings.Contains(err.Error(), "misses its target by NaN") {
 		t.Errorf("of NaN: got error %v", err)
 	}
 }

@@ -9,7 +9,8 @@ import (
 // The first numbers of seed 1. Others would be other networks in every stored result.
 func TestNormalsAreFixed(t *testing.T) {
 	random := newNormals(1)
-	if got, want := random.fill(nil, 3, 1), []float64{-0.8617559273559522, 0.19115045620373405, -1.4914093995317905}; !slices.Equal(got, want) {
+	if got, want := random.fill(nil, 3, 1), []float64{-0.8617559273559522, 0.19115045620373405,
+		-1.4914093995317905}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
@@ -59,7 +60,8 @@ func TestInitialWeights(t *testing.T) {
 		{"E", 6 * d, base}, {"P", 3 * d, base}, {"γ_1", d, 1}, {"β_1", d, 0},
 		{"W_qkv", 3 * d * d, base}, {"b_qkv", 3 * d, 0}, {"W_o", d * d, base / math.Sqrt2}, {"b_o", d, 0},
 		{"γ_2", d, 1}, {"β_2", d, 0}, {"W_1", 4 * d * d, base}, {"b_1", 4 * d, 0},
-		{"W_2", 4 * d * d, base / math.Sqrt2}, {"b_2", d, 0}, {"γ_3", d, 1}, {"β_3", d, 0}, {"U", 5 * d, base},
+		{"W_2", 4 * d * d, base / math.Sqrt2}, {"b_2", d, 0}, {"γ_3", d, 1}, {"β_3", d, 0},
+		{"U", 5 * d, base},
 	} {
 		deviation(part.name, w[:part.size], part.deviation)
 		w = w[part.size:]

@@ -38,7 +38,8 @@ func samples() []sample {
 	tokens := [][]int{{0, 3, 4}, {1, 2, 4}, {3, 3, 4}, {2, 0, 4}, {1, 1, 0}}
 	for _, shape := range []Shape{{6, 2, 7, Tied}, {6, 1, 9, Untied}} {
 		n := must(NewTransformer(tokens, 5, 3, shape))
-		list = append(list, sample{fmt.Sprint("transformer ", shape), n, random.fill(nil, n.Weights(), 0.5)})
+		list = append(list,
+			sample{fmt.Sprint("transformer ", shape), n, random.fill(nil, n.Weights(), 0.5)})
 	}
 	return list
 }
@@ -51,7 +52,8 @@ func TestPushIsDerivative(t *testing.T) {
 	random := newNormals(102)
 	for _, s := range samples() {
 		size := s.Contexts() * s.Arms()
-		d, moved, logits := random.fill(nil, s.Weights(), 1), make([]float64, s.Weights()), make([]float64, size)
+		d, moved := random.fill(nil, s.Weights(), 1), make([]float64, s.Weights())
+		logits := make([]float64, size)
 		want, change := make([]float64, size), make([]float64, size)
 		for _, point := range []struct{ steps, weight float64 }{{-2, 1}, {-1, -8}, {1, 8}, {2, -1}} {
 			for i, w := range s.weights {

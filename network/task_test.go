@@ -31,8 +31,10 @@ func TestDrawnTasks(t *testing.T) {
 	} {
 		one, again, other := make(1), make(1), make(2)
 		for x := range one.Inputs {
-			if !slices.Equal(one.Inputs[x], again.Inputs[x]) || slices.Equal(one.Inputs[x], other.Inputs[x]) {
-				t.Errorf("context %d: %v, %v, of another seed %v", x, one.Inputs[x], again.Inputs[x], other.Inputs[x])
+			if !slices.Equal(one.Inputs[x], again.Inputs[x]) ||
+				slices.Equal(one.Inputs[x], other.Inputs[x]) {
+				t.Errorf("context %d: %v, %v, of another seed %v",
+					x, one.Inputs[x], again.Inputs[x], other.Inputs[x])
 			}
 			if got := sum(one.Means[x*10:][:10]); got != 1 {
 				t.Errorf("context %d has %v right arms", x, got)
@@ -48,12 +50,18 @@ func TestErrors(t *testing.T) {
 		want []string
 	}{
 		{second(Addition(1, 1, 0)), []string{"modulus: got 1, want at least 2"}},
-		{second(Gaussian(0, 0, 1, 1, 0, 1)), []string{"contexts: got 0", "inputs: got 0", "arms: got 1, want at least 2"}},
+		{second(Gaussian(0, 0, 1, 1, 0, 1)),
+			[]string{"contexts: got 0", "inputs: got 0", "arms: got 1, want at least 2"}},
 		{second(Digits(0, -1, 1, 0, 1)), []string{"copies: got 0", "noise: got -1"}},
-		{second(NewMLP(nil, nil, 1, "sine")), []string{"inputs: got 0, want a row", "number of hidden layers: got 0", "arms: got 1", "activation: got sine, want tanh, relu or gelu"}},
-		{second(NewMLP([][]float64{{1, 2}, {1}}, []int{0}, 2, Tanh)), []string{"inputs of context 1: got 1, want 2", "width of hidden layer 1: got 0"}},
-		{second(NewTransformer(nil, 1, 0, Shape{3, 2, 0, "mine"})), []string{"tokens", "arms: got 0", "heads: got 2, want a divisor of the width, 3", "hidden units: got 0", "unembedding"}},
-		{second(NewTransformer([][]int{{0, 1}, {2}}, 2, 2, Shape{2, 1, 1, Tied})), []string{"length of tokens of context 1: got 1", "token of context 1: got 2, want 0 to 1"}},
+		{second(NewMLP(nil, nil, 1, "sine")),
+			[]string{"inputs: got 0, want a row", "number of hidden layers: got 0", "arms: got 1",
+				"activation: got sine, want tanh, relu or gelu"}},
+		{second(NewMLP([][]float64{{1, 2}, {1}}, []int{0}, 2, Tanh)),
+			[]string{"inputs of context 1: got 1, want 2", "width of hidden layer 1: got 0"}},
+		{second(NewTransformer(nil, 1, 0, Shape{3, 2, 0, "mine"})), []string{"tokens", "arms: got 0",
+			"heads: got 2, want a divisor of the width, 3", "hidden units: got 0", "unembedding"}},
+		{second(NewTransformer([][]int{{0, 1}, {2}}, 2, 2, Shape{2, 1, 1, Tied})),
+			[]string{"length of tokens of context 1: got 1", "token of context 1: got 2, want 0 to 1"}},
 	} {
 		for _, want := range row.want {
 			if row.err == nil || !strings.Contains(row.err.Error(), want) {

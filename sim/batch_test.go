@@ -45,7 +45,8 @@ func stepByStep(_ context.Context, b *batch, first int) {
 	}
 }
 
-func outcomesOf(t *testing.T, run func(context.Context, *batch, int), b *batch, first int) []replicaOutcome {
+func outcomesOf(t *testing.T, run func(context.Context, *batch, int), b *batch,
+	first int) []replicaOutcome {
 	run(t.Context(), b, first)
 	var outcomes []replicaOutcome
 	for _, r := range b.replicas {
@@ -91,14 +92,16 @@ func anyVectorCell(random *rand.Rand, i int) Cell {
 // anyCell returns a random cell of one prompt.
 func anyCell(random *rand.Rand, i int) Cell {
 	c := anyTwoArmCell(random, i)
-	c.Estimator.GroupSize = [...]int{2, 3, 16, 17, 21, 32, 64, 65, 128, 129, 1000, 5000, 200_000}[random.IntN(13)]
+	c.Estimator.GroupSize = [...]int{2, 3, 16, 17, 21, 32, 64, 65, 128, 129, 1000, 5000,
+		200_000}[random.IntN(13)]
 	if arms := [...]int{2, 3, 4, 7, 12, 40}[random.IntN(6)]; arms > 2 {
 		c.ID = fmt.Sprint(arms, " arms ", i)
 		c.Bandit.Arms, c.Init, c.Reference = nil, nil, nil
 		for range arms {
 			mean := [...]float64{0, 0.5, 1, random.Float64(), random.Float64()}[random.IntN(5)]
 			c.Bandit.Arms = append(c.Bandit.Arms, option.Arm{Law: option.Bernoulli, Mean: mean})
-			c.Init = append(c.Init, [...]float64{0, random.NormFloat64(), 20 * random.NormFloat64(), 1000}[random.IntN(4)])
+			c.Init = append(c.Init,
+				[...]float64{0, random.NormFloat64(), 20 * random.NormFloat64(), 1000}[random.IntN(4)])
 			c.Reference = append(c.Reference, random.NormFloat64())
 		}
 		c.Bandit.TrueMeans = means(&c.Bandit)
@@ -109,7 +112,8 @@ func anyCell(random *rand.Rand, i int) Cell {
 		c.Estimator.Entropy = random.Float64()
 		c.Optimizer.MaxNorm = [...]float64{0, 0.1, 1}[random.IntN(3)]
 		if c.Lag.Kind == option.Block {
-			c.Estimator.Samples = [...]option.Samples{option.Fresh, option.Fresh, option.Reused}[random.IntN(3)]
+			c.Estimator.Samples = [...]option.Samples{option.Fresh, option.Fresh,
+				option.Reused}[random.IntN(3)]
 		}
 	}
 	if random.IntN(2) == 0 {
@@ -117,12 +121,15 @@ func anyCell(random *rand.Rand, i int) Cell {
 	}
 	if e := &c.Estimator; random.IntN(5) == 0 {
 		e.Filter = option.KeepAll
-		e.Advantage = option.Advantage{Baseline: option.Baselines[random.IntN(2)], Scale: option.BatchStd, Std: option.Deviations[random.IntN(2)], Epsilon: 0.01}
-		if scale := [...]option.Scale{option.BatchStd, option.PooledStd, option.BatchMean}[random.IntN(3)]; scale != option.BatchStd {
+		e.Advantage = option.Advantage{Baseline: option.Baselines[random.IntN(2)],
+			Scale: option.BatchStd, Std: option.Deviations[random.IntN(2)], Epsilon: 0.01}
+		if scale := [...]option.Scale{option.BatchStd, option.PooledStd,
+			option.BatchMean}[random.IntN(3)]; scale != option.BatchStd {
 			e.Advantage.Baseline, e.Advantage.Scale = option.MeanBaseline, scale
 		}
 		if random.IntN(3) == 0 {
-			e.Advantage = option.Advantage{Baseline: option.RunningMean, Scale: option.NoScale, Value: random.Float64(), Rate: random.Float64()}
+			e.Advantage = option.Advantage{Baseline: option.RunningMean, Scale: option.NoScale,
+				Value: random.Float64(), Rate: random.Float64()}
 		}
 	}
 	setPenalty(random, &c)
@@ -149,7 +156,8 @@ func setPenalty(random *rand.Rand, c *Cell) {
 				c.Estimator.Filter = option.KeepAll
 			}
 			if c.Estimator.Advantage.BinaryOnly() {
-				c.Estimator.Advantage = option.Advantage{Baseline: option.MeanBaseline, Scale: option.StdScale, Std: option.SampleStd}
+				c.Estimator.Advantage = option.Advantage{Baseline: option.MeanBaseline, Scale: option.StdScale,
+					Std: option.SampleStd}
 			}
 		}
 		if c.Estimator.KL.OfAdvantage() && !c.Estimator.Importance.Linear() {
@@ -159,7 +167,8 @@ func setPenalty(random *rand.Rand, c *Cell) {
 }
 
 func anyReferenceUpdate(random *rand.Rand) option.ReferenceUpdate {
-	return option.ReferenceUpdate{Interval: 1 + random.IntN(5), Rate: [...]float64{0.1, 0.6, 1}[random.IntN(3)]}
+	return option.ReferenceUpdate{Interval: 1 + random.IntN(5),
+		Rate: [...]float64{0.1, 0.6, 1}[random.IntN(3)]}
 }
 
 // setOtherRewards gives the arms constant and normal rewards.
@@ -228,7 +237,8 @@ func vectorsAreReplicas(t *testing.T, c Cell, first int) {
 	// the same memory again, with fewer replicas
 	few := max(fewestVector, c.Run.Replicas)
 	b.run(t.Context(), first+1, few)
-	got := outcomesOf(t, func(context.Context, *batch, int) {}, &batch{replicas: b.replicas[:few-1]}, 0)
+	got := outcomesOf(t, func(context.Context, *batch, int) {}, &batch{replicas: b.replicas[:few-1]},
+		0)
 	if diff := difference(want[1:few], got); diff != "" {
 		t.Fatalf("%+v, %d replicas:\n%s", c, few, diff)
 	}
@@ -247,7 +257,8 @@ func TestStepOfDivergence(t *testing.T) {
 	between.Optimizer.LearningRate, between.Lag.Interval, between.Run.Steps = 1.7e308, 50, 400
 	recorded.Reference, recorded.Optimizer.LearningRate = []float64{1e200, -1e200}, 1e-300
 	for want, c := range map[int]Cell{2: between, 0: recorded} {
-		for name, run := range map[string]func(context.Context, *batch, int){"step": stepByStep, "two-arm batch": withoutVectors, "usual": together} {
+		for name, run := range map[string]func(context.Context, *batch, int){"step": stepByStep,
+			"two-arm batch": withoutVectors, "usual": together} {
 			for _, o := range outcomesOf(t, run, recordingBatch(&c, chunkSize), 0) {
 				if o.DivergedAt != want {
 					t.Errorf("%s: diverged at %d, want %d", name, o.DivergedAt, want)
@@ -259,7 +270,8 @@ func TestStepOfDivergence(t *testing.T) {
 
 // divergesAlike checks run against replica.step in cells of which most diverge. Replicas do so at
 // the same step, and have the same results where they do not.
-func divergesAlike(t *testing.T, random *rand.Rand, cells int, anyCell func(*rand.Rand, int) Cell, run func(context.Context, *batch, int)) {
+func divergesAlike(t *testing.T, random *rand.Rand, cells int, anyCell func(*rand.Rand, int) Cell,
+	run func(context.Context, *batch, int)) {
 	t.Helper()
 	diverged := 0
 	for i := range cells {
@@ -300,20 +312,24 @@ func anyTwoArmCell(random *rand.Rand, i int) Cell {
 			{Baseline: option.SecondBest, Scale: option.StdScale, Std: option.SampleStd},
 			{Baseline: option.MeanBaseline, Scale: option.MeanScale},
 			{Baseline: option.LeaveOneOut, Scale: option.OthersStd, Epsilon: 1e-6},
-			{Baseline: option.ConstantBaseline, Scale: option.NoScale, Value: [...]float64{0, 0.3, 1}[random.IntN(3)]},
+			{Baseline: option.ConstantBaseline, Scale: option.NoScale,
+				Value: [...]float64{0, 0.3, 1}[random.IntN(3)]},
 		}[random.IntN(5)]
 	}
 	e.Importance.Mode = [...]option.ImportanceMode{option.NoImportance, option.Ratio}[random.IntN(2)]
 	e.KL.At = option.KLPoints[random.IntN(2)]
 	e.KL.Coefficient = [...]float64{0, 0.3, 1.7}[random.IntN(3)]
-	c.Lag = [...]option.Lag{{Kind: option.Block, Interval: 1 + random.IntN(9)}, {Kind: option.Delay, Interval: random.IntN(9)},
+	c.Lag = [...]option.Lag{{Kind: option.Block, Interval: 1 + random.IntN(9)},
+		{Kind: option.Delay, Interval: random.IntN(9)},
 		{Kind: option.Block, Interval: 1 + random.IntN(5), Behind: 1 + random.IntN(3)}}[random.IntN(3)]
 	c.Optimizer.Momentum = [...]float64{0, 0.5, 0.95}[random.IntN(3)]
 	c.Optimizer.LearningRate = 0.5 * random.Float64()
-	c.Optimizer.Kind = [...]option.Method{option.HeavyBall, option.HeavyBall, option.Nesterov, option.Adam}[random.IntN(4)]
+	c.Optimizer.Kind = [...]option.Method{option.HeavyBall, option.HeavyBall, option.Nesterov,
+		option.Adam}[random.IntN(4)]
 	c.Optimizer.Beta1, c.Optimizer.Beta2, c.Optimizer.Epsilon = 0.9, 0.99, 1e-8
 	if random.IntN(3) == 0 {
-		c.Optimizer.Schedule = option.Schedule{Kind: option.ScheduleKinds[random.IntN(3)], Warmup: random.IntN(20), Total: 300}
+		c.Optimizer.Schedule = option.Schedule{Kind: option.ScheduleKinds[random.IntN(3)],
+			Warmup: random.IntN(20), Total: 300}
 	}
 	c.Reference = []float64{random.NormFloat64(), random.NormFloat64()}
 	c.Init = []float64{random.NormFloat64(), random.NormFloat64()}
@@ -342,7 +358,8 @@ func TestTwoArmBatchIsTheGeneralReplica(t *testing.T) {
 		} else {
 			c.Run.Record = nil
 		}
-		if diff := difference(outcomesOf(t, stepByStep, recordingBatch(&c, chunkSize), first), outcomesOf(t, withoutVectors, b, first)); diff != "" {
+		if diff := difference(outcomesOf(t, stepByStep, recordingBatch(&c, chunkSize), first),
+			outcomesOf(t, withoutVectors, b, first)); diff != "" {
 			t.Fatalf("%+v:\n%s", c, diff)
 		}
 	}

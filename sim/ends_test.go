@@ -12,13 +12,18 @@ import (
 func endingCell() Cell {
 	return Cell{
 		ID: "ends", Seed: 1,
-		Bandit:    option.Bandit{Arms: []option.Arm{{Law: option.Constant, Mean: 1}, {Law: option.Constant}}},
-		Estimator: option.Estimator{GroupSize: 2, GroupsPerStep: 1, Advantage: option.Advantage{Baseline: option.MeanBaseline, Scale: option.NoScale, Std: option.PopulationStd}, Importance: option.Importance{Mode: option.NoImportance}, KL: option.KL{Gradient: option.ExactKL, At: option.AtCurrent}},
-		Lag:       option.Lag{Kind: option.Block, Interval: 1},
-		Optimizer: option.Optimizer{Kind: option.HeavyBall, LearningRate: 1e-12, Schedule: option.Schedule{Kind: option.ConstantRate}},
-		Init:      []float64{0, math.Log(3)},
-		Run:       Run{Steps: 40, BurnIn: 30, Replicas: 20},
-		Ends:      18,
+		Bandit: option.Bandit{Arms: []option.Arm{{Law: option.Constant, Mean: 1},
+			{Law: option.Constant}}},
+		Estimator: option.Estimator{GroupSize: 2, GroupsPerStep: 1,
+			Advantage: option.Advantage{Baseline: option.MeanBaseline, Scale: option.NoScale,
+				Std: option.PopulationStd}, Importance: option.Importance{Mode: option.NoImportance},
+			KL: option.KL{Gradient: option.ExactKL, At: option.AtCurrent}},
+		Lag: option.Lag{Kind: option.Block, Interval: 1},
+		Optimizer: option.Optimizer{Kind: option.HeavyBall, LearningRate: 1e-12,
+			Schedule: option.Schedule{Kind: option.ConstantRate}},
+		Init: []float64{0, math.Log(3)},
+		Run:  Run{Steps: 40, BurnIn: 30, Replicas: 20},
+		Ends: 18,
 	}
 }
 
@@ -33,7 +38,8 @@ func TestEnds(t *testing.T) {
 		t.Fatalf("%d and %d ends, want 18", len(results[0].Ends), len(results[1].Ends))
 	}
 	for i, e := range results[0].Ends {
-		if e.DivergedAt != -1 || len(e.Rewards) != len(results[0].Steps) || math.Abs(e.Mean-0.25) > 1e-9 || math.Abs(e.Logits[1]-e.Logits[0]-math.Log(3)) > 1e-9 {
+		if e.DivergedAt != -1 || len(e.Rewards) != len(results[0].Steps) ||
+			math.Abs(e.Mean-0.25) > 1e-9 || math.Abs(e.Logits[1]-e.Logits[0]-math.Log(3)) > 1e-9 {
 			t.Errorf("replica %d: %+v, want J = 1/4 throughout", i, e)
 		}
 		for _, reward := range e.Rewards {
@@ -58,15 +64,19 @@ func TestEndsOfReplicasAlone(t *testing.T) {
 		"a delay":        func(c *Cell) { c.Lag = option.Lag{Kind: option.Delay, Interval: 3} },
 		"random ages":    func(c *Cell) { c.Lag = option.Lag{Kind: option.Random, Ages: option.Ages{To: 3}} },
 		"large groups":   func(c *Cell) { c.Estimator.GroupSize = 1000 },
-		"Adam":           func(c *Cell) { c.Optimizer.Kind, c.Optimizer.Beta2, c.Optimizer.Epsilon = option.Adam, 0.99, 1e-8 },
-		"three arms":     func(c *Cell) { c.Bandit.Arms = append(c.Bandit.Arms, option.Arm{Mean: 0.5}) },
-		"normal arms":    func(c *Cell) { c.Bandit.Arms[0] = option.Arm{Law: option.Normal, Mean: 1, Std: 0.5} },
-		"prompts":        func(c *Cell) { c.Prompts = &Prompts{Means: [][2]float64{{0.9, 0.2}, {0.6, 0.3}}} },
-		"G = ∞":          func(c *Cell) { c.Estimator.GroupSize, c.Run.Replicas = option.Infinite, 1 },
+		"Adam": func(c *Cell) {
+			c.Optimizer.Kind, c.Optimizer.Beta2, c.Optimizer.Epsilon = option.Adam, 0.99, 1e-8
+		},
+		"three arms":  func(c *Cell) { c.Bandit.Arms = append(c.Bandit.Arms, option.Arm{Mean: 0.5}) },
+		"normal arms": func(c *Cell) { c.Bandit.Arms[0] = option.Arm{Law: option.Normal, Mean: 1, Std: 0.5} },
+		"prompts":     func(c *Cell) { c.Prompts = &Prompts{Means: [][2]float64{{0.9, 0.2}, {0.6, 0.3}}} },
+		"G = ∞":       func(c *Cell) { c.Estimator.GroupSize, c.Run.Replicas = option.Infinite, 1 },
 	} {
 		c := Cell{
-			Bandit: option.Bandit{Arms: []option.Arm{{Mean: 0.9}, {Mean: 0.2}}}, Estimator: option.Estimator{GroupSize: 8},
-			Optimizer: option.Optimizer{LearningRate: 0.3}, Run: Run{Steps: 40, BurnIn: 10, Replicas: 20}, Ends: 20,
+			Bandit:    option.Bandit{Arms: []option.Arm{{Mean: 0.9}, {Mean: 0.2}}},
+			Estimator: option.Estimator{GroupSize: 8},
+			Optimizer: option.Optimizer{LearningRate: 0.3}, Run: Run{Steps: 40, BurnIn: 10, Replicas: 20},
+			Ends: 20,
 		}
 		set(&c)
 		all := simulate(t, []Cell{c}, 1)[0]
@@ -79,7 +89,8 @@ func TestEndsOfReplicasAlone(t *testing.T) {
 					want := all.Ends[part[0]+i]
 					for n, step := range steps {
 						if at := slices.Index(all.Steps, step); at >= 0 && got.Rewards[n] != want.Rewards[at] {
-							t.Errorf("%s, replica %d: J = %v at step %d, want %v", name, part[0]+i, got.Rewards[n], step, want.Rewards[at])
+							t.Errorf("%s, replica %d: J = %v at step %d, want %v",
+								name, part[0]+i, got.Rewards[n], step, want.Rewards[at])
 						}
 					}
 					if got.Mean != want.Mean || !slices.Equal(got.Logits, want.Logits) {

@@ -69,7 +69,8 @@ func TestSamplesOfFixedNumber(t *testing.T) {
 		}
 		r := simulate(t, []Cell{c}, 1)[0]
 		for i, step := range r.Steps {
-			if s := r.Trajectory[i][len(r.Quantities)-1]; s.Mean != want[step] || s.StdErr != 0 || s.Quantiles[4] != want[step] {
+			if s := r.Trajectory[i][len(r.Quantities)-1]; s.Mean != want[step] || s.StdErr != 0 ||
+				s.Quantiles[4] != want[step] {
 				t.Errorf("%+v, step %d: got %+v, want %v", c.Lag, step, s, want[step])
 			}
 		}
@@ -101,7 +102,8 @@ func TestExtrasOfPromptsAndAges(t *testing.T) {
 			mean = 1
 		}
 		samples, pass := len(r.Quantities)-2, len(r.Quantities)-1
-		if got, want := r.Trajectory[1][samples].Mean, c.samplesAStep()/mean; math.Abs(got-want) > 1e-9*want {
+		if got, want := r.Trajectory[1][samples].Mean,
+			c.samplesAStep()/mean; math.Abs(got-want) > 1e-9*want {
 			t.Errorf("%s: %g samples in a step, want %g", name, got, want)
 		}
 		if got := r.Trajectory[0][pass].Mean; math.Abs(got-passes) > 1e-12 {
@@ -117,17 +119,21 @@ func TestExtrasOfPromptsAndAges(t *testing.T) {
 	if got, want := r.Trajectory[1][samples].Mean, 12/chance(0.55, 4); math.Abs(got-want) > 1e-9*want {
 		t.Errorf("ages: %g samples in a step, want %g", got, want)
 	}
-	if first, last := r.Trajectory[0][samples+1].Mean, r.Trajectory[len(r.Steps)-1][samples+1].Mean; first != 1 || !(last > 0.9 && last < 1) {
+	if first, last := r.Trajectory[0][samples+1].Mean,
+		r.Trajectory[len(r.Steps)-1][samples+1].Mean; first != 1 || !(last > 0.9 && last < 1) {
 		t.Errorf("ages: effective sample size %g at the start, %g at the end", first, last)
 	}
 }
 
-var randomAgesOfGroups = option.Lag{Kind: option.Random, Ages: option.Ages{Law: option.UniformAges, To: 6, Drawn: option.AgePerGroup}}
+var randomAgesOfGroups = option.Lag{Kind: option.Random,
+	Ages: option.Ages{Law: option.UniformAges, To: 6, Drawn: option.AgePerGroup}}
 
 // At G = ∞ a random lag weights its snapshots by their probabilities.
 func TestSampleShareOverAges(t *testing.T) {
 	c := referenceCell()
-	c.Estimator.GroupSize, c.Lag, c.Init = option.Infinite, option.Lag{Kind: option.Random, Ages: option.Ages{Law: option.TableAges, Weights: [option.MaxTableAge + 1]float64{3, 1}}}, []float64{0, 0}
+	c.Estimator.GroupSize, c.Lag, c.Init = option.Infinite,
+		option.Lag{Kind: option.Random, Ages: option.Ages{Law: option.TableAges,
+			Weights: [option.MaxTableAge + 1]float64{3, 1}}}, []float64{0, 0}
 	c.Run = Run{Steps: 1, Record: []Quantity{EffectiveSampleSize}}
 	r := simulate(t, []Cell{c}, 1)[0]
 	z := 2 * 0.1 * 0.175

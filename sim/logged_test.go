@@ -89,9 +89,11 @@ func TestLoggedEstimatesAreOfPairs(t *testing.T) {
 				r2, lead, gain = append(r2, fit.R2), append(lead, paper.R2-fit.R2), append(gain, forecast.Gain)
 				found = append(found, map[bool]float64{true: 1}[forecast.Found])
 			}
-			for name, values := range map[string][]float64{LoggedR2(l): r2, LoggedLead(l): lead, LoggedGain(l): gain, LoggedPlateau(l): found} {
+			for name, values := range map[string][]float64{LoggedR2(l): r2, LoggedLead(l): lead,
+				LoggedGain(l): gain, LoggedPlateau(l): found} {
 				want := measure.Mean(values)
-				if got, known := estimate(r, name); !known || math.Abs(got.Mean-want.Mean) > 1e-9 || got.DF != 3 || math.Abs(got.StdErr-want.StdErr) > 1e-9 {
+				if got, known := estimate(r, name); !known || math.Abs(got.Mean-want.Mean) > 1e-9 ||
+					got.DF != 3 || math.Abs(got.StdErr-want.StdErr) > 1e-9 {
 					t.Errorf("%s: %+v, want %+v", name, got, want)
 				}
 			}

@@ -26,17 +26,20 @@ func simulate(t *testing.T, cells []probe.Cell, workers int) []sim.Result {
 func TestProbesOfTable(t *testing.T) {
 	base := sim.BaseOfNetworks()
 	base.Bandit.Arms = base.Bandit.Arms[:2]
-	base.Estimator.KL, base.Estimator.Advantage.Baseline = option.KL{Coefficient: 0.5, At: option.AtSnapshot}, option.LeaveOneOut
+	base.Estimator.KL = option.KL{Coefficient: 0.5, At: option.AtSnapshot}
+	base.Estimator.Advantage.Baseline = option.LeaveOneOut
 	cell, alone := sim.DeepCell(base, []float64{1, 2})
 	deep, settle := probe.Cell{Cell: cell}, probe.Cell{Cell: alone[1]}
 	// π* without scale and with the exact KL: log π_ref + m/β
-	point, direction := []float64{settle.Reference[0] + 0.9/0.5, settle.Reference[1] + 0.2/0.5}, []float64{0.5, -0.5}
+	point := []float64{settle.Reference[0] + 0.9/0.5, settle.Reference[1] + 0.2/0.5}
+	direction := []float64{0.5, -0.5}
 	for x, one := range alone {
 		for a, arm := range base.Bandit.Arms {
 			deep.Network.Weights[2*x+a] = (one.Reference[a] + arm.Mean/0.5) / []float64{1, 2}[x]
 		}
 	}
-	deep.Stiffness = []probe.Stiffness{{Name: probe.StiffnessTotal, Displaced: sim.Both, Displacement: 1e-5}}
+	deep.Stiffness = []probe.Stiffness{{Name: probe.StiffnessTotal, Displaced: sim.Both,
+		Displacement: 1e-5}}
 	settle.Stiffness = []probe.Stiffness{{
 		Name: probe.StiffnessTotal, Displaced: sim.Both, Point: point, Direction: direction,
 		Covector: []float64{1, -1}, Displacement: 1e-3, Pairs: 1,
@@ -45,18 +48,22 @@ func TestProbesOfTable(t *testing.T) {
 		event probe.Event
 		size  int
 		near  float64
-	}{{probe.Ringing, option.Infinite, 3e-3}, {probe.Instability, option.Infinite, 3e-3}, {probe.Instability, 16, 0.05}} {
+	}{{probe.Ringing, option.Infinite, 3e-3}, {probe.Instability, option.Infinite, 3e-3},
+		{probe.Instability, 16, 0.05}} {
 		of, context := deep, settle
-		at := probe.Location{Event: x.event, Param: probe.LearningRate, From: 0.01, To: 8, Tolerance: 1e-3, Offset: 1e-5}
+		at := probe.Location{Event: x.event, Param: probe.LearningRate, From: 0.01, To: 8,
+			Tolerance: 1e-3, Offset: 1e-5}
 		one := at
 		one.Point, one.Direction = point, direction
 		of.Location, context.Location = &at, &one
 		if x.size != option.Infinite {
-			of.Estimator.GroupSize, of.Estimator.GroupsPerStep, of.Run = x.size, 256, sim.Run{Replicas: 64, Steps: 96}
+			of.Estimator.GroupSize, of.Estimator.GroupsPerStep = x.size, 256
+			of.Run = sim.Run{Replicas: 64, Steps: 96}
 			at.From, at.Tolerance, at.Offset = 0.5, 0.02, 0.05
 		}
 		results := simulate(t, []probe.Cell{of, context}, 2)
-		for name, share := range map[string]float64{probe.LocatedLow: 0.5, probe.LocatedHigh: 0.5, probe.StiffnessTotal: 2} {
+		for name, share := range map[string]float64{probe.LocatedLow: 0.5, probe.LocatedHigh: 0.5,
+			probe.StiffnessTotal: 2} {
 			got, want := estimate(t, results[0], name).Mean, share*estimate(t, results[1], name).Mean
 			if math.Abs(got/want-1) > x.near {
 				t.Errorf("%s, G = %d: %s %v, want %v", x.event, x.size, name, got, want)
@@ -69,7 +76,8 @@ func TestProbesOfTable(t *testing.T) {
 func TestNearStiffnesses(t *testing.T) {
 	base := sim.BaseOfNetworks()
 	base.Estimator.KL = option.KL{Coefficient: 0.5, At: option.AtSnapshot}
-	stiffness := []probe.Stiffness{{Name: probe.StiffnessTotal, Displaced: sim.Both, Displacement: 1e-5}}
+	stiffness := []probe.Stiffness{{Name: probe.StiffnessTotal, Displaced: sim.Both,
+		Displacement: 1e-5}}
 	of := func(next float64) measure.Estimate {
 		scales := []float64{2, 0.1, 0.1, next} // the first and the last context have the same reference
 		deep, alone := sim.DeepCell(base, scales)
@@ -84,12 +92,15 @@ func TestNearStiffnesses(t *testing.T) {
 	alone := of(0.1)
 	for _, next := range []float64{1.8, 1.98, 1.99} { // ratios of stiffnesses of 0.81, 0.98 and 0.99
 		near := of(next)
-		if off := math.Abs(near.Mean - alone.Mean); off > near.Systematic+alone.Systematic || near.DF != measure.Exactly {
-			t.Errorf("next to a scale of %v: off by %v, with errors %v and %v", next, off, near.Systematic, alone.Systematic)
+		if off := math.Abs(near.Mean - alone.Mean); off > near.Systematic+alone.Systematic ||
+			near.DF != measure.Exactly {
+			t.Errorf("next to a scale of %v: off by %v, with errors %v and %v",
+				next, off, near.Systematic, alone.Systematic)
 		}
 	}
 	if near := of(1.9995); near.DF != 0 {
-		t.Errorf("off by %v at the last iteration, with the error %v", near.Mean-alone.Mean, near.Systematic)
+		t.Errorf("off by %v at the last iteration, with the error %v",
+			near.Mean-alone.Mean, near.Systematic)
 	}
 }
 
@@ -106,7 +117,8 @@ func estimate(t *testing.T, r sim.Result, name string) measure.Estimate {
 func TestRecordedStiffness(t *testing.T) {
 	base := sim.BaseOfNetworks()
 	base.Bandit.Arms = base.Bandit.Arms[:2]
-	base.Optimizer.LearningRate, base.Run, base.Edge = 1e-9, sim.Run{Steps: 4, Record: []sim.Quantity{sim.Stiffest}}, true
+	base.Optimizer.LearningRate = 1e-9
+	base.Run, base.Edge = sim.Run{Steps: 4, Record: []sim.Quantity{sim.Stiffest}}, true
 	base.Estimator.KL = option.KL{Coefficient: 0.05, At: option.AtSnapshot}
 	scales := []float64{1, 2}
 	deep, alone := sim.DeepCell(base, scales)
@@ -115,8 +127,11 @@ func TestRecordedStiffness(t *testing.T) {
 		copy(deep.Network.Weights[2*x:], []float64{gap / 2 / scales[x], -gap / 2 / scales[x]})
 		one := probe.Cell{Cell: alone[x]}
 		one.Run.Record, one.Edge = nil, false
-		one.Stiffness = []probe.Stiffness{{Name: probe.StiffnessTotal, Displaced: sim.Both, Point: []float64{gap / 2, -gap / 2}, Direction: []float64{0.5, -0.5}, Covector: []float64{1, -1}, Displacement: 1e-4, Pairs: 1}}
-		each = append(each, scales[x]*scales[x]/2*estimate(t, simulate(t, []probe.Cell{one}, 1)[0], probe.StiffnessTotal).Mean)
+		one.Stiffness = []probe.Stiffness{{Name: probe.StiffnessTotal, Displaced: sim.Both,
+			Point: []float64{gap / 2, -gap / 2}, Direction: []float64{0.5, -0.5},
+			Covector: []float64{1, -1}, Displacement: 1e-4, Pairs: 1}}
+		each = append(each, scales[x]*scales[x]/2*estimate(t, simulate(t, []probe.Cell{one}, 1)[0],
+			probe.StiffnessTotal).Mean)
 	}
 	if each[0] < 0 || each[1] > -each[0] {
 		t.Fatalf("stiffnesses %v of the contexts: want the second to have the larger modulus, and to be negative", each)

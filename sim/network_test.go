@@ -49,9 +49,12 @@ func DeepCell(base Cell, scales []float64) (deep Cell, alone []Cell) {
 
 func BaseOfNetworks() Cell {
 	return Cell{
-		ID: "deep", Seed: 1, Bandit: option.Bandit{Arms: []option.Arm{{Mean: 0.9}, {Mean: 0.2}, {Mean: 0.4}}},
-		Estimator: option.Estimator{GroupSize: option.Infinite, Advantage: option.Advantage{Scale: option.NoScale}, KL: option.KL{Coefficient: 0.5, Gradient: option.K3}},
-		Lag:       option.Lag{Interval: 3}, Optimizer: option.Optimizer{LearningRate: 0.3, Momentum: 0.5},
+		ID: "deep", Seed: 1,
+		Bandit: option.Bandit{Arms: []option.Arm{{Mean: 0.9}, {Mean: 0.2}, {Mean: 0.4}}},
+		Estimator: option.Estimator{GroupSize: option.Infinite,
+			Advantage: option.Advantage{Scale: option.NoScale},
+			KL:        option.KL{Coefficient: 0.5, Gradient: option.K3}},
+		Lag: option.Lag{Interval: 3}, Optimizer: option.Optimizer{LearningRate: 0.3, Momentum: 0.5},
 		Run: Run{Steps: 60},
 	}
 }
@@ -90,7 +93,8 @@ func TestTableIsItsContexts(t *testing.T) {
 // Sampled groups of a single context are those of the cell alone, from the same words.
 func TestSampledTable(t *testing.T) {
 	base := BaseOfNetworks()
-	base.Estimator.GroupSize, base.Estimator.GroupsPerStep, base.Run.Replicas, base.Run.BurnIn = 8, 2, 2, 10
+	base.Estimator.GroupSize, base.Estimator.GroupsPerStep, base.Run.Replicas = 8, 2, 2
+	base.Run.BurnIn = 10
 	deep, alone := DeepCell(base, []float64{1})
 	results := simulate(t, []Cell{deep, alone[0]}, 1)
 	for n, e := range results[0].Estimates {

@@ -17,7 +17,8 @@ import (
 func slowPrompts(c *Cell, rng *rand.Rand) []float64 {
 	p, e, o := c.Prompts, &c.Estimator, &c.Optimizer
 	n := len(p.Means)
-	z, old, velocity, reference := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	z, old, velocity := make([]float64, n), make([]float64, n), make([]float64, n)
+	reference := make([]float64, n)
 	for x := range z {
 		z[x] = c.Init[0] - c.Init[1]
 		if p.Starts != nil {
@@ -103,7 +104,8 @@ func slowPrompts(c *Cell, rng *rand.Rand) []float64 {
 func anyPromptCell(random *rand.Rand, i int) Cell {
 	c := anyVectorCell(random, i)
 	c.ID = fmt.Sprint("prompts ", i)
-	c.Bandit, c.Init, c.Reference = referenceCell().Bandit, []float64{random.NormFloat64(), 0}, []float64{random.NormFloat64(), 0}
+	c.Bandit, c.Init = referenceCell().Bandit, []float64{random.NormFloat64(), 0}
+	c.Reference = []float64{random.NormFloat64(), 0}
 	e := &c.Estimator
 	e.GroupSize = [...]int{2, 3, 8, 16, 17, 40, 64, 65, 128, 129, 300, 5000}[random.IntN(12)]
 	e.GroupsPerStep = [...]int{1, 2, 5, 17}[random.IntN(4)]
@@ -113,7 +115,8 @@ func anyPromptCell(random *rand.Rand, i int) Cell {
 		e.Advantage.Baseline = option.ConstantBaseline
 	}
 	c.Optimizer.MaxNorm, c.ReferenceUpdate = 0, option.ReferenceUpdate{}
-	p := &Prompts{Parameters: option.ParameterKinds[random.IntN(2)], Order: option.PromptOrders[random.IntN(3)]}
+	p := &Prompts{Parameters: option.ParameterKinds[random.IntN(2)],
+		Order: option.PromptOrders[random.IntN(3)]}
 	if p.Order == option.Independent && !e.Advantage.BinaryOnly() && random.IntN(4) > 0 {
 		e.Filter = option.Redraw
 	}
@@ -162,7 +165,8 @@ func promptCells() map[string]Cell {
 		c.Prompts.Parameters, c.Prompts.Starts, c.Optimizer.LearningRate = option.Shared, nil, 0.1
 	}
 	redraw := func(c *Cell, size int) { // of unequal prompts, the last of which is nearly saturated
-		c.Prompts.Order, c.Estimator.Filter, c.Estimator.GroupSize = option.Independent, option.Redraw, size
+		c.Prompts.Order, c.Estimator.Filter = option.Independent, option.Redraw
+		c.Estimator.GroupSize = size
 		c.Prompts.Means[1], c.Prompts.Means[4] = [2]float64{0.04, 0.01}, [2]float64{0.999, 0.97}
 	}
 	return map[string]Cell{
@@ -171,22 +175,35 @@ func promptCells() map[string]Cell {
 			c.Prompts.Order, c.Estimator.GroupSize, c.Optimizer.LearningRate = option.InOrder, 100, 0.4
 		}),
 		"independent, more groups than prompts, no scale": promptCell(func(c *Cell) {
-			c.Prompts.Order, c.Estimator.GroupsPerStep, c.Estimator.Advantage.Scale = option.Independent, 7, option.NoScale
+			c.Prompts.Order, c.Estimator.GroupsPerStep = option.Independent, 7
+			c.Estimator.Advantage.Scale = option.NoScale
 		}),
-		"no memory": promptCell(func(c *Cell) { c.Optimizer.Momentum, c.Optimizer.LearningRate = 0, 0.4 }),
+		"no memory": promptCell(func(c *Cell) {
+			c.Optimizer.Momentum, c.Optimizer.LearningRate = 0, 0.4
+		}),
 		"block, none": promptCell(func(c *Cell) {
-			c.Lag.Interval, c.Prompts.Order, c.Estimator.GroupsPerStep, c.Optimizer.LearningRate = 6, option.Independent, 10, 0.6
+			c.Lag.Interval, c.Prompts.Order, c.Estimator.GroupsPerStep = 6, option.Independent, 10
+			c.Optimizer.LearningRate = 0.6
 		}),
-		"block, ratio":         promptCell(func(c *Cell) { c.Lag.Interval, c.Estimator.Importance.Mode = 4, option.Ratio }),
-		"nesterov":             promptCell(func(c *Cell) { c.Optimizer.Kind = option.Nesterov }),
-		"shared, independent":  promptCell(func(c *Cell) { share(c); c.Prompts.Order = option.Independent }),
-		"shared, shuffled":     promptCell(func(c *Cell) { share(c); c.Estimator.GroupSize = 70 }),
-		"shared, block, ratio": promptCell(func(c *Cell) { share(c); c.Lag.Interval, c.Estimator.Importance.Mode = 3, option.Ratio }),
+		"block, ratio": promptCell(func(c *Cell) {
+			c.Lag.Interval, c.Estimator.Importance.Mode = 4, option.Ratio
+		}),
+		"nesterov":            promptCell(func(c *Cell) { c.Optimizer.Kind = option.Nesterov }),
+		"shared, independent": promptCell(func(c *Cell) { share(c); c.Prompts.Order = option.Independent }),
+		"shared, shuffled":    promptCell(func(c *Cell) { share(c); c.Estimator.GroupSize = 70 }),
+		"shared, block, ratio": promptCell(func(c *Cell) {
+			share(c)
+			c.Lag.Interval, c.Estimator.Importance.Mode = 3, option.Ratio
+		}),
 		"redraw, no memory": promptCell(func(c *Cell) {
 			redraw(c, 4)
-			c.Optimizer.Momentum, c.Optimizer.LearningRate, c.Estimator.Advantage.Scale = 0, 0.8, option.NoScale
+			c.Optimizer.Momentum, c.Optimizer.LearningRate = 0, 0.8
+			c.Estimator.Advantage.Scale = option.NoScale
 		}),
-		"redraw, block, ratio": promptCell(func(c *Cell) { redraw(c, 8); c.Lag.Interval, c.Estimator.Importance.Mode = 4, option.Ratio }),
+		"redraw, block, ratio": promptCell(func(c *Cell) {
+			redraw(c, 8)
+			c.Lag.Interval, c.Estimator.Importance.Mode = 4, option.Ratio
+		}),
 		"redraw, large groups": promptCell(func(c *Cell) { redraw(c, 70); c.Optimizer.LearningRate = 0.4 }),
 		"shared, redraw":       promptCell(func(c *Cell) { share(c); redraw(c, 8); c.Optimizer.LearningRate = 0.2 }),
 		"shared, redraw, block, ratio": promptCell(func(c *Cell) {
@@ -221,7 +238,8 @@ func TestPromptsAgreeWithSlow(t *testing.T) {
 		}
 		for x := range n {
 			if d := distance(fast[x], slow[x]); !(d <= critical) {
-				t.Errorf("%s: prompt %d: Kolmogorov–Smirnov distance %.4f, want at most %.4f", name, x, d, critical)
+				t.Errorf("%s: prompt %d: Kolmogorov–Smirnov distance %.4f, want at most %.4f",
+					name, x, d, critical)
 			}
 		}
 	}
@@ -236,7 +254,8 @@ func TestPromptsRecordMeans(t *testing.T) {
 		for x, m := range c.Prompts.Means {
 			policy, reference := r.policy, r.force.Reference()
 			if r.tabular != nil {
-				policy, reference = r.tabular.prompts[x].policy, grpo.NewPolicy([]float64{c.Prompts.Starts[x], 0})
+				policy, reference = r.tabular.prompts[x].policy,
+					grpo.NewPolicy([]float64{c.Prompts.Starts[x], 0})
 			}
 			want[expectedRewardIndex] += policy.Mean(m[:]) / n
 			want[entropyIndex] += policy.Entropy() / n
@@ -246,7 +265,8 @@ func TestPromptsRecordMeans(t *testing.T) {
 		}
 		want[trueRewardIndex] = want[expectedRewardIndex]
 		last := r.row(len(r.recorded) - 1)
-		for _, q := range []int{expectedRewardIndex, trueRewardIndex, entropyIndex, collisionIndex, klReferenceIndex, logitGapIndex} {
+		for _, q := range []int{expectedRewardIndex, trueRewardIndex, entropyIndex, collisionIndex,
+			klReferenceIndex, logitGapIndex} {
 			if math.Abs(last[q]-want[q]) > 1e-12 {
 				t.Errorf("%s: quantity %d: got %v, want %v", name, q, last[q], want[q])
 			}
@@ -278,13 +298,16 @@ func TestPromptOrder(t *testing.T) {
 			for _, z := range []int{x, y, s.choose(words), s.choose(words), s.choose(words)} {
 				counts[z]++
 			}
-			if least, most := slices.Min(counts), slices.Max(counts); order != option.Independent && (least != i+1 || most != i+1) {
+			if least, most := slices.Min(counts), slices.Max(counts); order != option.Independent &&
+				(least != i+1 || most != i+1) {
 				t.Fatalf("%s: after %d epochs the prompts were chosen %v times", order, i+1, counts)
 			}
 		}
 		for x, n := range counts {
-			if math.Abs(float64(n)-5000) > 6*math.Sqrt(4000) || order == option.Shuffled && seconds[x][(x+2)%5] < 100 || order == option.InOrder && seconds[0][1] != 5000 {
-				t.Errorf("%s: the prompts were chosen %v times, by the first and second in an epoch %v", order, counts, seconds)
+			if math.Abs(float64(n)-5000) > 6*math.Sqrt(4000) || order == option.Shuffled &&
+				seconds[x][(x+2)%5] < 100 || order == option.InOrder && seconds[0][1] != 5000 {
+				t.Errorf("%s: the prompts were chosen %v times, by the first and second in an epoch %v",
+					order, counts, seconds)
 			}
 		}
 	}

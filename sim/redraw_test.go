@@ -63,11 +63,13 @@ func TestRedrawnPrompts(t *testing.T) {
 						}
 						return r.snapshot
 					}
-					want, sum, ofFirst := make([]float64, len(c.Prompts.Means)), 0.0, make([]float64, len(c.Prompts.Means))
+					want, sum := make([]float64, len(c.Prompts.Means)), 0.0
+					ofFirst := make([]float64, len(c.Prompts.Means))
 					for x, m := range c.Prompts.Means {
 						j := snapshot(x).Mean(m[:])
 						for s := 1; s < size; s++ {
-							chance, share := distuv.Binomial{N: float64(size), P: j}.Prob(float64(s)), float64(s)/float64(size)
+							chance := distuv.Binomial{N: float64(size), P: j}.Prob(float64(s))
+							share := float64(s) / float64(size)
 							want[x] += chance
 							ofFirst[x] += chance * snapshot(x).Probs[0] * (share*m[0]/j + (1-share)*(1-m[0])/(1-j))
 						}
@@ -80,14 +82,16 @@ func TestRedrawnPrompts(t *testing.T) {
 						x = r.sampler.promptGroup(&r.statistics, r.words, x, snapshot(x))
 						arms := r.statistics.Arms
 						if !(arms[0].Positive+arms[1].Positive > 0) || arms[0].Count+arms[1].Count != size {
-							t.Fatalf("%s, step %d: a group has equal rewards, or not %d samples: %+v", c.ID, step, size, r.statistics)
+							t.Fatalf("%s, step %d: a group has equal rewards, or not %d samples: %+v",
+								c.ID, step, size, r.statistics)
 						}
 						got[x]++
 						first[x] += float64(arms[0].Count) / float64(size)
 					}
 					for x, n := range got {
 						if off := n/draws - want[x]/sum; !(math.Abs(off) <= limit(draws)) || want[x] == 0 && n > 0 {
-							t.Errorf("%s, step %d: prompt %d has %v of %d groups, want a share of %.4f ± %.4f", c.ID, step, x, n, draws, want[x]/sum, limit(draws))
+							t.Errorf("%s, step %d: prompt %d has %v of %d groups, want a share of %.4f ± %.4f",
+								c.ID, step, x, n, draws, want[x]/sum, limit(draws))
 						}
 						if n > 0 && !(math.Abs(first[x]/n-ofFirst[x]/want[x]) <= limit(n)) {
 							t.Errorf("%s, step %d: prompt %d: the first arm has the share %.4f of the samples, want %.4f ± %.4f", c.ID, step, x, first[x]/n, ofFirst[x]/want[x], limit(n))
@@ -115,11 +119,13 @@ func TestRedrawnPromptsAreLoggedBefore(t *testing.T) {
 				kept.begin(i)
 				again.step(0)
 				kept.step(0)
-				if got, want := again.values[zeroVarianceFractionIndex], kept.values[zeroVarianceFractionIndex]; got != want {
+				if got, want := again.values[zeroVarianceFractionIndex],
+					kept.values[zeroVarianceFractionIndex]; got != want {
 					t.Fatalf("%s, replica %d: zero-variance share: got %v, want %v", c.ID, i, got, want)
 				}
 				if again.log[0] != kept.log[0] {
-					t.Fatalf("%s, replica %d: reward as logged: got %v, want %v", c.ID, i, again.log[0], kept.log[0])
+					t.Fatalf("%s, replica %d: reward as logged: got %v, want %v",
+						c.ID, i, again.log[0], kept.log[0])
 				}
 				equal += again.statistics.ZeroVariance
 			}

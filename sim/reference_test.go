@@ -257,7 +257,8 @@ func slowReplica(c *Cell, rng *rand.Rand) (theta []float64, stale [3]float64) {
 				velocity[a] = o.Beta1*velocity[a] + (1-o.Beta1)*x
 				square[a] = o.Beta2*square[a] + (1-o.Beta2)*x*x
 				n := float64(t + 1)
-				theta[a] += rate * (velocity[a] / (1 - math.Pow(o.Beta1, n))) / (math.Sqrt(square[a]/(1-math.Pow(o.Beta2, n))) + o.Epsilon)
+				mean := velocity[a] / (1 - math.Pow(o.Beta1, n))
+				theta[a] += rate * mean / (math.Sqrt(square[a]/(1-math.Pow(o.Beta2, n))) + o.Epsilon)
 			}
 		}
 		if u := c.ReferenceUpdate; u.Interval > 0 && (t+1)%u.Interval == 0 {
@@ -408,13 +409,15 @@ func agreement() []Cell {
 		Bandit: option.Bandit{Arms: bernoulli, TrueMeans: []float64{0.9, 0.2}},
 		Estimator: option.Estimator{
 			GroupSize: 8, GroupsPerStep: 1,
-			Advantage:  option.Advantage{Baseline: option.MeanBaseline, Scale: option.StdScale, Std: option.PopulationStd},
+			Advantage: option.Advantage{Baseline: option.MeanBaseline, Scale: option.StdScale,
+				Std: option.PopulationStd},
 			Importance: option.Importance{Mode: option.NoImportance, ClipLow: 0.2, ClipHigh: 0.2},
 			KL:         option.KL{Coefficient: 1, Gradient: option.ExactKL, At: option.AtCurrent},
 		},
-		Lag:       option.Lag{Kind: option.Block, Interval: 4},
-		Optimizer: option.Optimizer{Kind: option.HeavyBall, LearningRate: 0.15, Momentum: 0.5, Beta1: 0.9, Beta2: 0.99, Epsilon: 1e-8, Schedule: option.Schedule{Kind: option.ConstantRate}},
-		Init:      []float64{0, 0}, Reference: []float64{0, 0},
+		Lag: option.Lag{Kind: option.Block, Interval: 4},
+		Optimizer: option.Optimizer{Kind: option.HeavyBall, LearningRate: 0.15, Momentum: 0.5,
+			Beta1: 0.9, Beta2: 0.99, Epsilon: 1e-8, Schedule: option.Schedule{Kind: option.ConstantRate}},
+		Init: []float64{0, 0}, Reference: []float64{0, 0},
 		Run: Run{Steps: 18, Replicas: 1},
 	}
 	var cells []Cell
@@ -433,13 +436,15 @@ func agreement() []Cell {
 	}
 	add("mean, population", func(c *Cell) {})
 	add("leave one out, sample, epsilon", func(c *Cell) {
-		c.Estimator.Advantage = option.Advantage{Baseline: option.LeaveOneOut, Scale: option.StdScale, Std: option.SampleStd, Epsilon: 0.1}
+		c.Estimator.Advantage = option.Advantage{Baseline: option.LeaveOneOut, Scale: option.StdScale,
+			Std: option.SampleStd, Epsilon: 0.1}
 	})
 	add("no scale, three groups", func(c *Cell) {
 		c.Estimator.Advantage.Scale, c.Estimator.GroupsPerStep = option.NoScale, 3
 	})
 	add("large group", func(c *Cell) { c.Estimator.GroupSize = 200; c.Optimizer.LearningRate = 0.3 })
-	add("larger than packs", func(c *Cell) { c.Estimator.GroupSize = 300; c.Optimizer.LearningRate = 0.3 })
+	add("larger than packs",
+		func(c *Cell) { c.Estimator.GroupSize = 300; c.Optimizer.LearningRate = 0.3 })
 	add("ratio, k2", func(c *Cell) {
 		c.Estimator.Importance.Mode, c.Estimator.KL.Gradient = option.Ratio, option.K2
 	})
@@ -458,14 +463,17 @@ func agreement() []Cell {
 		c.Estimator.Importance.Mode = option.Ratio
 		c.Estimator.KL = option.KL{Coefficient: 1, Gradient: option.K3, At: option.AtSnapshot}
 		c.Estimator.GroupsPerStep = 3
-		c.Lag = option.Lag{Kind: option.Random, Ages: option.Ages{Law: option.UniformAges, From: 1, To: 6, Drawn: option.AgePerGroup}}
+		c.Lag = option.Lag{Kind: option.Random,
+			Ages: option.Ages{Law: option.UniformAges, From: 1, To: 6, Drawn: option.AgePerGroup}}
 	})
 	add("geometric ages by step, exact KL at snapshot", func(c *Cell) {
 		c.Estimator.KL.At, c.Estimator.GroupsPerStep = option.AtSnapshot, 2
-		c.Lag = option.Lag{Kind: option.Random, Ages: option.Ages{Law: option.GeometricAges, Mean: 4, Drawn: option.AgePerStep}}
+		c.Lag = option.Lag{Kind: option.Random,
+			Ages: option.Ages{Law: option.GeometricAges, Mean: 4, Drawn: option.AgePerStep}}
 	})
 	add("table of ages", func(c *Cell) {
-		c.Lag = option.Lag{Kind: option.Random, Ages: option.Ages{Law: option.TableAges, Drawn: option.AgePerGroup}}
+		c.Lag = option.Lag{Kind: option.Random,
+			Ages: option.Ages{Law: option.TableAges, Drawn: option.AgePerGroup}}
 		c.Lag.Ages.Weights = [option.MaxTableAge + 1]float64{0: 1, 8: 3}
 	})
 	add("one block late", func(c *Cell) {
@@ -521,7 +529,8 @@ func agreement() []Cell {
 	})
 	add("running mean, reused samples, ratio", func(c *Cell) {
 		c.filter(option.KeepAll)
-		c.Estimator.Advantage = option.Advantage{Baseline: option.RunningMean, Scale: option.NoScale, Value: 1, Rate: 1}
+		c.Estimator.Advantage = option.Advantage{Baseline: option.RunningMean, Scale: option.NoScale,
+			Value: 1, Rate: 1}
 		c.Estimator.Importance.Mode, c.Estimator.Samples = option.Ratio, option.Reused
 		c.Estimator.GroupSize = 3
 	})
@@ -542,13 +551,15 @@ func agreement() []Cell {
 		c.Optimizer.LearningRate = 0.5
 	})
 	add("entropy bonus", func(c *Cell) { c.Estimator.Entropy = 0.7; c.Init[0] = 1 })
-	add("reused samples", func(c *Cell) { c.Estimator.Samples = option.Reused; c.Estimator.GroupsPerStep = 2 })
+	add("reused samples",
+		func(c *Cell) { c.Estimator.Samples = option.Reused; c.Estimator.GroupsPerStep = 2 })
 	add("reused samples, ratio, k2", func(c *Cell) {
 		c.Estimator.Samples, c.Estimator.Importance.Mode = option.Reused, option.Ratio
 		c.Estimator.KL.Gradient = option.K2
 	})
 	add("maximal norm", func(c *Cell) { c.Optimizer.MaxNorm = 0.2 })
-	add("moving reference", func(c *Cell) { c.ReferenceUpdate = option.ReferenceUpdate{Interval: 5, Rate: 0.6} })
+	add("moving reference",
+		func(c *Cell) { c.ReferenceUpdate = option.ReferenceUpdate{Interval: 5, Rate: 0.6} })
 	return cells
 }
 
@@ -565,7 +576,8 @@ func (c *Cell) filter(f option.Filter) {
 func everyWeight(mode option.ImportanceMode) option.Importance {
 	return option.Importance{
 		Mode: mode, ClipLow: 0.1, ClipHigh: 0.15, Floor: 0.8, Cap: 1.2,
-		Temperature: option.Signed{Positive: 1, Negative: 4}, Power: option.Signed{Positive: 2, Negative: 3}, Decay: option.Signed{Positive: 3, Negative: 2},
+		Temperature: option.Signed{Positive: 1, Negative: 4},
+		Power:       option.Signed{Positive: 2, Negative: 3}, Decay: option.Signed{Positive: 3, Negative: 2},
 	}
 }
 
@@ -602,14 +614,17 @@ func TestAgreementSeesAFault(t *testing.T) {
 	c.Optimizer.LearningRate *= factor
 	_, slow := finalLogits(t.Context(), &c, replicas, rng)
 	if d := distance(fast[0], slow[0]); !(d > critical) {
-		t.Errorf("a learning rate %g times as large is not detected: distance %.4f, critical value %.4f", factor, d, critical)
+		t.Errorf("a learning rate %g times as large is not detected: distance %.4f, critical value %.4f",
+			factor, d, critical)
 	}
 }
 
 // finalLogits returns the centred logits at the end of each replica, [arm][replica], from the
 // simulator and from slowReplica. After them stand the sums over the recorded steps of
 // ClipFraction, ImportanceRatioMax and Run.Record.
-func finalLogits(ctx context.Context, c *Cell, replicas int, rng *rand.Rand) (fast, slow [][]float64) {
+func finalLogits(
+	ctx context.Context, c *Cell, replicas int, rng *rand.Rand,
+) (fast, slow [][]float64) {
 	arms := len(c.Init)
 	series := arms + 2 + len(c.Run.Record)
 	fast, slow = make([][]float64, series), make([][]float64, series)

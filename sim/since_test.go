@@ -14,7 +14,8 @@ import (
 func TestRecordIsOfTheStepsSince(t *testing.T) {
 	random := rand.New(rand.NewPCG(31, 7))
 	deep := BaseOfNetworks()
-	deep.Estimator.GroupSize, deep.Estimator.Importance, deep.Run.Replicas = 8, everyWeight(option.Clip), chunkSize
+	deep.Estimator.GroupSize, deep.Estimator.Importance = 8, everyWeight(option.Clip)
+	deep.Run.Replicas = chunkSize
 	deep, _ = DeepCell(deep, []float64{1, 0.5, 2})
 	cells := []Cell{*deep.checked()}
 	for i := range 150 / thin {
@@ -52,9 +53,11 @@ func TestRecordIsOfTheStepsSince(t *testing.T) {
 				}
 			}
 			compare(ClipFraction, some[i].Values, each[i].Values, clipFractionIndex, meanOf)
-			compare(ImportanceRatioMax, some[i].Values, each[i].Values, importanceRatioMaxIndex, slices.Max[[]float64])
+			compare(ImportanceRatioMax, some[i].Values, each[i].Values, importanceRatioMaxIndex,
+				slices.Max[[]float64])
 			if len(c.Run.Record) > 0 {
-				compare(EffectiveSampleSize, some[i].Values, each[i].Values, len(Quantities(len(c.Bandit.Arms))), meanOf)
+				compare(EffectiveSampleSize, some[i].Values, each[i].Values,
+					len(Quantities(len(c.Bandit.Arms))), meanOf)
 			}
 			clipped += some[i].Values[len(recorded)-1][clipFractionIndex]
 		}

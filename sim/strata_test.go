@@ -34,7 +34,8 @@ func TestStrata(t *testing.T) {
 		if got := fmt.Sprint(strata); got != want {
 			t.Errorf("%v: got %s, want %s", rewards, got, want)
 		}
-		if len(quantities) != len(strata)+2 || len(strata) > 0 && quantities[len(strata)] != StratumReward(len(strata)) {
+		if len(quantities) != len(strata)+2 ||
+			len(strata) > 0 && quantities[len(strata)] != StratumReward(len(strata)) {
 			t.Errorf("%v: records %v", rewards, quantities)
 		}
 	}
@@ -69,7 +70,8 @@ func TestStrataAreTheMeansOfTheirPrompts(t *testing.T) {
 				mean += row[first+k].Mean * float64(len(prompts)) / float64(len(c.Prompts.Means))
 			}
 			if want := row[expectedRewardIndex].Mean; math.Abs(mean-want) > 1e-12 {
-				t.Fatalf("%s, step %d: strata have the mean %.15g, all prompts %.15g", name, r.Steps[i], mean, want)
+				t.Fatalf("%s, step %d: strata have the mean %.15g, all prompts %.15g",
+					name, r.Steps[i], mean, want)
 			}
 		}
 	}

@@ -58,9 +58,7 @@ func TestBinomial(t *testing.T) {
 			}
 			w := words(uint64(100*i + j))
 			histogram := sample(draws, func() int { return Binomial(w, n, p) })
-			if err := testBinomial(histogram, n, p); err != nil {
-				t.Errorf("n = %d, p = %v: %v", n, p, err)
-			}
+			passes(t, fmt.Sprintf("n = %d, p = %v", n, p), testBinomial(histogram, n, p))
 		}
 	}
 }
@@ -100,7 +98,8 @@ func walk(visit func(n int, p, k, mode float64)) {
 			p := min(0.5, least*math.Pow(0.5/least, float64(i)/60)*(1+0x1p-50))
 			sd := math.Sqrt(float64(n) * p * (1 - p))
 			mode := math.Floor(float64(n+1) * p)
-			for k := max(0, mode-math.Floor(12*sd)); k <= min(float64(n), mode+12*sd); k += max(1, math.Floor(sd/20)) {
+			step := max(1, math.Floor(sd/20))
+			for k := max(0, mode-math.Floor(12*sd)); k <= min(float64(n), mode+12*sd); k += step {
 				visit(n, p, k, mode)
 			}
 		}
@@ -173,7 +172,8 @@ func TestAccepts(t *testing.T) {
 		for _, c := range []struct {
 			factor float64
 			want   bool
-		}{{1e-3, true}, {0.9, true}, {1 - rounding, true}, {1 + rounding, false}, {1.1, false}, {1e3, false}} {
+		}{{1e-3, true}, {0.9, true}, {1 - rounding, true}, {1 + rounding, false}, {1.1, false},
+			{1e3, false}} {
 			if got := tr.accepts(n, p, k, c.factor*ratio); got != c.want {
 				t.Fatalf("n = %d, p = %v, k = %v: accepts(%v P(k)/P(mode)) = %v", n, p, k, c.factor, got)
 			}
@@ -225,7 +225,8 @@ func TestBinomialLawIsSetAgain(t *testing.T) {
 		law.Set(n, p)
 		for range 3 {
 			if got, want := law.Draw(w), Binomial(x, n, p); got != want || w.taken() != x.taken() {
-				t.Fatalf("n = %d, p = %v: %d, want %d; %d words, want %d", n, p, got, want, w.taken(), x.taken())
+				t.Fatalf("n = %d, p = %v: %d, want %d; %d words, want %d",
+					n, p, got, want, w.taken(), x.taken())
 			}
 		}
 	}
@@ -234,7 +235,8 @@ func TestBinomialLawIsSetAgain(t *testing.T) {
 // logMass against 300-bit arithmetic.
 func TestLogMass(t *testing.T) {
 	real := func(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
-	for _, c := range []struct{ n, p float64 }{{65, 0.25}, {100, 0.1}, {1000, 0.3}, {4000, 0.0025}, {4000, 0.5}} {
+	for _, c := range []struct{ n, p float64 }{{65, 0.25}, {100, 0.1}, {1000, 0.3}, {4000, 0.0025},
+		{4000, 0.5}} {
 		odds := real(c.p)
 		odds.Quo(odds, real(1-c.p))
 		mode := math.Floor((c.n + 1) * c.p)

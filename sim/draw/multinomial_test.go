@@ -13,24 +13,19 @@ func multinomial(counts []int, w *Words, n int, weights []float64) {
 	m.Draw(counts, w, n)
 }
 
-// jointLaw returns the multinomial probability of the counts (k_0, k_1, n − k_0 − k_1) of n samples
-// on three arms. Its argument is the code 100·k_0 + k_1.
+// jointLaw returns the multinomial probability of the counts among n samples of outcomes with
+// probabilities p. Digit i of its argument, in base n + 1, is count i.
 func jointLaw(n int, p []float64) func(code int) float64 {
 	return func(code int) float64 {
-		k0, k1 := code/100, code%100
-		k2 := n - k0 - k1
-		if k2 < 0 {
-			return 0
-		}
-		// n!/(k_0! k_1! k_2!) p_0^k_0 p_1^k_1 p_2^k_2, one factor at a time.
-		probability, i := 1., 0.
-		for a, k := range []int{k0, k1, k2} {
-			for j := range k {
+		probability, i := 1., 0
+		for _, p := range p {
+			for j := range code % (n + 1) {
 				i++
-				probability *= i / float64(j+1) * p[a]
+				probability *= float64(i) / float64(j+1) * p
 			}
+			code /= n + 1
 		}
-		return probability
+		return probability * one(i == n)
 	}
 }
 
@@ -39,24 +34,22 @@ func jointLaw(n int, p []float64) func(code int) float64 {
 func TestMultinomialJointly(t *testing.T) {
 	const n = 6
 	p := []float64{0.25, 0.25, 0.5}
-	law := jointLaw(n, p)
-	w := words(5)
-	counts := make([]int, 3)
+	const base = n + 1
+	law, w, counts := jointLaw(n, p), words(5), make([]int, 3)
+	code := func() int { return counts[0] + base*(counts[1]+base*counts[2]) }
 	joint := sample(draws, func() int {
 		multinomial(counts, w, n, p)
-		return 100*counts[0] + counts[1]
+		return code()
 	})
-	if err := testPMF(joint, 0, 100*n, law); err != nil {
-		t.Error(err)
-	}
+	passes(t, "counts", testPMF(joint, 0, base*base*base-1, law))
 	dependent := sample(draws, func() int {
 		multinomial(counts, w, n, p)
 		if counts[0] > counts[1] && Binomial(w, 1, 0.1) == 1 {
 			counts[0], counts[1] = counts[1], counts[0] // makes k_0 ≤ k_1 more likely
 		}
-		return 100*counts[0] + counts[1]
+		return code()
 	})
-	if testPMF(dependent, 0, 100*n, law) == nil {
+	if testPMF(dependent, 0, base*base*base-1, law) == nil {
 		t.Error("a dependence is not detected")
 	}
 }

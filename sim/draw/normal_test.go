@@ -25,29 +25,18 @@ func TestUniform(t *testing.T) {
 	}
 	w := words(1)
 	x := numbers(draws, func() float64 { return Uniform(w) })
-	if err := testCDF(x, func(x float64) float64 { return x }); err != nil {
-		t.Error(err)
-	}
-	if err := testMoments(x, 0.5, 1./12, 1./80); err != nil {
-		t.Error(err)
-	}
+	identity := func(x float64) float64 { return x }
+	passes(t, "uniform", testCDF(x, identity), testMoments(x, 0.5, 1./12, 1./80))
 }
 
 func TestNormal(t *testing.T) {
 	w := words(1)
 	x := numbers(draws, func() float64 { return Normal(w) })
-	if err := testMoments(x, 0, 1, 3); err != nil {
-		t.Error(err)
-	}
-	if err := testCDF(x, distuv.UnitNormal.CDF); err != nil {
-		t.Error(err)
-	}
+	passes(t, "normal", testMoments(x, 0, 1, 3), testCDF(x, distuv.UnitNormal.CDF))
 	// Successive draws are independent: their products have mean 0, variance 1 and
 	// fourth moment 9.
 	product := numbers(draws, func() float64 { return Normal(w) * Normal(w) })
-	if err := testMoments(product, 0, 1, 9); err != nil {
-		t.Errorf("products: %v", err)
-	}
+	passes(t, "products", testMoments(product, 0, 1, 9))
 }
 
 func TestGamma(t *testing.T) {
@@ -58,13 +47,9 @@ func TestGamma(t *testing.T) {
 		w := words(uint64(i))
 		x := numbers(draws, func() float64 { return Gamma(w, shape) })
 		if shape >= 0.5 { // below, means of draws are far from normal
-			if err := testMoments(x, shape, shape, 3*shape*shape+6*shape); err != nil {
-				t.Errorf("shape %v: %v", shape, err)
-			}
+			passes(t, shape, testMoments(x, shape, shape, 3*shape*shape+6*shape))
 		}
-		if err := testCDF(x, distuv.Gamma{Alpha: shape, Beta: 1}.CDF); err != nil {
-			t.Errorf("shape %v: %v", shape, err)
-		}
+		passes(t, shape, testCDF(x, distuv.Gamma{Alpha: shape, Beta: 1}.CDF))
 	}
 }
 
@@ -75,8 +60,6 @@ func TestChiSquare(t *testing.T) {
 	}
 	for _, k := range []int{1, 2, 15, 1023} {
 		x := numbers(draws, func() float64 { return ChiSquare(w, k) })
-		if err := testCDF(x, distuv.ChiSquared{K: float64(k)}.CDF); err != nil {
-			t.Errorf("k = %d: %v", k, err)
-		}
+		passes(t, k, testCDF(x, distuv.ChiSquared{K: float64(k)}.CDF))
 	}
 }

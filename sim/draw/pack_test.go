@@ -55,7 +55,8 @@ func (f laneNumbers) needed(bounds []uint64) int {
 func (f laneNumbers) words(needed int) *Words {
 	arm, reward := spell(f.arm, needed), spell(f.reward, 63)
 	first := layoutOf(len(f.arm)).words
-	return NewWords(filled{&script{words: slices.Concat(arm[:first], reward[:first], arm[first:], reward[first:])}})
+	return NewWords(filled{&script{words: slices.Concat(arm[:first], reward[:first], arm[first:],
+		reward[first:])}})
 }
 
 // check draws from p and returns an error unless the lanes are those of f.lanes.
@@ -68,7 +69,8 @@ func (f laneNumbers) check(p *Pack, needed int, bounds []uint64, means []float64
 		}
 	}
 	if p.Rewarded != rewarded {
-		return fmt.Errorf("bounds %#x, means %v: lanes %b rewarded, want %b", bounds, means, p.Rewarded, rewarded)
+		return fmt.Errorf("bounds %#x, means %v: lanes %b rewarded, want %b",
+			bounds, means, p.Rewarded, rewarded)
 	}
 	return nil
 }
@@ -84,7 +86,9 @@ func (p *Pack) aim(bounds []uint64) {
 
 // lateNumbers returns bounds and means for the given number of arms, and numbers that
 // agree with them in many bits.
-func lateNumbers(random *rand.Rand, samples, arms int) (f laneNumbers, bounds []uint64, means []float64) {
+func lateNumbers(
+	random *rand.Rand, samples, arms int,
+) (f laneNumbers, bounds []uint64, means []float64) {
 	for a := range arms {
 		means = append(means, math.Ldexp(random.Float64(), -random.IntN(64)))
 		switch random.IntN(8) {
@@ -130,8 +134,10 @@ func TestPackCompares(t *testing.T) {
 				p.aim(bounds)
 				w := NewWords(filled{&script{words: spell(f.arm, 63)}})
 				p.Draw(w, samples)
-				if got, want := w.taken(), uint64(layoutOf(samples).words+f.needed(bounds)-firstBits); got != want {
-					t.Fatalf("%d arms, %d samples, bounds %#x: %d words, want %d", arms, samples, bounds, got, want)
+				if got, want := w.taken(),
+					uint64(layoutOf(samples).words+f.needed(bounds)-firstBits); got != want {
+					t.Fatalf("%d arms, %d samples, bounds %#x: %d words, want %d",
+						arms, samples, bounds, got, want)
 				}
 			}
 		}
@@ -215,7 +221,8 @@ var bandits = []bandit{
 	{[]float64{1, 0x1p-60, 0}, []float64{0.3, 0.5, 0.5}},
 	{slices.Repeat([]float64{0.1}, 10), []float64{0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1}},
 	{[]float64{0, 0, 0.4, 0.1, 0, 0.1, 0.1, 0.3, 0, 0}, slices.Repeat([]float64{0.5, 0.1}, 5)},
-	{[]float64{0.9, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.02}, slices.Repeat([]float64{0, 1}, 5)},
+	{[]float64{0.9, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.02},
+		slices.Repeat([]float64{0, 1}, 5)},
 }
 
 func (b bandit) String() string { return fmt.Sprintf("policy %v, means %v", b.weights, b.means) }
@@ -234,22 +241,6 @@ func (b bandit) outcome(i int) float64 {
 		return p * b.means[i/2]
 	}
 	return p * (1 - b.means[i/2])
-}
-
-// countsLaw returns the multinomial probability of the counts of outcomes among n samples. Digit i
-// of its argument, in base n + 1, is count i.
-func (b bandit) countsLaw(n int) func(code int) float64 {
-	return func(code int) float64 {
-		probability, i := 1., 0
-		for o := range 2 * len(b.weights) {
-			for j := range code % (n + 1) {
-				i++
-				probability *= float64(i) / float64(j+1) * b.outcome(o)
-			}
-			code /= n + 1
-		}
-		return probability * one(i == n)
-	}
 }
 
 // drawCounts draws n samples and returns the code of their counts of outcomes.
@@ -273,8 +264,10 @@ func TestPackJointly(t *testing.T) {
 		w, p := words(uint64(i)), b.aimed()
 		codes := int(math.Pow(float64(n+1), float64(2*len(b.weights))))
 		joint := sample(draws, func() int { return drawCounts(p, w, n) })
-		if err := testPMF(joint, 0, codes-1, b.countsLaw(n)); err != nil {
-			t.Errorf("%v: %v", b, err)
+		outcomes := make([]float64, 2*len(b.weights))
+		for i := range outcomes {
+			outcomes[i] = b.outcome(i)
 		}
+		passes(t, b, testPMF(joint, 0, codes-1, jointLaw(n, outcomes)))
 	}
 }

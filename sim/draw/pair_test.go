@@ -25,7 +25,8 @@ func checkPair(pair *Pair, bound Probability, p *Pack, one, other *Words, sample
 	first, rewarded := pair.Draw(one, uint64(1)<<samples-1, bound)
 	p.Draw(other, samples)
 	if first != p.Arms[0] || rewarded != p.Rewarded {
-		return fmt.Errorf("%d samples: %b on the first arm, %b rewarded; want %b, %b rewarded", samples, first, rewarded, p.Arms, p.Rewarded)
+		return fmt.Errorf("%d samples: %b on the first arm, %b rewarded; want %b, %b rewarded",
+			samples, first, rewarded, p.Arms, p.Rewarded)
 	}
 	if got, want := one.taken(), other.taken(); got != want {
 		return fmt.Errorf("%d samples: %d words taken, want %d", samples, got, want)
@@ -56,7 +57,8 @@ func TestDrawPairLate(t *testing.T) {
 		p := generalPack(means)
 		p.aim(bounds)
 		needed := f.needed(bounds)
-		if err := checkPair(NewPair(means[0], means[1]), Probability(bounds[0]), p, f.words(needed), f.words(needed), samples); err != nil {
+		if err := checkPair(NewPair(means[0], means[1]), Probability(bounds[0]), p, f.words(needed),
+			f.words(needed), samples); err != nil {
 			t.Fatalf("bounds %#x, means %v, %v", bounds, means, err)
 		}
 	}
@@ -113,9 +115,11 @@ func TestDrawGroupOfFew(t *testing.T) {
 		copy(reward[:], f.reward)
 		arms, rewards := spellFew(arm, needed), spellFew(reward, 63)
 		w := NewWords(filled{&script{words: slices.Concat(arms[:2], rewards[:2], arms[2:], rewards[2:])}})
-		first, rewarded := NewPair(means[0], means[1]).DrawGroup(w, lowest(samples), Probability(bounds[0]))
+		first, rewarded := NewPair(means[0], means[1]).DrawGroup(w, lowest(samples),
+			Probability(bounds[0]))
 		if wantArms, want := f.lanes(bounds, means); first != wantArms[0] || rewarded != want {
-			t.Fatalf("%d samples, bounds %#x, means %v: %b on the first arm, %b rewarded; want %b, %b", samples, bounds, means, first, rewarded, wantArms[0], want)
+			t.Fatalf("%d samples, bounds %#x, means %v: %b on the first arm, %b rewarded; want %b, %b",
+				samples, bounds, means, first, rewarded, wantArms[0], want)
 		}
 	}
 }
@@ -127,7 +131,8 @@ func TestDrawGroupOfFewDyadic(t *testing.T) {
 		bound  Probability
 		number uint64
 		want   uint64
-	}{{Bound(1, 0), 1<<63 - 1, 0xff}, {Bound(0.5, 0.5), 1 << 62, 0}, {Bound(0.5, 0.5), 1<<62 - 1, 0xff}, {Bound(0x1p-20, 1), 1 << 43, 0}, {Bound(0, 1), 0, 0}} {
+	}{{Bound(1, 0), 1<<63 - 1, 0xff}, {Bound(0.5, 0.5), 1 << 62, 0},
+		{Bound(0.5, 0.5), 1<<62 - 1, 0xff}, {Bound(0x1p-20, 1), 1 << 43, 0}, {Bound(0, 1), 0, 0}} {
 		var numbers [few]uint64
 		for i := range numbers {
 			numbers[i] = test.number
@@ -136,7 +141,8 @@ func TestDrawGroupOfFewDyadic(t *testing.T) {
 		w := NewWords(filled{&script{words: slices.Concat(words[:2], words[:2], words[2:])}})
 		first, rewarded := NewPair(0, 1).DrawGroup(w, 0xff, test.bound)
 		if first != test.want || rewarded != 0xff&^first {
-			t.Errorf("bound %#x, numbers %#x: %x on the first arm, %x rewarded, want %x", test.bound, test.number, first, rewarded, test.want)
+			t.Errorf("bound %#x, numbers %#x: %x on the first arm, %x rewarded, want %x",
+				test.bound, test.number, first, rewarded, test.want)
 		}
 		if late := uint64(test.bound)<<17 != 0 && test.bound != certain; w.taken() != 4 && !late {
 			t.Errorf("bound %#x, numbers %#x: %d words, want 4", test.bound, test.number, w.taken())

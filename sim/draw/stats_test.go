@@ -2,6 +2,7 @@ package draw
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -27,7 +28,8 @@ var testsRun int
 func TestMain(m *testing.M) {
 	code := m.Run()
 	if testsRun > statisticalTests {
-		fmt.Printf("FAIL: %d statistical tests, at most %d share the failure probability\n", testsRun, statisticalTests)
+		fmt.Printf("FAIL: %d statistical tests, at most %d share the failure probability\n", testsRun,
+			statisticalTests)
 		code = 1
 	}
 	os.Exit(code)
@@ -43,6 +45,16 @@ type filled struct{ source rand.Source }
 func (f filled) Fill(words []uint64) {
 	for i := range words {
 		words[i] = f.source.Uint64()
+	}
+}
+
+// passes reports the tests that fail.
+func passes(t *testing.T, tested any, tests ...error) {
+	t.Helper()
+	for _, err := range tests {
+		if err != nil {
+			t.Errorf("%v: %v", tested, err)
+		}
 	}
 }
 
@@ -94,7 +106,8 @@ func testPMF(histogram map[int]int, low, high int, pmf func(int) float64) error 
 	}
 	last := &cells[len(cells)-1]
 	if len(cells) == 1 {
-		common := slices.MaxFunc(slices.Collect(rangeOf(low, high)), func(a, b int) int { return histogram[a] - histogram[b] })
+		common := slices.MaxFunc(slices.Sorted(maps.Keys(histogram)),
+			func(a, b int) int { return histogram[a] - histogram[b] })
 		// P(more than `allowed` draws of other values) ≤ bound = rareᶜ/c!, c = allowed + 1.
 		rare := float64(n) * (1 - pmf(common))
 		allowed, bound := 0, rare
@@ -121,21 +134,11 @@ func testPMF(histogram map[int]int, low, high int, pmf func(int) float64) error 
 	return nil
 }
 
-func rangeOf(low, high int) func(func(int) bool) {
-	return func(yield func(int) bool) {
-		for k := low; k <= high; k++ {
-			if !yield(k) {
-				return
-			}
-		}
-	}
-}
-
 // testMean tests a histogram's mean by the normal law of means.
 func testMean(histogram map[int]int, mean, variance float64) error {
 	testsRun++
 	sum, n := 0., 0.
-	for _, k := range slices.Sorted(keys(histogram)) {
+	for _, k := range slices.Sorted(maps.Keys(histogram)) {
 		sum += (float64(k) - mean) * float64(histogram[k])
 		n += float64(histogram[k])
 	}
@@ -150,16 +153,6 @@ func testMean(histogram map[int]int, mean, variance float64) error {
 		return fmt.Errorf("mean is %.2f standard errors off: p = %g", z, p)
 	}
 	return nil
-}
-
-func keys(m map[int]int) func(func(int) bool) {
-	return func(yield func(int) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
 }
 
 // testCDF is the test of Kolmogorov and Smirnov. Its limit is valid for every n by the inequality

@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"math/bits"
@@ -103,7 +104,8 @@ func (l law) distance(m law) float64 {
 
 // tabulated are numbers of trials for a single alias table, around the limits of base-64
 // digits and between them.
-var tabulated = []int{1, 2, 16, 31, 32, 63, 64, 31 * 32, 1024, 31 * 1024, 63 * 64, 4096, 1 << 15, 3 << 15, 31 * 4096, 1 << 17}
+var tabulated = []int{1, 2, 16, 31, 32, 63, 64, 31 * 32, 1024, 31 * 1024, 63 * 64, 4096, 1 << 15,
+	3 << 15, 31 * 4096, 1 << 17}
 
 // The law that a table encodes, counted over all words, is the binomial law up to one or two
 // roundings per value. It is so over some 10 standard deviations to either side.
@@ -174,7 +176,8 @@ func TestAliasTableWords(t *testing.T) {
 }
 
 // tableTrials are numbers of trials around the limits of base-64 digits, and others.
-var tableTrials = []int{0, 1, 16, 17, 31, 32, 33, 63, 64, 65, 1023, 1024, 1025, 4095, 4096, 4097, 1<<15 - 1, 1<<15 + 1, 1<<17 - 1, 1 << 17}
+var tableTrials = []int{0, 1, 16, 17, 31, 32, 33, 63, 64, 65, 1023, 1024, 1025, 4095, 4096, 4097,
+	1<<15 - 1, 1<<15 + 1, 1<<17 - 1, 1 << 17}
 
 func TestBinomialTable(t *testing.T) {
 	for j, p := range probabilities {
@@ -185,9 +188,7 @@ func TestBinomialTable(t *testing.T) {
 			}
 			w := words(uint64(100*i + j))
 			histogram := sample(draws, func() int { return table.Draw(w, n) })
-			if err := testBinomial(histogram, n, p); err != nil {
-				t.Errorf("n = %d, p = %v: %v", n, p, err)
-			}
+			passes(t, fmt.Sprintf("n = %d, p = %v", n, p), testBinomial(histogram, n, p))
 		}
 	}
 }

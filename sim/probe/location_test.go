@@ -31,7 +31,8 @@ func located(t *testing.T, cells []Cell) (stiffness, low, high []float64) {
 	t.Helper()
 	for i, r := range simulate(t, cells, 2) {
 		if r.Status != sim.OK || r.Steps != nil || r.Trajectory != nil {
-			t.Errorf("a located cell has status %s and a trajectory of %d steps, want ok and none", r.Status, len(r.Steps))
+			t.Errorf("a located cell has status %s and a trajectory of %d steps, want ok and none",
+				r.Status, len(r.Steps))
 		}
 		value := func(name string) float64 {
 			e, found := estimate(r, name)
@@ -72,15 +73,18 @@ func TestLocatedThresholds(t *testing.T) {
 		{frozen, block(1), 0, 2}, {frozen, block(8), 0, 0.25},
 		{frozen, block(1), 0.5, 3}, {frozen, block(2), 0.5, 1.25}, {frozen, block(4), 0.5, 0.447368421},
 		{frozen, block(8), 0.5, 0.166235446}, {frozen, block(16), 0.5, 0.07142826},
-		{frozen, block(1), 0.9, 3.8}, {frozen, block(2), 0.9, 0.211111111}, {frozen, block(4), 0.9, 0.0730613979},
+		{frozen, block(1), 0.9, 3.8}, {frozen, block(2), 0.9, 0.211111111},
+		{frozen, block(4), 0.9, 0.0730613979},
 		{frozen, block(8), 0.9, 0.0338592952}, {frozen, block(16), 0.9, 0.0186538614},
 		{frozen, delay(0), 0.9, 3.8}, {frozen, delay(1), 0.9, 0.1}, {frozen, delay(1), 0.5, 0.5},
 		{frozen, delay(4), 0, 2 * math.Sin(math.Pi/18)},
 		{current, block(2), 0.9, 0.249506437}, {current, block(4), 0.9, 0.0874026745},
 		{current, block(8), 0.9, 0.0413077025}, {current, block(16), 0.9, 0.0239999318},
-		{current, delay(1), 0.9, 0.11819}, {current, delay(2), 0.9, 0.06085}, {current, delay(4), 0.9, 0.03168},
+		{current, delay(1), 0.9, 0.11819}, {current, delay(2), 0.9, 0.06085},
+		{current, delay(4), 0.9, 0.03168},
 		{current, delay(8), 0.9, 0.01686}, {current, delay(16), 0.9, 0.00922},
-		{ratio, block(1), 0.9, 3.8}, {ratio, block(4), 0.9, 3.8}, {ratio, block(16), 0.9, 3.8}, {ratio, block(4), 0.5, 3},
+		{ratio, block(1), 0.9, 3.8}, {ratio, block(4), 0.9, 3.8}, {ratio, block(16), 0.9, 3.8},
+		{ratio, block(4), 0.5, 3},
 	}
 	p := 1 / (1 + math.Exp(-1.4))
 	var cells []Cell
@@ -145,7 +149,8 @@ func TestLocatedOnsets(t *testing.T) {
 			add(frozen, lag, mu, onset)
 		}
 		for _, k := range []int{2, 8, 64} {
-			add(locationCell(option.Ratio, option.AtCurrent, search), block(k), mu, (1-math.Sqrt(mu))*(1-math.Sqrt(mu)))
+			add(locationCell(option.Ratio, option.AtCurrent, search), block(k), mu,
+				(1-math.Sqrt(mu))*(1-math.Sqrt(mu)))
 		}
 		search := search
 		search.From, search.To = 0.02, 4
@@ -156,13 +161,16 @@ func TestLocatedOnsets(t *testing.T) {
 			for z := max(mu, r); z < 1; z += 1e-5 {
 				onset = max(onset, (1-z)*(z-mu)*(z-r)/((1-r)*z*z))
 			}
-			add(frozen, option.Lag{Kind: option.Random, Ages: option.Ages{Law: option.GeometricAges, Mean: mean}}, mu, onset)
+			add(frozen, option.Lag{Kind: option.Random,
+				Ages: option.Ages{Law: option.GeometricAges, Mean: mean}}, mu, onset)
 		}
 	}
 	stiffness, low, high := located(t, cells)
 	for i, onset := range want {
-		if lo, hi := low[i]*stiffness[i], high[i]*stiffness[i]; !(math.Abs(lo/onset-1) < 2e-3 && math.Abs(hi/onset-1) < 2e-3) {
-			t.Errorf("%v, μ = %g: located in [%.6g, %.6g], want %.6g", cells[i].Lag, cells[i].Optimizer.Momentum, lo, hi, onset)
+		lo, hi := low[i]*stiffness[i], high[i]*stiffness[i]
+		if !(math.Abs(lo/onset-1) < 2e-3 && math.Abs(hi/onset-1) < 2e-3) {
+			t.Errorf("%v, μ = %g: located in [%.6g, %.6g], want %.6g",
+				cells[i].Lag, cells[i].Optimizer.Momentum, lo, hi, onset)
 		}
 	}
 }
@@ -172,7 +180,8 @@ func TestLocatedOnsets(t *testing.T) {
 func TestLocatedOnsetBeyondItsWindow(t *testing.T) {
 	rest := []float64{-0.8534357460385023, 0.8534357460385024}
 	cell := func(from float64) Cell {
-		c := locationCell(option.NoImportance, option.AtCurrent, Location{Event: Ringing, Param: LearningRate, From: from, To: 12, Tolerance: 1e-3})
+		c := locationCell(option.NoImportance, option.AtCurrent,
+			Location{Event: Ringing, Param: LearningRate, From: from, To: 12, Tolerance: 1e-3})
 		c.Bandit.Arms = []option.Arm{{Law: option.Normal, Mean: 0.5, Std: 0.6}, {Mean: 0.6}}
 		c.Estimator.Advantage.Scale, c.Estimator.Advantage.Epsilon = option.StdScale, 6
 		c.Estimator.KL.Gradient, c.Estimator.KL.Coefficient, c.Estimator.Entropy = option.K1, 1, 0.009
@@ -229,7 +238,8 @@ func TestLocatedInterval(t *testing.T) {
 	for i, x := range rows {
 		if x.low == 0 { // the first interval at which the linear map grows
 			lag := cells[i].Lag
-			for lag.Interval = 1; cmplx.Abs(mode{0, 0.1586848975}.multipliers(cells[i].Optimizer, lag)[0]) < 1; lag.Interval++ {
+			stiff, o := mode{0, 0.1586848975}, cells[i].Optimizer
+			for lag.Interval = 1; cmplx.Abs(stiff.multipliers(o, lag)[0]) < 1; lag.Interval++ {
 			}
 			x.low, x.high = float64(lag.Interval), float64(lag.Interval)
 		}
@@ -306,7 +316,8 @@ func TestLocatedThresholdOfSampledGroups(t *testing.T) {
 	_, low, high := located(t, []Cell{c})
 	want := 0.447368421 / stiffness
 	if !(low[0] < want && want < high[0] && high[0]-low[0] < width*want) {
-		t.Errorf("located in [%g, %g], want an interval about %g of relative width below %g", low[0], high[0], want, width)
+		t.Errorf("located in [%g, %g], want an interval about %g of relative width below %g",
+			low[0], high[0], want, width)
 	}
 	t.Logf("located at %.4f to %.4f of the threshold", low[0]/want, high[0]/want)
 }
@@ -320,7 +331,8 @@ func sampledLocation(size, groups, replicas int, offset float64) (c Cell, stiffn
 	half := 0.7 * (1 - 1/float64(size))
 	c.Init = []float64{half, -half}
 	c.Location.Point, c.Location.Offset = c.Init, offset
-	c.Stiffness[0].Point, c.Stiffness[0].Pairs, c.Stiffness[0].Displacement = c.Init, 1_000_000/groups, 0.1
+	c.Stiffness[0].Point, c.Stiffness[0].Pairs = c.Init, 1_000_000/groups
+	c.Stiffness[0].Displacement = 0.1
 	c.Run = sim.Run{Steps: 200, Replicas: replicas}
 	p := 1 / (1 + math.Exp(-2*half))
 	return c, p * (1 - p)
@@ -348,7 +360,8 @@ func TestLittleDataGivesAWideBracket(t *testing.T) {
 		case low[i] > 1.02*want || high[i] < 0.98*want:
 			t.Errorf("%d pairs: located in [%g, %g], want %g", c.Run.Replicas, low[i], high[i], want)
 		case c.Run.Replicas == 16 && !(high[i]-low[i] < 0.4*want):
-			t.Errorf("%d pairs: located in [%g, %g], want a narrow one about %g", c.Run.Replicas, low[i], high[i], want)
+			t.Errorf("%d pairs: located in [%g, %g], want a narrow one about %g",
+				c.Run.Replicas, low[i], high[i], want)
 		}
 	}
 }
@@ -384,7 +397,8 @@ func TestUndecided(t *testing.T) {
 		for _, off := range []float64{-1e-2, -1e-3, -1e-5, 1e-2} {
 			c := locationCell(option.NoImportance, option.AtSnapshot, Location{Event: Instability})
 			c.Optimizer.Momentum, c.Optimizer.LearningRate = mu, 2*(1+mu)*(1+off)/0.1586848975
-			if got := newTrial(c).outcome(t.Context(), Instability); off < 0 && got == present || off > 0 && got != present {
+			if got := newTrial(c).outcome(t.Context(), Instability); off < 0 && got == present ||
+				off > 0 && got != present {
 				t.Errorf("μ = %g, %g relative to the threshold: outcome %d", mu, off, got)
 			}
 		}
@@ -410,7 +424,8 @@ func TestBracket(t *testing.T) {
 		{false, []trial{{1, undecided}, {2, present}}, 0, 2, 1.5},
 		{false, []trial{{1, undecided}, {2, absent}, {2.01, present}}, 2, 2.01, 0},
 		{false, []trial{{1, absent}, {1.005, undecided}, {2, undecided}, {3, present}}, 1, 3, 2.5},
-		{false, []trial{{1, absent}, {2, undecided}, {3, undecided}, {4, present}, {2.5, present}}, 1, 2.5, 1.5},
+		{false, []trial{{1, absent}, {2, undecided}, {3, undecided}, {4, present}, {2.5, present}}, 1,
+			2.5, 1.5},
 		{true, []trial{{1, present}}, 1, 1, 0},
 		{true, []trial{{5, present}}, 1, 5, 0}, // nothing below has been tried
 		{true, []trial{{1, absent}, {2, absent}, {3, present}}, 3, 3, 0},
@@ -423,8 +438,10 @@ func TestBracket(t *testing.T) {
 			b.add(try.value, try.outcome)
 		}
 		middle, wide := b.middle(0.01)
-		if b.lowest() != x.low || b.high != x.high || wide != (x.middle > 0) || wide && middle != x.middle {
-			t.Errorf("%v: in [%g, %g], next %g (%v); want [%g, %g], next %g", x.trials, b.lowest(), b.high, middle, wide, x.low, x.high, x.middle)
+		if b.lowest() != x.low || b.high != x.high || wide != (x.middle > 0) ||
+			wide && middle != x.middle {
+			t.Errorf("%v: in [%g, %g], next %g (%v); want [%g, %g], next %g",
+				x.trials, b.lowest(), b.high, middle, wide, x.low, x.high, x.middle)
 		}
 	}
 }
@@ -432,19 +449,24 @@ func TestBracket(t *testing.T) {
 // The ladder begins at From times the rule, which for Adam has no momentum. It ends at the longest
 // affordable interval. There is no search if it would begin beyond that.
 func TestWhereASearchBeginsAndEnds(t *testing.T) {
-	c := locationCell(option.NoImportance, option.AtSnapshot, Location{Event: Instability, Param: LearningRate, From: 0.5, To: 2, Tolerance: 0.01})
+	c := locationCell(option.NoImportance, option.AtSnapshot,
+		Location{Event: Instability, Param: LearningRate, From: 0.5, To: 2, Tolerance: 0.01})
 	c.Optimizer.Momentum, c.Lag = 0.9, block(4)
-	if l := c.Location.ladder(&c, 0.25); math.Abs(l.first-0.05) > 1e-15 || math.Abs(l.last-0.2) > 1e-15 {
+	if l := c.Location.ladder(&c, 0.25); math.Abs(l.first-0.05) > 1e-15 ||
+		math.Abs(l.last-0.2) > 1e-15 {
 		t.Errorf("heavy ball: got %+v, want 0.05 to 0.2", l)
 	}
 	c.Optimizer.Kind = option.Adam
 	if l := c.Location.ladder(&c, 0.25); l.first != 0.5 || l.last != 2 {
 		t.Errorf("Adam: got %+v, want 0.5 to 2", l)
 	}
-	c.Optimizer.Kind, c.Optimizer.Momentum, c.Location.Param, c.Run.Steps = option.HeavyBall, 0, RefreshInterval, 100
-	for _, x := range []struct{ rate, first, last float64 }{{0.01, 200, 800}, {0.001, 2000, 1600}, {1e-300, math.Inf(1), 1600}, {0.004, 500, 1600}, {10, 1, 1}} {
+	c.Optimizer.Kind, c.Optimizer.Momentum, c.Location.Param = option.HeavyBall, 0, RefreshInterval
+	c.Run.Steps = 100
+	for _, x := range []struct{ rate, first, last float64 }{{0.01, 200, 800}, {0.001, 2000, 1600},
+		{1e-300, math.Inf(1), 1600}, {0.004, 500, 1600}, {10, 1, 1}} {
 		c.Optimizer.LearningRate = x.rate
-		if l := c.Location.ladder(&c, 0.25); l.last != x.last || !(math.Abs(l.first/x.first-1) < 1e-9) && x.rate > 1e-300 {
+		if l := c.Location.ladder(&c, 0.25); l.last != x.last ||
+			!(math.Abs(l.first/x.first-1) < 1e-9) && x.rate > 1e-300 {
 			t.Errorf("η = %g: %+v, want %g to %g", x.rate, l, x.first, x.last)
 		}
 	}
@@ -457,10 +479,13 @@ func TestWhereASearchBeginsAndEnds(t *testing.T) {
 // SearchSteps agrees with counts by hand. η has 3 values and one halving for 1.05/0.6, each with a
 // pair of 64 periods of 4 steps. K has the intervals 1, 2 and 3, with 32 periods for 8 pairs.
 func TestSearchSteps(t *testing.T) {
-	rate := locationCell(option.NoImportance, option.AtSnapshot, Location{Event: Instability, Param: LearningRate, From: 1, To: 1.1, Tolerance: 0.6})
+	rate := locationCell(option.NoImportance, option.AtSnapshot,
+		Location{Event: Instability, Param: LearningRate, From: 1, To: 1.1, Tolerance: 0.6})
 	rate.Lag, rate.Run.Steps = block(4), 10
-	interval := locationCell(option.NoImportance, option.AtSnapshot, Location{Event: Instability, Param: RefreshInterval, From: 0.1, To: 3, Tolerance: 1.2})
-	interval.Run, interval.Optimizer.LearningRate, interval.Estimator.GroupSize = sim.Run{Steps: 10, Replicas: 8}, 1, 16
+	interval := locationCell(option.NoImportance, option.AtSnapshot,
+		Location{Event: Instability, Param: RefreshInterval, From: 0.1, To: 3, Tolerance: 1.2})
+	interval.Run, interval.Optimizer.LearningRate = sim.Run{Steps: 10, Replicas: 8}, 1
+	interval.Estimator.GroupSize = 16
 	if a, b := rate.SearchSteps(1), interval.SearchSteps(1); a != 2*(3+1)*256 || b != 2*8*32*(1+2+3) {
 		t.Errorf("got %g and %g steps, want 2048 and 3072", a, b)
 	}
@@ -480,7 +505,8 @@ func TestDivergenceIsGrowth(t *testing.T) {
 			t.Errorf("G = %d: the event is not present", size)
 		}
 		if trial.pair.begin(sim.ForLocation, 0); trial.pair.step(0) {
-			t.Errorf("G = %d: step reports finite logits, which are %v", size, func() []float64 { x, _ := trial.pair.Sides[0].Moved(); return x }())
+			t.Errorf("G = %d: step reports finite logits, which are %v",
+				size, func() []float64 { x, _ := trial.pair.Sides[0].Moved(); return x }())
 		}
 	}
 }

@@ -13,7 +13,9 @@ import (
 // frozenArms returns random Bernoulli arms under a frozen force without scale, with a search for
 // the instability and its threshold. The fixed point is θ* = (1 − 1/G)m/β. There each mode has β
 // times an eigenvalue of F as stiffness, all of it stale; the largest is found by powers.
-func frozenArms(random *rand.Rand, arms, size, groups int, lag option.Lag, mu float64) (c Cell, threshold float64) {
+func frozenArms(
+	random *rand.Rand, arms, size, groups int, lag option.Lag, mu float64,
+) (c Cell, threshold float64) {
 	c = locationCell(option.NoImportance, option.AtSnapshot, Location{
 		Event: Instability, Param: LearningRate, From: 0.5, To: 60, Tolerance: 0.01})
 	beta := 0.3 + 0.5*random.Float64()
@@ -47,7 +49,8 @@ func frozenArms(random *rand.Rand, arms, size, groups int, lag option.Lag, mu fl
 	c.Location.Point, c.Location.Offset, c.Location.Direction = c.Init, 0.08, make([]float64, arms)
 	c.Location.Direction[0], c.Location.Direction[1] = 1, -1
 	s := &c.Stiffness[0]
-	s.Point, s.Direction, s.Covector, s.Displacement, s.Pairs = c.Init, direction, direction, 0.1, 1+200_000/groups
+	s.Point, s.Direction, s.Covector, s.Displacement = c.Init, direction, direction, 0.1
+	s.Pairs = 1 + 200_000/groups
 	low, high := 0.0, 1e-3
 	for ; !frozenGrows(high, lag, mu); low, high = high, 1.02*high {
 	}
@@ -116,9 +119,11 @@ func TestLocatedThresholdsOfManyArms(t *testing.T) {
 	_, low, high := located(t, cells)
 	for i, c := range cells {
 		lo, hi := low[i]/want[i], high[i]/want[i]
-		t.Logf("%d arms, G = %d, %v, μ = %g: located in [%.4f, %.4f] of the threshold", len(c.Init), c.Estimator.GroupSize, c.Lag.Kind, c.Optimizer.Momentum, lo, hi)
+		t.Logf("%d arms, G = %d, %v, μ = %g: located in [%.4f, %.4f] of the threshold",
+			len(c.Init), c.Estimator.GroupSize, c.Lag.Kind, c.Optimizer.Momentum, lo, hi)
 		if !(lo < 1.01 && hi > 0.99 && hi-lo < width) {
-			t.Errorf("%d arms, G = %d, %+v, μ = %g: located in [%.4f, %.4f] of the threshold, want 1", len(c.Init), c.Estimator.GroupSize, c.Lag, c.Optimizer.Momentum, lo, hi)
+			t.Errorf("%d arms, G = %d, %+v, μ = %g: located in [%.4f, %.4f] of the threshold, want 1",
+				len(c.Init), c.Estimator.GroupSize, c.Lag, c.Optimizer.Momentum, lo, hi)
 		}
 	}
 }

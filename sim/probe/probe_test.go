@@ -165,7 +165,8 @@ func TestInvalidCells(t *testing.T) {
 // Valid cells pass, also with values that are not used: of what a location probe varies, or the
 // pairs at G = ∞.
 func TestValidCells(t *testing.T) {
-	located, rate, interval, infinite := probedCells()[2], probedCells()[2], probedCells()[2], probedCells()[0]
+	located, rate, interval := probedCells()[2], probedCells()[2], probedCells()[2]
+	infinite := probedCells()[0]
 	rate.Optimizer.LearningRate = 0
 	interval.Location.Param, interval.Lag.Interval = RefreshInterval, 0
 	infinite.Estimator.GroupSize, infinite.Run.Replicas = option.Infinite, 0

@@ -23,12 +23,14 @@ var twoArmModes = []struct {
 	at         option.KLPoint
 	mode       func(p, pq float64) mode
 }{
-	{"frozen", option.NoImportance, option.AtSnapshot, func(_, pq float64) mode { return mode{0, pq} }},
+	{"frozen", option.NoImportance, option.AtSnapshot,
+		func(_, pq float64) mode { return mode{0, pq} }},
 	{"none, KL current", option.NoImportance, option.AtCurrent, func(p, pq float64) mode {
 		stale := 2 * 0.7 * pq * (2*p - 1)
 		return mode{pq - stale, stale}
 	}},
-	{"ratio, KL current", option.Ratio, option.AtCurrent, func(_, pq float64) mode { return mode{pq, 0} }},
+	{"ratio, KL current", option.Ratio, option.AtCurrent,
+		func(_, pq float64) mode { return mode{pq, 0} }},
 	{"ratio, KL snapshot", option.Ratio, option.AtSnapshot, func(p, pq float64) mode {
 		fresh := 2 * 0.7 * pq * (2*p - 1)
 		return mode{fresh, pq - fresh}
@@ -165,7 +167,8 @@ func TestRelaxationOfTheLinearMap(t *testing.T) {
 			zeta, found := estimate(r, DampingRatio)
 			oscillator := x.mu > 0 && (math.Abs(imag(z[0])) > 1e-9 || real(z[0]) > 0 && real(z[1]) > 0)
 			if found != oscillator {
-				t.Errorf("%s, %v: damping ratio %v, found: %v, want found: %v", setting.name, x, zeta, found, oscillator)
+				t.Errorf("%s, %v: damping ratio %v, found: %v, want found: %v",
+					setting.name, x, zeta, found, oscillator)
 			}
 			if want := dampingRatio(z[0], z[1]); found && math.Abs(zeta.Mean/want-1) > 1e-6 {
 				t.Errorf("%s, %v: damping ratio %.12g, want %.12g", setting.name, x, zeta.Mean, want)
@@ -198,7 +201,8 @@ func TestRelaxationUnderNoise(t *testing.T) {
 		lag     option.Lag
 		mu, eta float64
 	}{
-		{block(1), 0, 0.1}, {block(1), 0.9, 0.1}, {block(4), 0, 0.3}, {block(4), 0.9, 0.01}, {block(4), 0.9, 0.1}, {delay(1), 0.9, 0.1},
+		{block(1), 0, 0.1}, {block(1), 0.9, 0.1}, {block(4), 0, 0.3}, {block(4), 0.9, 0.01},
+		{block(4), 0.9, 0.1}, {delay(1), 0.9, 0.1},
 	} {
 		c, m := relaxing(64, x.lag, x.mu, x.eta, sim.Run{Steps: 600, Replicas: 640})
 		cells, modes = append(cells, c), append(modes, m)
@@ -209,7 +213,8 @@ func TestRelaxationUnderNoise(t *testing.T) {
 		check := func(name string, want float64) {
 			e, found := estimate(r, name)
 			lo, hi := e.Interval(1 - 1e-6)
-			if slack := 0.01 * want; !found || e.DF != 63 || !(lo-slack <= want && want <= hi+slack) || hi-lo > 0.25*want {
+			if slack := 0.01 * want; !found || e.DF != 63 || !(lo-slack <= want && want <= hi+slack) ||
+				hi-lo > 0.25*want {
 				t.Errorf("%s: %s in [%g, %g], want %g", c.ID, name, lo, hi, want)
 			}
 		}
@@ -229,7 +234,8 @@ func TestRelaxationOfAdam(t *testing.T) {
 	for _, size := range []int{8, 32} {
 		c, _ := relaxing(size, block(1), 0, 2e-4, sim.Run{Steps: 6000, BurnIn: 1500, Replicas: 128})
 		c.Relaxation.Offset = 0.05
-		c.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: 2e-4, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Schedule: c.Optimizer.Schedule}
+		c.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: 2e-4, Beta1: 0.9, Beta2: 0.999,
+			Epsilon: 1e-8, Schedule: c.Optimizer.Schedule}
 		cells = append(cells, c)
 	}
 	for i, r := range simulate(t, cells, 2) {
@@ -267,7 +273,8 @@ func TestSystematicErrorOfRelaxation(t *testing.T) {
 			for _, x := range []struct {
 				lag     option.Lag
 				mu, eta float64
-			}{{block(1), 0, 0.3}, {block(8), 0, 0.1}, {block(1), 0.9, 0.005}, {block(4), 0.9, 0.05}, {delay(1), 0, 0.02}, {delay(1), 0.5, 0.3}, {delay(4), 0.9, 0.02}} {
+			}{{block(1), 0, 0.3}, {block(8), 0, 0.1}, {block(1), 0.9, 0.005}, {block(4), 0.9, 0.05},
+				{delay(1), 0, 0.02}, {delay(1), 0.5, 0.3}, {delay(4), 0.9, 0.02}} {
 				for _, burnIn := range []int{0, 200} {
 					var cells []Cell
 					for _, offset := range []float64{1e-5, 1e-3, 0.1} {
@@ -296,7 +303,8 @@ func TestSystematicErrorOfRelaxation(t *testing.T) {
 								t.Errorf("%s, z = %g, %v, μ = %g, burn-in %d, offset %g: %s %.9g is off by %.2g, stated ± %.2g", scale, z, x.lag, x.mu, burnIn, cells[i+1].Relaxation.Offset, name, e.Mean, off, e.Systematic)
 							}
 							if i == 0 && e.Systematic > 1e-3*math.Abs(e.Mean) {
-								t.Errorf("%s, z = %g, %v, μ = %g, burn-in %d: %s %.9g ± %.2g", scale, z, x.lag, x.mu, burnIn, name, e.Mean, e.Systematic)
+								t.Errorf("%s, z = %g, %v, μ = %g, burn-in %d: %s %.9g ± %.2g",
+									scale, z, x.lag, x.mu, burnIn, name, e.Mean, e.Systematic)
 							}
 						}
 					}
@@ -328,7 +336,8 @@ func TestFitRelaxation(t *testing.T) {
 		t.Errorf("one mode: rate %g, want %g", rate, -math.Log(0.9))
 	}
 	if rate, _ := FitRelaxation(&c, series(0.9, 0.95, 0.01)); rate < 0.07 {
-		t.Errorf("a slower mode of a hundredth: rate %g, want near %g, not %g", rate, -math.Log(0.9), -math.Log(0.95))
+		t.Errorf("a slower mode of a hundredth: rate %g, want near %g, not %g",
+			rate, -math.Log(0.9), -math.Log(0.95))
 	}
 }
 
