@@ -196,8 +196,8 @@ type scaling struct {
 	// divisor returns the scale of rewards with the given standard deviation > 0 and mean. They are of
 	// a group, or of the step where the scale is OfStep.
 	divisor func(adv *option.Advantage, deviation, mean float64) float64
-	// byCount returns A⁺ and A⁻ in a group of g rewards of which 0 < total < g are 1 and the others 0.
-	// It is nil where that is (r_i − r̄)/divisor.
+	// byCount returns A⁺ and A⁻ in a group of g rewards of which 0 < total < g are 1 and the others 0;
+	// nil: (r_i − r̄)/divisor.
 	byCount func(adv *option.Advantage, g float64, total int) (up, down float64)
 }
 

@@ -288,6 +288,14 @@ func KLShifts(kl *option.KL, dst []float64, behaviour, reference *Policy) {
 // Reference returns π_ref, which the caller may change.
 func (f *Force) Reference() *Policy { return f.reference }
 
+// MoveReference moves the reference towards the policy of the next step.
+func MoveReference(u option.ReferenceUpdate, reference, policy *Policy) {
+	for a, x := range policy.Logits {
+		reference.Logits[a] = float64((1-u.Rate)*reference.Logits[a]) + float64(u.Rate*x)
+	}
+	reference.Update()
+}
+
 // support returns the smallest and the largest reward of the arm, whose law is known.
 func support(arm *option.Arm) (low, high float64) {
 	switch {

@@ -114,8 +114,7 @@ func (n *perceptron) size() (weights int) {
 	return weights
 }
 
-// forward sets the first of the weights and computes sums of the inputs of the first layer. It
-// returns the other weights.
+// forward is affine.forward through all layers.
 func (n *perceptron) forward(w []float64, sums matrix) (rest []float64) {
 	for i, slopes := range n.slopes {
 		hidden := n.layers[i+1].inputs
@@ -125,8 +124,7 @@ func (n *perceptron) forward(w []float64, sums matrix) (rest []float64) {
 	return n.layers[len(n.slopes)].forward(w, sums)
 }
 
-// pull writes the last of a gradient and computes the force on the inputs, of the force on the sums.
-// It returns the part of the gradient before.
+// pull is affine.pull through all layers.
 func (n *perceptron) pull(force matrix, gradient []float64) (before []float64) {
 	for i := len(n.slopes); i > 0; i-- {
 		gradient = n.layers[i].pull(force, gradient)
@@ -136,8 +134,7 @@ func (n *perceptron) pull(force matrix, gradient []float64) (before []float64) {
 	return n.layers[0].pull(force, gradient)
 }
 
-// push computes the change of the sums along a change of the weights and the changes of the inputs.
-// It returns what changes other weights.
+// push is affine.push through all layers.
 func (n *perceptron) push(d []float64, sums matrix) (rest []float64) {
 	for i, slopes := range n.slopes {
 		hidden := n.layers[i+1].changes

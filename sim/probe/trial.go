@@ -380,9 +380,6 @@ func (t *trial) sampled(ctx context.Context, event Event) outcome {
 		}
 		return undecided
 	}
-	if ctx.Err() != nil {
-		return undecided // the results of an interrupted cell are discarded
-	}
 	if t.cell.uninformed(pooled(&t.cell.Cell, fits, measure.All).Innovations) {
 		return undecided
 	}
@@ -430,7 +427,7 @@ func (t *trial) mapped(ctx context.Context) outcome {
 		}
 		return sum
 	}
-	if ctx.Err() != nil || t.cell.uninformed(all(measure.All).Innovations) {
+	if t.cell.uninformed(all(measure.All).Innovations) {
 		return undecided
 	}
 	growth := func(without int) float64 { return m.growth(all(without).Fit()) }
