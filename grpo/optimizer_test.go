@@ -10,7 +10,7 @@ import (
 
 // Heavy ball with a constant force moves by η(1−μ^n)/(1−μ) at step n.
 func TestHeavyBallFromRest(t *testing.T) {
-	o := option.Optimizer{Kind: option.HeavyBall, LearningRate: 0.1, Momentum: 0.9}
+	o := option.Optimizer{LearningRate: 0.1, Momentum: 0.9}
 	logits, state := []float64{0, 0}, grpo.NewOptimizerState(2)
 	for n := 1; n <= 20; n++ {
 		before := logits[0]
@@ -68,8 +68,8 @@ func TestScheduleFactor(t *testing.T) {
 		want     float64
 	}{
 		{option.Schedule{Kind: option.ConstantRate}, 10, 1},
-		{option.Schedule{Kind: option.ConstantRate, Warmup: 4}, 0, 0.25},
-		{option.Schedule{Kind: option.ConstantRate, Warmup: 4}, 3, 1},
+		{option.Schedule{Warmup: 4}, 0, 0.25},
+		{option.Schedule{Warmup: 4}, 3, 1},
 		{option.Schedule{Kind: option.LinearDecay, Warmup: 10, Total: 110}, 35, 0.75},
 		{option.Schedule{Kind: option.LinearDecay, Total: 100}, 200, 0},
 		{option.Schedule{Kind: option.CosineDecay, Total: 90}, 30, 0.75},
@@ -103,8 +103,7 @@ func TestAges(t *testing.T) {
 			sum += x
 			mean += x * float64(age)
 		}
-		if math.Abs(sum-1) > 1e-14 || math.Abs(mean-c.mean) > 1e-12 || math.Abs(p[2]-c.one) > 1e-15 ||
-			len(p) != c.oldest+1 {
+		if math.Abs(sum-1) > 1e-14 || math.Abs(mean-c.mean) > 1e-12 || math.Abs(p[2]-c.one) > 1e-15 || len(p) != c.oldest+1 {
 			t.Errorf("%+v: sum %v, mean %v, p_2 %v, oldest %d", c.ages, sum, mean, p[2], len(p)-1)
 		}
 		lag := option.Lag{Kind: option.Random, Ages: c.ages}
@@ -117,8 +116,7 @@ func TestAges(t *testing.T) {
 // The behaviour policy of step t is that of step max(K(⌊t/K⌋ − d), 0), or max(t−τ, 0).
 func TestHistory(t *testing.T) {
 	for _, lag := range []option.Lag{
-		{Kind: option.Block, Interval: 1}, {Kind: option.Block, Interval: 4},
-		{Kind: option.Block, Interval: 1, Behind: 1}, {Kind: option.Block, Interval: 3, Behind: 2},
+		{Interval: 1}, {Interval: 4}, {Interval: 1, Behind: 1}, {Interval: 3, Behind: 2},
 		{Kind: option.Delay}, {Kind: option.Delay, Interval: 1}, {Kind: option.Delay, Interval: 3},
 		{Kind: option.Delay, Interval: 300, Behind: 2},
 	} {

@@ -43,11 +43,9 @@ func TestGroupsWithoutVariance(t *testing.T) {
 	addBernoulli(&statistics, byStd, []int{4, 3}, []int{4, 3})
 	addBernoulli(&statistics, byStd, []int{1, 6}, []int{0, 0})
 	if statistics.Groups != 2 || statistics.ZeroVariance != 2 {
-		t.Errorf("%d of %d groups without variance, want 2 of 2",
-			statistics.ZeroVariance, statistics.Groups)
+		t.Errorf("%d of %d groups are equal, want 2 of 2", statistics.ZeroVariance, statistics.Groups)
 	}
-	if want := []grpo.ArmStatistics{{Count: 5}, {Count: 9}}; statistics.Arms[0] != want[0] ||
-		statistics.Arms[1] != want[1] {
+	if want := []grpo.ArmStatistics{{Count: 5}, {Count: 9}}; statistics.Arms[0] != want[0] || statistics.Arms[1] != want[1] {
 		t.Errorf("statistics %+v, want %+v", statistics.Arms, want)
 	}
 }
@@ -68,8 +66,7 @@ func TestGivenBaseline(t *testing.T) {
 			statistics := grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, 2), Baseline: b}
 			addBernoulli(&statistics, adv, []int{2, 2}, []int{2, 2})
 			addBernoulli(&statistics, adv, []int{2, 2}, []int{0, 0})
-			if statistics.Arms[0] != want[0] || statistics.Arms[1] != want[1] ||
-				statistics.ZeroVariance != 2 {
+			if statistics.Arms[0] != want[0] || statistics.Arms[1] != want[1] || statistics.ZeroVariance != 2 {
 				t.Errorf("%s, b = %g: %+v, want %+v", adv.Baseline, b, statistics, want)
 			}
 			statistics.Rewarded = 6 // of 8
@@ -84,7 +81,7 @@ func TestGivenBaseline(t *testing.T) {
 func TestExpectedForceOfConstantBaseline(t *testing.T) {
 	e := option.Estimator{
 		GroupSize: option.Infinite, GroupsPerStep: 1,
-		Advantage: option.Advantage{Baseline: option.ConstantBaseline, Scale: option.NoScale, Value: 0.3},
+		Advantage:  option.Advantage{Baseline: option.ConstantBaseline, Scale: option.NoScale, Value: 0.3},
 		Importance: option.Importance{Mode: option.NoImportance},
 	}
 	// (¾, ¼) and (½, ½)
@@ -106,8 +103,7 @@ func TestScatterIsVariance(t *testing.T) {
 	statistics := grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, 2)}
 	statistics.AddAtoms(&byStd, []grpo.Atom{{Arm: 1, Count: 3, Reward: 0.5}}, 6)
 	if statistics.ZeroVariance != 0 || statistics.Groups != 1 {
-		t.Errorf("%d of %d groups without variance, want 0 of 1",
-			statistics.ZeroVariance, statistics.Groups)
+		t.Errorf("%d of %d groups are equal, want 0 of 1", statistics.ZeroVariance, statistics.Groups)
 	}
 }
 
@@ -145,8 +141,7 @@ func TestClipFraction(t *testing.T) {
 func TestExpectedForceOffPolicy(t *testing.T) {
 	arms := []option.Arm{bernoulli(0.7), constant(0.1), normal(0.4, 0.3)}
 	variances := []float64{0.7 * 0.3, 0, 0.3 * 0.3}
-	current, behaviour := grpo.NewPolicy([]float64{1.2, -0.3, 0.4}),
-		grpo.NewPolicy([]float64{-0.5, 0.8, 0})
+	current, behaviour := grpo.NewPolicy([]float64{1.2, -0.3, 0.4}), grpo.NewPolicy([]float64{-0.5, 0.8, 0})
 	mean := func(p *grpo.Policy) float64 { return p.Mean([]float64{0.7, 0.1, 0.4}) }
 	square := 0.0
 	for a, p := range behaviour.Probs {
@@ -159,8 +154,7 @@ func TestExpectedForceOffPolicy(t *testing.T) {
 	}{{option.NoImportance, behaviour}, {option.Ratio, current}} {
 		e := option.Estimator{
 			GroupSize: option.Infinite, GroupsPerStep: 1,
-			Advantage: option.Advantage{Baseline: option.MeanBaseline, Scale: option.StdScale,
-				Std: option.PopulationStd, Epsilon: 0.05},
+			Advantage:  option.Advantage{Baseline: option.MeanBaseline, Scale: option.StdScale, Std: option.PopulationStd, Epsilon: 0.05},
 			Importance: option.Importance{Mode: c.mode},
 		}
 		g := make([]float64, 3)

@@ -77,13 +77,11 @@ func TestFitFails(t *testing.T) {
 	task := must(Gaussian(40, 2, 3, 1, 0, 1))
 	n := must(NewMLP(task.Inputs, []int{2}, 3, Tanh))
 	w := n.Initial(1)
-	if _, err := Fit(n, w, task.Means); err == nil ||
-		!strings.Contains(err.Error(), "misses its target by ") {
+	if _, err := Fit(n, w, task.Means); err == nil || !strings.Contains(err.Error(), "misses its target by ") {
 		t.Errorf("got error %v", err)
 	}
 	task.Means[0] = math.NaN()
-	if _, err := Fit(n, w, task.Means); err == nil ||
-		!strings.Contains(err.Error(), "misses its target by NaN") {
+	if _, err := Fit(n, w, task.Means); err == nil || !strings.Contains(err.Error(), "misses its target by NaN") {
 		t.Errorf("of NaN: got error %v", err)
 	}
 }
@@ -99,9 +97,7 @@ func mustBeClose(t *testing.T, got, want []float64) {
 		return -math.Log(total)
 	}
 	for a := range got {
-		if math.Abs(log(got, a)-log(want, a)) > 2*FitError {
-			t.Errorf("log-probability %v, want %v", log(got, a), log(want, a))
-		}
+		near(t, "log-probability", log(got, a), log(want, a), 2*FitError)
 	}
 }
 
@@ -121,9 +117,7 @@ func TestSupervise(t *testing.T) {
 			want += math.Log(now/target) / target / 3
 		}
 	}
-	if got := Supervise(n, w, task.Means, 1, 0.01); math.Abs(got-want) > 1e-14 {
-		t.Errorf("divergence %v, want %v", got, want)
-	}
+	near(t, "divergence", Supervise(n, w, task.Means, 1, 0.01), want, 1e-14)
 	if got := Supervise(n, w, task.Means, 300, 0.01); !(got < 1e-3*want) {
 		t.Errorf("divergence %v after 300 steps, at first %v", got, want)
 	}

@@ -25,9 +25,7 @@ func TestNormalsAreNormal(t *testing.T) {
 		for _, x := range x {
 			total += math.Pow(x, row.power)
 		}
-		if miss := total/count - row.mean; math.Abs(miss) > 5*math.Sqrt(row.variance/count) {
-			t.Errorf("moment %v misses by %v", row.power, miss)
-		}
+		near(t, row.power, total/count, row.mean, 5*math.Sqrt(row.variance/count))
 	}
 }
 
@@ -37,9 +35,7 @@ func TestInitialWeights(t *testing.T) {
 	deviation := func(name string, w []float64, want float64) {
 		t.Helper()
 		got := norm(w) / math.Sqrt(float64(len(w)))
-		if math.Abs(got-want) > 5*want/math.Sqrt(2*float64(len(w))) {
-			t.Errorf("standard deviation of %s is %v, want %v", name, got, want)
-		}
+		near(t, name, got, want, 5*want/math.Sqrt(2*float64(len(w))))
 	}
 	task := must(Addition(5, 1, 0))
 	w := must(NewMLP(task.Inputs, []int{64}, 5, ReLU)).Initial(3)
@@ -60,8 +56,7 @@ func TestInitialWeights(t *testing.T) {
 		{"E", 6 * d, base}, {"P", 3 * d, base}, {"γ_1", d, 1}, {"β_1", d, 0},
 		{"W_qkv", 3 * d * d, base}, {"b_qkv", 3 * d, 0}, {"W_o", d * d, base / math.Sqrt2}, {"b_o", d, 0},
 		{"γ_2", d, 1}, {"β_2", d, 0}, {"W_1", 4 * d * d, base}, {"b_1", 4 * d, 0},
-		{"W_2", 4 * d * d, base / math.Sqrt2}, {"b_2", d, 0}, {"γ_3", d, 1}, {"β_3", d, 0},
-		{"U", 5 * d, base},
+		{"W_2", 4 * d * d, base / math.Sqrt2}, {"b_2", d, 0}, {"γ_3", d, 1}, {"β_3", d, 0}, {"U", 5 * d, base},
 	} {
 		deviation(part.name, w[:part.size], part.deviation)
 		w = w[part.size:]

@@ -15,6 +15,14 @@ func must[T any](x T, err error) T {
 	return x
 }
 
+// near checks that a number is within a tolerance of another.
+func near(t *testing.T, of any, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance) {
+		t.Errorf("%v: got %v, want %v", of, got, want)
+	}
+}
+
 // sample is a network under test, with weights at which no slope is special.
 type sample struct {
 	name string
@@ -38,8 +46,7 @@ func samples() []sample {
 	tokens := [][]int{{0, 3, 4}, {1, 2, 4}, {3, 3, 4}, {2, 0, 4}, {1, 1, 0}}
 	for _, shape := range []Shape{{6, 2, 7, Tied}, {6, 1, 9, Untied}} {
 		n := must(NewTransformer(tokens, 5, 3, shape))
-		list = append(list,
-			sample{fmt.Sprint("transformer ", shape), n, random.fill(nil, n.Weights(), 0.5)})
+		list = append(list, sample{fmt.Sprint("transformer ", shape), n, random.fill(nil, n.Weights(), 0.5)})
 	}
 	return list
 }
@@ -65,9 +72,7 @@ func TestPushIsDerivative(t *testing.T) {
 		s.Logits(s.weights, logits)
 		s.Push(d, change)
 		for i, got := range change {
-			if math.Abs(got-want[i]) > 1e-9*norm(change) {
-				t.Errorf("%s: change %d is %v, want %v", s.name, i, got, want[i])
-			}
+			near(t, s.name, got, want[i], 1e-9*norm(change))
 		}
 	}
 }
@@ -84,9 +89,7 @@ func TestPullIsTranspose(t *testing.T) {
 			s.Push(d, change)
 			s.Pull(u, gradient)
 			left, right := dot(u, change), dot(gradient, d)
-			if math.Abs(left-right) > 1e-13*norm(u)*norm(change) {
-				t.Errorf("%s: ⟨u, Jd⟩ = %v, ⟨Jᵀu, d⟩ = %v", s.name, left, right)
-			}
+			near(t, s.name+": ⟨u, Jd⟩ and ⟨Jᵀu, d⟩", left, right, 1e-13*norm(u)*norm(change))
 		}
 	}
 }

@@ -147,9 +147,7 @@ func TestMLPAgainstSlow(t *testing.T) {
 func mustAgree(t *testing.T, got, want []float64) {
 	t.Helper()
 	for i := range want {
-		if math.Abs(got[i]-want[i]) > 1e-13*(1+math.Abs(want[i])) {
-			t.Errorf("element %d is %v, want %v", i, got[i], want[i])
-		}
+		near(t, i, got[i], want[i], 1e-13*(1+math.Abs(want[i])))
 	}
 }
 
@@ -167,9 +165,7 @@ func TestActivations(t *testing.T) {
 		activations[activation].apply(z, slopes)
 		for i := range z.rows {
 			for j, x := range x.row(i) {
-				if got, want := z.row(i)[j], f(x); math.Abs(got-want) > 3e-16*(1+math.Abs(x)) {
-					t.Errorf("%v of %v is %v, want %v", activation, x, got, want)
-				}
+				near(t, activation, z.row(i)[j], f(x), 3e-16*(1+math.Abs(x)))
 				slope := (f(x+1e-5) - f(x-1e-5)) / 2e-5
 				if got := slopes.row(i)[j]; x != 0 && math.Abs(got-slope) > 1e-9*(1+math.Abs(x)/10) {
 					t.Errorf("slope of %v at %v is %v, want %v", activation, x, got, slope)

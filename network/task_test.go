@@ -31,10 +31,8 @@ func TestDrawnTasks(t *testing.T) {
 	} {
 		one, again, other := make(1), make(1), make(2)
 		for x := range one.Inputs {
-			if !slices.Equal(one.Inputs[x], again.Inputs[x]) ||
-				slices.Equal(one.Inputs[x], other.Inputs[x]) {
-				t.Errorf("context %d: %v, %v, of another seed %v",
-					x, one.Inputs[x], again.Inputs[x], other.Inputs[x])
+			if !slices.Equal(one.Inputs[x], again.Inputs[x]) || slices.Equal(one.Inputs[x], other.Inputs[x]) {
+				t.Errorf("context %d: %v, %v, else %v", x, one.Inputs[x], again.Inputs[x], other.Inputs[x])
 			}
 			if got := sum(one.Means[x*10:][:10]); got != 1 {
 				t.Errorf("context %d has %v right arms", x, got)
@@ -50,8 +48,7 @@ func TestErrors(t *testing.T) {
 		want []string
 	}{
 		{second(Addition(1, 1, 0)), []string{"modulus: got 1, want at least 2"}},
-		{second(Gaussian(0, 0, 1, 1, 0, 1)),
-			[]string{"contexts: got 0", "inputs: got 0", "arms: got 1, want at least 2"}},
+		{second(Gaussian(0, 0, 1, 1, 0, 1)), []string{"contexts: got 0", "inputs: got 0", "arms: got 1, want at least 2"}},
 		{second(Digits(0, -1, 1, 0, 1)), []string{"copies: got 0", "noise: got -1"}},
 		{second(NewMLP(nil, nil, 1, "sine")),
 			[]string{"inputs: got 0, want a row", "number of hidden layers: got 0", "arms: got 1",

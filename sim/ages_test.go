@@ -67,8 +67,7 @@ func TestExpectedForceOverAges(t *testing.T) {
 				theta[a] += c.Optimizer.LearningRate * v
 			}
 			r.step(step)
-			if got := r.policy.Logits; math.Abs(got[0]-theta[0]) > 1e-13 ||
-				math.Abs(got[1]-theta[1]) > 1e-13 {
+			if got := r.policy.Logits; math.Abs(got[0]-theta[0]) > 1e-13 || math.Abs(got[1]-theta[1]) > 1e-13 {
 				t.Fatalf("%+v: after step %d got %v, want %v", law, step, got, theta)
 			}
 		}

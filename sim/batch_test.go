@@ -15,12 +15,23 @@ import (
 	"grposim/option"
 )
 
-// difference shows how two values differ. Most do not, which reflect finds much faster than cmp.
-func difference(want, got any) string {
+// same checks that two values are equal. Most are, which reflect finds much faster than cmp.
+func same(t *testing.T, of, want, got any) {
+	t.Helper()
 	if reflect.DeepEqual(want, got) {
-		return ""
+		return
 	}
-	return cmp.Diff(want, got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("%+v:\n%s", of, diff)
+	}
+}
+
+// near checks that a number is within a tolerance of another.
+func near(t *testing.T, of any, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance) {
+		t.Errorf("%v: got %.17g, want %.17g", of, got, want)
+	}
 }
 
 // replicaOutcome is everything that a replica leaves at the end of its run.
@@ -45,8 +56,7 @@ func stepByStep(_ context.Context, b *batch, first int) {
 	}
 }
 
-func outcomesOf(t *testing.T, run func(context.Context, *batch, int), b *batch,
-	first int) []replicaOutcome {
+func outcomesOf(t *testing.T, run func(context.Context, *batch, int), b *batch, first int) []replicaOutcome {
 	run(t.Context(), b, first)
 	var outcomes []replicaOutcome
 	for _, r := range b.replicas {
@@ -80,6 +90,9 @@ func withoutVectors(ctx context.Context, b *batch, first int) {
 	b.run(ctx, first, chunkSize)
 }
 
+// pick returns one of several values.
+func pick[T any](random *rand.Rand, of ...T) T { return of[random.IntN(len(of))] }
+
 // anyVectorCell returns a random cell that runs in vectors where the processor has them.
 func anyVectorCell(random *rand.Rand, i int) Cell {
 	for {
@@ -92,16 +105,14 @@ func anyVectorCell(random *rand.Rand, i int) Cell {
 // anyCell returns a random cell of one prompt.
 func anyCell(random *rand.Rand, i int) Cell {
 	c := anyTwoArmCell(random, i)
-	c.Estimator.GroupSize = [...]int{2, 3, 16, 17, 21, 32, 64, 65, 128, 129, 1000, 5000,
-		200_000}[random.IntN(13)]
-	if arms := [...]int{2, 3, 4, 7, 12, 40}[random.IntN(6)]; arms > 2 {
+	c.Estimator.GroupSize = pick(random, 2, 3, 16, 17, 21, 32, 64, 65, 128, 129, 1000, 5000, 200_000)
+	if arms := pick(random, 2, 3, 4, 7, 12, 40); arms > 2 {
 		c.ID = fmt.Sprint(arms, " arms ", i)
 		c.Bandit.Arms, c.Init, c.Reference = nil, nil, nil
 		for range arms {
-			mean := [...]float64{0, 0.5, 1, random.Float64(), random.Float64()}[random.IntN(5)]
-			c.Bandit.Arms = append(c.Bandit.Arms, option.Arm{Law: option.Bernoulli, Mean: mean})
-			c.Init = append(c.Init,
-				[...]float64{0, random.NormFloat64(), 20 * random.NormFloat64(), 1000}[random.IntN(4)])
+			mean := pick(random, 0, 0.5, 1, random.Float64(), random.Float64())
+			c.Bandit.Arms = append(c.Bandit.Arms, option.Arm{Mean: mean})
+			c.Init = append(c.Init, pick(random, 0, random.NormFloat64(), 20*random.NormFloat64(), 1000))
 			c.Reference = append(c.Reference, random.NormFloat64())
 		}
 		c.Bandit.TrueMeans = means(&c.Bandit)
@@ -110,10 +121,9 @@ func anyCell(random *rand.Rand, i int) Cell {
 	}
 	if random.IntN(3) == 0 {
 		c.Estimator.Entropy = random.Float64()
-		c.Optimizer.MaxNorm = [...]float64{0, 0.1, 1}[random.IntN(3)]
+		c.Optimizer.MaxNorm = pick(random, 0, 0.1, 1)
 		if c.Lag.Kind == option.Block {
-			c.Estimator.Samples = [...]option.Samples{option.Fresh, option.Fresh,
-				option.Reused}[random.IntN(3)]
+			c.Estimator.Samples = pick(random, option.Fresh, option.Fresh, option.Reused)
 		}
 	}
 	if random.IntN(2) == 0 {
@@ -123,8 +133,7 @@ func anyCell(random *rand.Rand, i int) Cell {
 		e.Filter = option.KeepAll
 		e.Advantage = option.Advantage{Baseline: option.Baselines[random.IntN(2)],
 			Scale: option.BatchStd, Std: option.Deviations[random.IntN(2)], Epsilon: 0.01}
-		if scale := [...]option.Scale{option.BatchStd, option.PooledStd,
-			option.BatchMean}[random.IntN(3)]; scale != option.BatchStd {
+		if scale := pick(random, option.BatchStd, option.PooledStd, option.BatchMean); scale != option.BatchStd {
 			e.Advantage.Baseline, e.Advantage.Scale = option.MeanBaseline, scale
 		}
 		if random.IntN(3) == 0 {
@@ -156,8 +165,7 @@ func setPenalty(random *rand.Rand, c *Cell) {
 				c.Estimator.Filter = option.KeepAll
 			}
 			if c.Estimator.Advantage.BinaryOnly() {
-				c.Estimator.Advantage = option.Advantage{Baseline: option.MeanBaseline, Scale: option.StdScale,
-					Std: option.SampleStd}
+				c.Estimator.Advantage = option.Advantage{Scale: option.StdScale, Std: option.SampleStd}
 			}
 		}
 		if c.Estimator.KL.OfAdvantage() && !c.Estimator.Importance.Linear() {
@@ -167,8 +175,7 @@ func setPenalty(random *rand.Rand, c *Cell) {
 }
 
 func anyReferenceUpdate(random *rand.Rand) option.ReferenceUpdate {
-	return option.ReferenceUpdate{Interval: 1 + random.IntN(5),
-		Rate: [...]float64{0.1, 0.6, 1}[random.IntN(3)]}
+	return option.ReferenceUpdate{Interval: 1 + random.IntN(5), Rate: pick(random, 0.1, 0.6, 1)}
 }
 
 // setOtherRewards gives the arms constant and normal rewards.
@@ -231,17 +238,12 @@ func vectorsAreReplicas(t *testing.T, c Cell, first int) {
 	}
 	b := vectorBatchOf(t, &c)
 	want := outcomesOf(t, stepByStep, recordingBatch(&c, chunkSize), first)
-	if diff := difference(want, outcomesOf(t, together, b, first)); diff != "" {
-		t.Fatalf("%+v:\n%s", c, diff)
-	}
+	same(t, c, want, outcomesOf(t, together, b, first))
 	// the same memory again, with fewer replicas
 	few := max(fewestVector, c.Run.Replicas)
 	b.run(t.Context(), first+1, few)
-	got := outcomesOf(t, func(context.Context, *batch, int) {}, &batch{replicas: b.replicas[:few-1]},
-		0)
-	if diff := difference(want[1:few], got); diff != "" {
-		t.Fatalf("%+v, %d replicas:\n%s", c, few, diff)
-	}
+	got := outcomesOf(t, func(context.Context, *batch, int) {}, &batch{replicas: b.replicas[:few-1]}, 0)
+	same(t, c, want[1:few], got)
 }
 
 // A replica diverges at the same step in a vector batch and alone.
@@ -253,7 +255,7 @@ func TestVectorBatchDiverges(t *testing.T) {
 // With finite logits it is that of the first recorded quantity that overflows.
 func TestStepOfDivergence(t *testing.T) {
 	between, recorded := referenceCell(), referenceCell()
-	between.Estimator.KL = option.KL{Coefficient: 50, Gradient: option.ExactKL, At: option.AtCurrent}
+	between.Estimator.KL = option.KL{Coefficient: 50}
 	between.Optimizer.LearningRate, between.Lag.Interval, between.Run.Steps = 1.7e308, 50, 400
 	recorded.Reference, recorded.Optimizer.LearningRate = []float64{1e200, -1e200}, 1e-300
 	for want, c := range map[int]Cell{2: between, 0: recorded} {
@@ -280,9 +282,7 @@ func divergesAlike(t *testing.T, random *rand.Rand, cells int, anyCell func(*ran
 		c.Estimator.KL.Coefficient *= 1e3
 		c.Optimizer.Momentum, c.Optimizer.LearningRate = 0.99, math.Pow(10, 308*random.Float64())
 		want := outcomesOf(t, stepByStep, recordingBatch(&c, chunkSize), 0)
-		if diff := difference(want, outcomesOf(t, run, recordingBatch(&c, chunkSize), 0)); diff != "" {
-			t.Fatalf("%+v:\n%s", c, diff)
-		}
+		same(t, c, want, outcomesOf(t, run, recordingBatch(&c, chunkSize), 0))
 		if want[0].DivergedAt != running {
 			diverged++
 		}
@@ -297,9 +297,9 @@ func anyTwoArmCell(random *rand.Rand, i int) Cell {
 	c := referenceCell()
 	c.ID = fmt.Sprint("two arms ", i)
 	e := &c.Estimator
-	c.Bandit.Arms[0].Mean = [...]float64{0.9, 0.5, 1, 0}[random.IntN(4)]
-	c.Bandit.Arms[1].Mean = [...]float64{0.2, 0.25, random.Float64()}[random.IntN(3)]
-	e.GroupSize = [...]int{2, 3, 16, 17, 21, 32, 64, 65, 128, 200, 256, 257, 1000}[random.IntN(13)]
+	c.Bandit.Arms[0].Mean = pick(random, 0.9, 0.5, 1, 0)
+	c.Bandit.Arms[1].Mean = pick(random, 0.2, 0.25, random.Float64())
+	e.GroupSize = pick(random, 2, 3, 16, 17, 21, 32, 64, 65, 128, 200, 256, 257, 1000)
 	e.GroupsPerStep = 1 + random.IntN(3)
 	e.Filter = option.Filters[random.IntN(3)]
 	e.Advantage.Scale = option.Scales[random.IntN(2)]
@@ -309,27 +309,23 @@ func anyTwoArmCell(random *rand.Rand, i int) Cell {
 		e.Filter = option.KeepAll
 		e.Advantage = [...]option.Advantage{
 			{Baseline: option.SecondBest, Scale: option.NoScale},
-			{Baseline: option.SecondBest, Scale: option.StdScale, Std: option.SampleStd},
-			{Baseline: option.MeanBaseline, Scale: option.MeanScale},
+			{Baseline: option.SecondBest, Std: option.SampleStd},
+			{Scale: option.MeanScale},
 			{Baseline: option.LeaveOneOut, Scale: option.OthersStd, Epsilon: 1e-6},
-			{Baseline: option.ConstantBaseline, Scale: option.NoScale,
-				Value: [...]float64{0, 0.3, 1}[random.IntN(3)]},
+			{Baseline: option.ConstantBaseline, Scale: option.NoScale, Value: pick(random, 0, 0.3, 1)},
 		}[random.IntN(5)]
 	}
-	e.Importance.Mode = [...]option.ImportanceMode{option.NoImportance, option.Ratio}[random.IntN(2)]
+	e.Importance.Mode = pick(random, option.NoImportance, option.Ratio)
 	e.KL.At = option.KLPoints[random.IntN(2)]
-	e.KL.Coefficient = [...]float64{0, 0.3, 1.7}[random.IntN(3)]
-	c.Lag = [...]option.Lag{{Kind: option.Block, Interval: 1 + random.IntN(9)},
-		{Kind: option.Delay, Interval: random.IntN(9)},
-		{Kind: option.Block, Interval: 1 + random.IntN(5), Behind: 1 + random.IntN(3)}}[random.IntN(3)]
-	c.Optimizer.Momentum = [...]float64{0, 0.5, 0.95}[random.IntN(3)]
+	e.KL.Coefficient = pick(random, 0, 0.3, 1.7)
+	c.Lag = [...]option.Lag{{Interval: 1 + random.IntN(9)}, {Kind: option.Delay, Interval: random.IntN(9)},
+		{Interval: 1 + random.IntN(5), Behind: 1 + random.IntN(3)}}[random.IntN(3)]
+	c.Optimizer.Momentum = pick(random, 0, 0.5, 0.95)
 	c.Optimizer.LearningRate = 0.5 * random.Float64()
-	c.Optimizer.Kind = [...]option.Method{option.HeavyBall, option.HeavyBall, option.Nesterov,
-		option.Adam}[random.IntN(4)]
+	c.Optimizer.Kind = pick(random, option.HeavyBall, option.HeavyBall, option.Nesterov, option.Adam)
 	c.Optimizer.Beta1, c.Optimizer.Beta2, c.Optimizer.Epsilon = 0.9, 0.99, 1e-8
 	if random.IntN(3) == 0 {
-		c.Optimizer.Schedule = option.Schedule{Kind: option.ScheduleKinds[random.IntN(3)],
-			Warmup: random.IntN(20), Total: 300}
+		c.Optimizer.Schedule = option.Schedule{Kind: option.ScheduleKinds[random.IntN(3)], Warmup: random.IntN(20), Total: 300}
 	}
 	c.Reference = []float64{random.NormFloat64(), random.NormFloat64()}
 	c.Init = []float64{random.NormFloat64(), random.NormFloat64()}
@@ -358,10 +354,8 @@ func TestTwoArmBatchIsTheGeneralReplica(t *testing.T) {
 		} else {
 			c.Run.Record = nil
 		}
-		if diff := difference(outcomesOf(t, stepByStep, recordingBatch(&c, chunkSize), first),
-			outcomesOf(t, withoutVectors, b, first)); diff != "" {
-			t.Fatalf("%+v:\n%s", c, diff)
-		}
+		want := outcomesOf(t, stepByStep, recordingBatch(&c, chunkSize), first)
+		same(t, c, want, outcomesOf(t, withoutVectors, b, first))
 	}
 	if advanced < 1000/thin {
 		t.Errorf("the two-arm batches did only %d steps, want at least %d", advanced, 1000/thin)

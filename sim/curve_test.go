@@ -48,8 +48,7 @@ func TestSaturationOfTheReferenceBandit(t *testing.T) {
 	r2, _ := estimate(r, SaturationR2)
 	if math.Abs(rate.Mean/kappa-1.63) > 0.01 || math.Abs(r2.Mean-0.998) > 5e-4 ||
 		rate.DF != measure.Exactly || r2.DF != measure.Exactly {
-		t.Errorf("the rate is %.4g times ηλ with R² = %.4g, want exact estimates of 1.63 with 0.998",
-			rate.Mean/kappa, r2.Mean)
+		t.Errorf("rate %.4g times ηλ, R² = %.4g, want exactly 1.63, 0.998", rate.Mean/kappa, r2.Mean)
 	}
 }
 
@@ -66,8 +65,7 @@ func TestEarlySlopeOfTheStandIn(t *testing.T) {
 	for _, mean := range []float64{0, 0, 0, 0.5, 0.5, 1, 1, 2} {
 		c.Bandit.Arms = append(c.Bandit.Arms, option.Arm{Law: option.Constant, Mean: mean})
 	}
-	if k, found := estimate(simulate(t, []Cell{c}, 1)[0], EarlySlope); !found ||
-		math.Abs(k.Mean-0.120) > 5e-4 {
+	if k, found := estimate(simulate(t, []Cell{c}, 1)[0], EarlySlope); !found || math.Abs(k.Mean-0.120) > 5e-4 {
 		t.Errorf("K = %g, want 0.120", k.Mean)
 	}
 	c.Run.Steps = 5000 // not converged
@@ -102,8 +100,7 @@ func TestFitsAreOfTheMeanCurve(t *testing.T) {
 	rate, r2 := measure.Saturation(steps, reward)
 	steps, reward = at(EarlySlopeFit)
 	slope := measure.EarlySlope(steps, reward, c.Optimizer.LearningRate)
-	for name, want := range map[string]float64{SaturationRate: rate, SaturationR2: r2,
-		EarlySlope: slope} {
+	for name, want := range map[string]float64{SaturationRate: rate, SaturationR2: r2, EarlySlope: slope} {
 		e, found := estimate(r, name)
 		if (!found && !math.IsNaN(want)) || found && (math.Abs(e.Mean/want-1) > 1e-9 || e.DF != 63) {
 			t.Errorf("%s is %g with %d degrees of freedom, want %g with 63", name, e.Mean, e.DF, want)
@@ -158,9 +155,7 @@ func TestFitsLeaveTheRunAlone(t *testing.T) {
 			len(got.Traces), len(got.Estimates), len(want.Estimates))
 	}
 	got.Traces, got.Estimates = nil, got.Estimates[:len(want.Estimates)]
-	if diff := difference(want, got); diff != "" {
-		t.Error(diff)
-	}
+	same(t, "with fits", want, got)
 }
 
 // binOf assigns every replica to the bin whose range, by measure.BinStart, contains it.
@@ -172,8 +167,7 @@ func TestBins(t *testing.T) {
 			b := w.binOf(i)
 			first, end := measure.BinStart(b, bins, replicas), measure.BinStart(b+1, bins, replicas)
 			if i < first || i >= end {
-				t.Errorf("replica %d of %d: got bin %d, whose replicas are %d to %d",
-					i, replicas, b, first, end-1)
+				t.Errorf("replica %d of %d: got bin %d, which has %d to %d", i, replicas, b, first, end-1)
 			}
 		}
 	}

@@ -12,17 +12,12 @@ import (
 func endingCell() Cell {
 	return Cell{
 		ID: "ends", Seed: 1,
-		Bandit: option.Bandit{Arms: []option.Arm{{Law: option.Constant, Mean: 1},
-			{Law: option.Constant}}},
-		Estimator: option.Estimator{GroupSize: 2, GroupsPerStep: 1,
-			Advantage: option.Advantage{Baseline: option.MeanBaseline, Scale: option.NoScale,
-				Std: option.PopulationStd}, Importance: option.Importance{Mode: option.NoImportance},
-			KL: option.KL{Gradient: option.ExactKL, At: option.AtCurrent}},
-		Lag: option.Lag{Kind: option.Block, Interval: 1},
-		Optimizer: option.Optimizer{Kind: option.HeavyBall, LearningRate: 1e-12,
-			Schedule: option.Schedule{Kind: option.ConstantRate}},
-		Init: []float64{0, math.Log(3)},
-		Run:  Run{Steps: 40, BurnIn: 30, Replicas: 20},
+		Bandit: option.Bandit{Arms: []option.Arm{{Law: option.Constant, Mean: 1}, {Law: option.Constant}}},
+		Estimator: option.Estimator{
+			GroupSize: 2, GroupsPerStep: 1, Advantage: option.Advantage{Scale: option.NoScale},
+		},
+		Lag: option.Lag{Interval: 1}, Optimizer: option.Optimizer{LearningRate: 1e-12},
+		Init: []float64{0, math.Log(3)}, Run: Run{Steps: 40, BurnIn: 30, Replicas: 20},
 		Ends: 18,
 	}
 }
@@ -43,9 +38,7 @@ func TestEnds(t *testing.T) {
 			t.Errorf("replica %d: %+v, want J = 1/4 throughout", i, e)
 		}
 		for _, reward := range e.Rewards {
-			if math.Abs(reward-0.25) > 1e-9 {
-				t.Errorf("replica %d: J = %g", i, reward)
-			}
+			near(t, i, reward, 0.25, 1e-9)
 		}
 	}
 	for _, e := range results[1].Ends {
@@ -73,10 +66,8 @@ func TestEndsOfReplicasAlone(t *testing.T) {
 		"G = ∞":       func(c *Cell) { c.Estimator.GroupSize, c.Run.Replicas = option.Infinite, 1 },
 	} {
 		c := Cell{
-			Bandit:    option.Bandit{Arms: []option.Arm{{Mean: 0.9}, {Mean: 0.2}}},
-			Estimator: option.Estimator{GroupSize: 8},
-			Optimizer: option.Optimizer{LearningRate: 0.3}, Run: Run{Steps: 40, BurnIn: 10, Replicas: 20},
-			Ends: 20,
+			Bandit: option.Bandit{Arms: []option.Arm{{Mean: 0.9}, {Mean: 0.2}}}, Estimator: option.Estimator{GroupSize: 8},
+			Optimizer: option.Optimizer{LearningRate: 0.3}, Run: Run{Steps: 40, BurnIn: 10, Replicas: 20}, Ends: 20,
 		}
 		set(&c)
 		all := simulate(t, []Cell{c}, 1)[0]
@@ -89,8 +80,7 @@ func TestEndsOfReplicasAlone(t *testing.T) {
 					want := all.Ends[part[0]+i]
 					for n, step := range steps {
 						if at := slices.Index(all.Steps, step); at >= 0 && got.Rewards[n] != want.Rewards[at] {
-							t.Errorf("%s, replica %d: J = %v at step %d, want %v",
-								name, part[0]+i, got.Rewards[n], step, want.Rewards[at])
+							t.Errorf("%s, replica %d: J = %v at step %d, want %v", name, part[0]+i, got.Rewards[n], step, want.Rewards[at])
 						}
 					}
 					if got.Mean != want.Mean || !slices.Equal(got.Logits, want.Logits) {
@@ -113,8 +103,6 @@ func TestLongestBlock(t *testing.T) {
 		longest := c
 		c.Lag.Interval, longest.Lag.Interval = 1000, 1<<53
 		results := simulate(t, []Cell{c, longest}, 1)
-		if diff := difference(results[0].Ends, results[1].Ends); diff != "" {
-			t.Errorf("%d replicas: %s", replicas, diff)
-		}
+		same(t, replicas, results[0].Ends, results[1].Ends)
 	}
 }

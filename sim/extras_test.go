@@ -41,9 +41,7 @@ func TestExtrasOfTheReferenceBandit(t *testing.T) {
 	} {
 		r := batchAt(c.checked(), []int{0, 1, 2}, 1).run(t.Context(), 0, 1)[0]
 		for q, want := range want {
-			if got := r.row(step)[slices.Index(c.Quantities(), q)]; math.Abs(got-want) > 1e-12 {
-				t.Errorf("step %d: %s is %.15g, want %.15g", step, q, got, want)
-			}
+			near(t, q, r.row(step)[slices.Index(c.Quantities(), q)], want, 1e-12)
 		}
 	}
 }
@@ -69,8 +67,7 @@ func TestSamplesOfFixedNumber(t *testing.T) {
 		}
 		r := simulate(t, []Cell{c}, 1)[0]
 		for i, step := range r.Steps {
-			if s := r.Trajectory[i][len(r.Quantities)-1]; s.Mean != want[step] || s.StdErr != 0 ||
-				s.Quantiles[4] != want[step] {
+			if s := r.Trajectory[i][len(r.Quantities)-1]; s.Mean != want[step] || s.StdErr != 0 || s.Quantiles[4] != want[step] {
 				t.Errorf("%+v, step %d: got %+v, want %v", c.Lag, step, s, want[step])
 			}
 		}
@@ -102,13 +99,9 @@ func TestExtrasOfPromptsAndAges(t *testing.T) {
 			mean = 1
 		}
 		samples, pass := len(r.Quantities)-2, len(r.Quantities)-1
-		if got, want := r.Trajectory[1][samples].Mean,
-			c.samplesAStep()/mean; math.Abs(got-want) > 1e-9*want {
-			t.Errorf("%s: %g samples in a step, want %g", name, got, want)
-		}
-		if got := r.Trajectory[0][pass].Mean; math.Abs(got-passes) > 1e-12 {
-			t.Errorf("%s: pass@3 %g, want %g", name, got, passes)
-		}
+		want := c.samplesAStep() / mean
+		near(t, name+": samples", r.Trajectory[1][samples].Mean, want, 1e-9*want)
+		near(t, name+": pass@3", r.Trajectory[0][pass].Mean, passes, 1e-12)
 	}
 	c := referenceCell()
 	c.Lag, c.Estimator.GroupsPerStep, c.Estimator.GroupSize = randomAgesOfGroups, 3, 4
@@ -116,9 +109,8 @@ func TestExtrasOfPromptsAndAges(t *testing.T) {
 	c.Run = Run{Steps: 40, Replicas: 20, Record: []Quantity{SamplesDrawn, EffectiveSampleSize}}
 	r := simulate(t, []Cell{c}, 1)[0]
 	samples := len(r.Quantities) - 2
-	if got, want := r.Trajectory[1][samples].Mean, 12/chance(0.55, 4); math.Abs(got-want) > 1e-9*want {
-		t.Errorf("ages: %g samples in a step, want %g", got, want)
-	}
+	want := 12 / chance(0.55, 4)
+	near(t, "ages: samples", r.Trajectory[1][samples].Mean, want, 1e-9*want)
 	if first, last := r.Trajectory[0][samples+1].Mean,
 		r.Trajectory[len(r.Steps)-1][samples+1].Mean; first != 1 || !(last > 0.9 && last < 1) {
 		t.Errorf("ages: effective sample size %g at the start, %g at the end", first, last)
@@ -131,15 +123,13 @@ var randomAgesOfGroups = option.Lag{Kind: option.Random,
 // At G = ∞ a random lag weights its snapshots by their probabilities.
 func TestSampleShareOverAges(t *testing.T) {
 	c := referenceCell()
-	c.Estimator.GroupSize, c.Lag, c.Init = option.Infinite,
-		option.Lag{Kind: option.Random, Ages: option.Ages{Law: option.TableAges,
-			Weights: [option.MaxTableAge + 1]float64{3, 1}}}, []float64{0, 0}
+	c.Estimator.GroupSize, c.Init = option.Infinite, []float64{0, 0}
+	ages := option.Ages{Law: option.TableAges, Weights: [option.MaxTableAge + 1]float64{3, 1}}
+	c.Lag = option.Lag{Kind: option.Random, Ages: ages}
 	c.Run = Run{Steps: 1, Record: []Quantity{EffectiveSampleSize}}
 	r := simulate(t, []Cell{c}, 1)[0]
 	z := 2 * 0.1 * 0.175
 	p := 1 / (1 + math.Exp(-z))
 	got, want := r.Trajectory[1][len(r.Quantities)-1].Mean, 0.75+0.25/(2*p*p+2*(1-p)*(1-p))
-	if math.Abs(got-want) > 1e-12 {
-		t.Errorf("got %.15g, want %.15g", got, want)
-	}
+	near(t, "ages", got, want, 1e-12)
 }

@@ -16,8 +16,7 @@ func TestFastPaths(t *testing.T) {
 			},
 			Lag: option.Lag{Interval: 2},
 			Optimizer: option.Optimizer{
-				LearningRate: 0.1, Momentum: 0.5, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8,
-				Schedule: option.Schedule{Total: 10},
+				LearningRate: 0.1, Momentum: 0.5, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Schedule: option.Schedule{Total: 10},
 			},
 			ReferenceUpdate: option.ReferenceUpdate{Rate: 0.6},
 			Run:             Run{Steps: 10, Replicas: chunkSize},

@@ -29,9 +29,9 @@ func TestLoggedRewardHasTheLawOfTheSamples(t *testing.T) {
 		second       option.Arm
 		clip         bool
 	}{
-		{"groups in a pack", 16, 3, option.Arm{Law: option.Bernoulli, Mean: 0.2}, false},
-		{"several packs", 200, 1, option.Arm{Law: option.Bernoulli, Mean: 0.2}, false},
-		{"counts", 1000, 1, option.Arm{Law: option.Bernoulli, Mean: 0.2}, false},
+		{"groups in a pack", 16, 3, option.Arm{Mean: 0.2}, false},
+		{"several packs", 200, 1, option.Arm{Mean: 0.2}, false},
+		{"counts", 1000, 1, option.Arm{Mean: 0.2}, false},
 		{"normal", 16, 2, option.Arm{Law: option.Normal, Mean: 0.2, Std: 2}, false},
 		{"normal, clipped", 16, 2, option.Arm{Law: option.Normal, Mean: 0.2, Std: 2}, true},
 	} {

@@ -49,8 +49,7 @@ func DeepCell(base Cell, scales []float64) (deep Cell, alone []Cell) {
 
 func BaseOfNetworks() Cell {
 	return Cell{
-		ID: "deep", Seed: 1,
-		Bandit: option.Bandit{Arms: []option.Arm{{Mean: 0.9}, {Mean: 0.2}, {Mean: 0.4}}},
+		ID: "deep", Seed: 1, Bandit: option.Bandit{Arms: []option.Arm{{Mean: 0.9}, {Mean: 0.2}, {Mean: 0.4}}},
 		Estimator: option.Estimator{GroupSize: option.Infinite,
 			Advantage: option.Advantage{Scale: option.NoScale},
 			KL:        option.KL{Coefficient: 0.5, Gradient: option.K3}},
@@ -82,9 +81,7 @@ func TestTableIsItsContexts(t *testing.T) {
 				if quantity == ImportanceRatioMax || quantity == GradientNorm {
 					continue
 				}
-				if got := results[0].Trajectory[i][q].Mean; math.Abs(got-want) > 1e-12 {
-					t.Errorf("step %d: %s %v, want %v", results[0].Steps[i], quantity, got, want)
-				}
+				near(t, quantity, results[0].Trajectory[i][q].Mean, want, 1e-12)
 			}
 		}
 	}

@@ -107,21 +107,20 @@ func anyPromptCell(random *rand.Rand, i int) Cell {
 	c.Bandit, c.Init = referenceCell().Bandit, []float64{random.NormFloat64(), 0}
 	c.Reference = []float64{random.NormFloat64(), 0}
 	e := &c.Estimator
-	e.GroupSize = [...]int{2, 3, 8, 16, 17, 40, 64, 65, 128, 129, 300, 5000}[random.IntN(12)]
-	e.GroupsPerStep = [...]int{1, 2, 5, 17}[random.IntN(4)]
+	e.GroupSize = pick(random, 2, 3, 8, 16, 17, 40, 64, 65, 128, 129, 300, 5000)
+	e.GroupsPerStep = pick(random, 1, 2, 5, 17)
 	e.Filter = option.KeepAll
 	e.Entropy, e.Samples, e.KL.In = 0, option.Fresh, option.InLoss
 	if e.Advantage.Baseline == option.RunningMean {
 		e.Advantage.Baseline = option.ConstantBaseline
 	}
 	c.Optimizer.MaxNorm, c.ReferenceUpdate = 0, option.ReferenceUpdate{}
-	p := &Prompts{Parameters: option.ParameterKinds[random.IntN(2)],
-		Order: option.PromptOrders[random.IntN(3)]}
+	p := &Prompts{Parameters: option.ParameterKinds[random.IntN(2)], Order: option.PromptOrders[random.IntN(3)]}
 	if p.Order == option.Independent && !e.Advantage.BinaryOnly() && random.IntN(4) > 0 {
 		e.Filter = option.Redraw
 	}
-	for range 2 + random.IntN([...]int{5, 20, 100}[random.IntN(3)]) {
-		mean := func() float64 { return [...]float64{0, 0.5, 1, random.Float64()}[random.IntN(4)] }
+	for range 2 + random.IntN(pick(random, 5, 20, 100)) {
+		mean := func() float64 { return pick(random, 0, 0.5, 1, random.Float64()) }
 		p.Means = append(p.Means, [2]float64{mean(), mean()})
 		p.Starts = append(p.Starts, 3*random.NormFloat64())
 	}
@@ -130,7 +129,7 @@ func anyPromptCell(random *rand.Rand, i int) Cell {
 	}
 	c.Prompts = p
 	if p.Parameters == option.Tabular {
-		c.Lag = option.Lag{Kind: option.Block, Interval: 1 + random.IntN(5)}
+		c.Lag = option.Lag{Interval: 1 + random.IntN(5)}
 		if !e.Importance.Linear() {
 			e.Importance = everyWeight(option.Ratio)
 		}
@@ -178,9 +177,7 @@ func promptCells() map[string]Cell {
 			c.Prompts.Order, c.Estimator.GroupsPerStep = option.Independent, 7
 			c.Estimator.Advantage.Scale = option.NoScale
 		}),
-		"no memory": promptCell(func(c *Cell) {
-			c.Optimizer.Momentum, c.Optimizer.LearningRate = 0, 0.4
-		}),
+		"no memory": promptCell(func(c *Cell) { c.Optimizer.Momentum, c.Optimizer.LearningRate = 0, 0.4 }),
 		"block, none": promptCell(func(c *Cell) {
 			c.Lag.Interval, c.Prompts.Order, c.Estimator.GroupsPerStep = 6, option.Independent, 10
 			c.Optimizer.LearningRate = 0.6
@@ -238,8 +235,7 @@ func TestPromptsAgreeWithSlow(t *testing.T) {
 		}
 		for x := range n {
 			if d := distance(fast[x], slow[x]); !(d <= critical) {
-				t.Errorf("%s: prompt %d: Kolmogorov–Smirnov distance %.4f, want at most %.4f",
-					name, x, d, critical)
+				t.Errorf("%s: prompt %d: Kolmogorov–Smirnov distance %.4f, want ≤ %.4f", name, x, d, critical)
 			}
 		}
 	}
@@ -254,8 +250,7 @@ func TestPromptsRecordMeans(t *testing.T) {
 		for x, m := range c.Prompts.Means {
 			policy, reference := r.policy, r.force.Reference()
 			if r.tabular != nil {
-				policy, reference = r.tabular.prompts[x].policy,
-					grpo.NewPolicy([]float64{c.Prompts.Starts[x], 0})
+				policy, reference = r.tabular.prompts[x].policy, grpo.NewPolicy([]float64{c.Prompts.Starts[x], 0})
 			}
 			want[expectedRewardIndex] += policy.Mean(m[:]) / n
 			want[entropyIndex] += policy.Entropy() / n
@@ -265,11 +260,8 @@ func TestPromptsRecordMeans(t *testing.T) {
 		}
 		want[trueRewardIndex] = want[expectedRewardIndex]
 		last := r.row(len(r.recorded) - 1)
-		for _, q := range []int{expectedRewardIndex, trueRewardIndex, entropyIndex, collisionIndex,
-			klReferenceIndex, logitGapIndex} {
-			if math.Abs(last[q]-want[q]) > 1e-12 {
-				t.Errorf("%s: quantity %d: got %v, want %v", name, q, last[q], want[q])
-			}
+		for _, q := range []int{expectedRewardIndex, trueRewardIndex, entropyIndex, collisionIndex, klReferenceIndex, logitGapIndex} {
+			near(t, fmt.Sprint(name, q), last[q], want[q], 1e-12)
 		}
 		if !(last[gradientNormIndex] > 0) {
 			t.Errorf("%s: norm of the gradient: got %v", name, last[gradientNormIndex])
@@ -298,16 +290,14 @@ func TestPromptOrder(t *testing.T) {
 			for _, z := range []int{x, y, s.choose(words), s.choose(words), s.choose(words)} {
 				counts[z]++
 			}
-			if least, most := slices.Min(counts), slices.Max(counts); order != option.Independent &&
-				(least != i+1 || most != i+1) {
+			if least, most := slices.Min(counts), slices.Max(counts); order != option.Independent && (least != i+1 || most != i+1) {
 				t.Fatalf("%s: after %d epochs the prompts were chosen %v times", order, i+1, counts)
 			}
 		}
 		for x, n := range counts {
 			if math.Abs(float64(n)-5000) > 6*math.Sqrt(4000) || order == option.Shuffled &&
 				seconds[x][(x+2)%5] < 100 || order == option.InOrder && seconds[0][1] != 5000 {
-				t.Errorf("%s: the prompts were chosen %v times, by the first and second in an epoch %v",
-					order, counts, seconds)
+				t.Errorf("%s: the prompts were chosen %v times, by first and second %v", order, counts, seconds)
 			}
 		}
 	}

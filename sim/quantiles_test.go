@@ -49,8 +49,7 @@ func TestQuantilesAreOfSortedValues(t *testing.T) {
 				t.Errorf("%s, %d values: %v, want %v", values.name, n, got, want)
 			}
 			if slices.Sort(drawn); !slices.Equal(drawn, sorted) {
-				t.Errorf("%s, %d values: the values have changed, want the same in another order",
-					values.name, n)
+				t.Errorf("%s, %d values: values have changed, want the same in another order", values.name, n)
 			}
 		}
 	}

@@ -92,24 +92,16 @@ func TestRecordedQuantities(t *testing.T) {
 	c.Run = Run{Steps: 1}
 	for name, want := range map[Quantity]float64{
 		ExpectedReward: 0.55, TrueReward: 0.4, Entropy: math.Ln2, Collision: 0.5, ZeroVarianceFraction: 0,
-		KLReference: 0, ClipFraction: 0, ImportanceRatioMax: 1, GradientNorm: 0.175 * math.Sqrt2,
-		LogitGap: 0,
+		KLReference: 0, ClipFraction: 0, ImportanceRatioMax: 1, GradientNorm: 0.175 * math.Sqrt2, LogitGap: 0,
 	} {
-		if got := recordedAt(t, c, 0)[name]; math.Abs(got-want) > 1e-15 {
-			t.Errorf("%s is %.17g, want %.17g", name, got, want)
-		}
+		near(t, name, recordedAt(t, c, 0)[name], want, 1e-15)
 	}
-	if got, want := recordedAt(t, c, 1)[LogitGap], 2*0.1*0.175; math.Abs(got-want) > 1e-15 {
-		t.Errorf("after a step the logit gap is %.17g, want %.17g", got, want)
-	}
-	c.Optimizer.Schedule = option.Schedule{Kind: option.ConstantRate, Warmup: 4}
-	if got, want := recordedAt(t, c, 1)[LogitGap], 2*0.025*0.175; math.Abs(got-want) > 1e-15 {
-		t.Errorf("after the first of four steps of warm-up it is %.17g, want %.17g", got, want)
-	}
+	near(t, "logit gap after a step", recordedAt(t, c, 1)[LogitGap], 2*0.1*0.175, 1e-15)
+	c.Optimizer.Schedule = option.Schedule{Warmup: 4}
+	near(t, "after the first of four steps of warm-up", recordedAt(t, c, 1)[LogitGap], 2*0.025*0.175, 1e-15)
 	c.Run = Run{Steps: 4, BurnIn: 3} // averages are of a single step, after burn-in
 	want := recordedAt(t, c, 3)[ExpectedReward]
-	if got, _ := estimate(simulate(t, []Cell{c}, 1)[0],
-		ExpectedRewardMean); math.Abs(got.Mean-want) > 1e-15 {
+	if got, _ := estimate(simulate(t, []Cell{c}, 1)[0], ExpectedRewardMean); math.Abs(got.Mean-want) > 1e-15 {
 		t.Errorf("mean reward %.17g, want that of step 3, %.17g", got.Mean, want)
 	}
 }

@@ -82,8 +82,7 @@ func TestRedrawnPrompts(t *testing.T) {
 						x = r.sampler.promptGroup(&r.statistics, r.words, x, snapshot(x))
 						arms := r.statistics.Arms
 						if !(arms[0].Positive+arms[1].Positive > 0) || arms[0].Count+arms[1].Count != size {
-							t.Fatalf("%s, step %d: a group has equal rewards, or not %d samples: %+v",
-								c.ID, step, size, r.statistics)
+							t.Fatalf("%s, step %d: equal, or not %d samples: %+v", c.ID, step, size, r.statistics)
 						}
 						got[x]++
 						first[x] += float64(arms[0].Count) / float64(size)
@@ -119,13 +118,11 @@ func TestRedrawnPromptsAreLoggedBefore(t *testing.T) {
 				kept.begin(i)
 				again.step(0)
 				kept.step(0)
-				if got, want := again.values[zeroVarianceFractionIndex],
-					kept.values[zeroVarianceFractionIndex]; got != want {
+				if got, want := again.values[zeroVarianceFractionIndex], kept.values[zeroVarianceFractionIndex]; got != want {
 					t.Fatalf("%s, replica %d: zero-variance share: got %v, want %v", c.ID, i, got, want)
 				}
 				if again.log[0] != kept.log[0] {
-					t.Fatalf("%s, replica %d: reward as logged: got %v, want %v",
-						c.ID, i, again.log[0], kept.log[0])
+					t.Fatalf("%s, replica %d: logged reward: got %v, want %v", c.ID, i, again.log[0], kept.log[0])
 				}
 				equal += again.statistics.ZeroVariance
 			}

@@ -399,25 +399,23 @@ func slowSoftmax(theta []float64) []float64 {
 // agreement returns the cells in which the simulator is compared with slowReplica. Each
 // option occurs in some of them, and steps are large, so that a mistake shows.
 func agreement() []Cell {
-	bernoulli := []option.Arm{{Law: option.Bernoulli, Mean: 0.9}, {Law: option.Bernoulli, Mean: 0.2}}
+	bernoulli := []option.Arm{{Mean: 0.9}, {Mean: 0.2}}
 	mixed := []option.Arm{
 		{Law: option.Normal, Mean: 0.8, Std: 0.5}, {Law: option.Constant, Mean: 0.3},
-		{Law: option.Bernoulli, Mean: 0.5}, {Law: option.Normal, Mean: 0.1, Std: 0.2},
+		{Mean: 0.5}, {Law: option.Normal, Mean: 0.1, Std: 0.2},
 	}
 	base := Cell{
 		ID: "agreement", Seed: 7,
 		Bandit: option.Bandit{Arms: bernoulli, TrueMeans: []float64{0.9, 0.2}},
 		Estimator: option.Estimator{
 			GroupSize: 8, GroupsPerStep: 1,
-			Advantage: option.Advantage{Baseline: option.MeanBaseline, Scale: option.StdScale,
-				Std: option.PopulationStd},
+			Advantage:  option.Advantage{Scale: option.StdScale, Std: option.PopulationStd},
 			Importance: option.Importance{Mode: option.NoImportance, ClipLow: 0.2, ClipHigh: 0.2},
-			KL:         option.KL{Coefficient: 1, Gradient: option.ExactKL, At: option.AtCurrent},
+			KL:         option.KL{Coefficient: 1},
 		},
-		Lag: option.Lag{Kind: option.Block, Interval: 4},
-		Optimizer: option.Optimizer{Kind: option.HeavyBall, LearningRate: 0.15, Momentum: 0.5,
-			Beta1: 0.9, Beta2: 0.99, Epsilon: 1e-8, Schedule: option.Schedule{Kind: option.ConstantRate}},
-		Init: []float64{0, 0}, Reference: []float64{0, 0},
+		Lag:       option.Lag{Interval: 4},
+		Optimizer: option.Optimizer{LearningRate: 0.15, Momentum: 0.5, Beta1: 0.9, Beta2: 0.99, Epsilon: 1e-8},
+		Init:      []float64{0, 0}, Reference: []float64{0, 0},
 		Run: Run{Steps: 18, Replicas: 1},
 	}
 	var cells []Cell
@@ -436,15 +434,13 @@ func agreement() []Cell {
 	}
 	add("mean, population", func(c *Cell) {})
 	add("leave one out, sample, epsilon", func(c *Cell) {
-		c.Estimator.Advantage = option.Advantage{Baseline: option.LeaveOneOut, Scale: option.StdScale,
-			Std: option.SampleStd, Epsilon: 0.1}
+		c.Estimator.Advantage = option.Advantage{Baseline: option.LeaveOneOut, Scale: option.StdScale, Std: option.SampleStd, Epsilon: 0.1}
 	})
 	add("no scale, three groups", func(c *Cell) {
 		c.Estimator.Advantage.Scale, c.Estimator.GroupsPerStep = option.NoScale, 3
 	})
 	add("large group", func(c *Cell) { c.Estimator.GroupSize = 200; c.Optimizer.LearningRate = 0.3 })
-	add("larger than packs",
-		func(c *Cell) { c.Estimator.GroupSize = 300; c.Optimizer.LearningRate = 0.3 })
+	add("larger than packs", func(c *Cell) { c.Estimator.GroupSize = 300; c.Optimizer.LearningRate = 0.3 })
 	add("ratio, k2", func(c *Cell) {
 		c.Estimator.Importance.Mode, c.Estimator.KL.Gradient = option.Ratio, option.K2
 	})
@@ -463,22 +459,19 @@ func agreement() []Cell {
 		c.Estimator.Importance.Mode = option.Ratio
 		c.Estimator.KL = option.KL{Coefficient: 1, Gradient: option.K3, At: option.AtSnapshot}
 		c.Estimator.GroupsPerStep = 3
-		c.Lag = option.Lag{Kind: option.Random,
-			Ages: option.Ages{Law: option.UniformAges, From: 1, To: 6, Drawn: option.AgePerGroup}}
+		c.Lag = option.Lag{Kind: option.Random, Ages: option.Ages{Law: option.UniformAges, From: 1, To: 6, Drawn: option.AgePerGroup}}
 	})
 	add("geometric ages by step, exact KL at snapshot", func(c *Cell) {
 		c.Estimator.KL.At, c.Estimator.GroupsPerStep = option.AtSnapshot, 2
-		c.Lag = option.Lag{Kind: option.Random,
-			Ages: option.Ages{Law: option.GeometricAges, Mean: 4, Drawn: option.AgePerStep}}
+		c.Lag = option.Lag{Kind: option.Random, Ages: option.Ages{Law: option.GeometricAges, Mean: 4, Drawn: option.AgePerStep}}
 	})
 	add("table of ages", func(c *Cell) {
-		c.Lag = option.Lag{Kind: option.Random,
-			Ages: option.Ages{Law: option.TableAges, Drawn: option.AgePerGroup}}
+		c.Lag = option.Lag{Kind: option.Random, Ages: option.Ages{Law: option.TableAges, Drawn: option.AgePerGroup}}
 		c.Lag.Ages.Weights = [option.MaxTableAge + 1]float64{0: 1, 8: 3}
 	})
 	add("one block late", func(c *Cell) {
 		c.Estimator.KL.At = option.AtSnapshot
-		c.Lag = option.Lag{Kind: option.Block, Interval: 3, Behind: 1}
+		c.Lag = option.Lag{Interval: 3, Behind: 1}
 	})
 	add("delay, exact KL at snapshot", func(c *Cell) {
 		c.Estimator.KL.At = option.AtSnapshot
@@ -506,12 +499,12 @@ func agreement() []Cell {
 		c.Estimator.GroupSize, c.Estimator.GroupsPerStep = 4, 3
 	})
 	for _, adv := range []option.Advantage{
-		{Baseline: option.MeanBaseline, Scale: option.BatchStd, Std: option.SampleStd, Epsilon: 0.1},
-		{Baseline: option.MeanBaseline, Scale: option.PooledStd, Std: option.SampleStd, Epsilon: 0.1},
-		{Baseline: option.MeanBaseline, Scale: option.BatchMean},
-		{Baseline: option.MeanBaseline, Scale: option.MeanScale},
+		{Scale: option.BatchStd, Std: option.SampleStd, Epsilon: 0.1},
+		{Scale: option.PooledStd, Std: option.SampleStd, Epsilon: 0.1},
+		{Scale: option.BatchMean},
+		{Scale: option.MeanScale},
 		{Baseline: option.LeaveOneOut, Scale: option.OthersStd, Epsilon: 0.1},
-		{Baseline: option.SecondBest, Scale: option.StdScale, Std: option.SampleStd},
+		{Baseline: option.SecondBest, Std: option.SampleStd},
 		{Baseline: option.ConstantBaseline, Scale: option.NoScale, Value: 0.3},
 		{Baseline: option.RunningMean, Scale: option.NoScale, Value: 0.1, Rate: 0.4},
 	} {
@@ -529,8 +522,7 @@ func agreement() []Cell {
 	})
 	add("running mean, reused samples, ratio", func(c *Cell) {
 		c.filter(option.KeepAll)
-		c.Estimator.Advantage = option.Advantage{Baseline: option.RunningMean, Scale: option.NoScale,
-			Value: 1, Rate: 1}
+		c.Estimator.Advantage = option.Advantage{Baseline: option.RunningMean, Scale: option.NoScale, Value: 1, Rate: 1}
 		c.Estimator.Importance.Mode, c.Estimator.Samples = option.Ratio, option.Reused
 		c.Estimator.GroupSize = 3
 	})
@@ -551,15 +543,13 @@ func agreement() []Cell {
 		c.Optimizer.LearningRate = 0.5
 	})
 	add("entropy bonus", func(c *Cell) { c.Estimator.Entropy = 0.7; c.Init[0] = 1 })
-	add("reused samples",
-		func(c *Cell) { c.Estimator.Samples = option.Reused; c.Estimator.GroupsPerStep = 2 })
+	add("reused samples", func(c *Cell) { c.Estimator.Samples = option.Reused; c.Estimator.GroupsPerStep = 2 })
 	add("reused samples, ratio, k2", func(c *Cell) {
 		c.Estimator.Samples, c.Estimator.Importance.Mode = option.Reused, option.Ratio
 		c.Estimator.KL.Gradient = option.K2
 	})
 	add("maximal norm", func(c *Cell) { c.Optimizer.MaxNorm = 0.2 })
-	add("moving reference",
-		func(c *Cell) { c.ReferenceUpdate = option.ReferenceUpdate{Interval: 5, Rate: 0.6} })
+	add("moving reference", func(c *Cell) { c.ReferenceUpdate = option.ReferenceUpdate{Interval: 5, Rate: 0.6} })
 	return cells
 }
 
@@ -568,7 +558,7 @@ func (c *Cell) filter(f option.Filter) {
 	c.Estimator.Filter = f
 	c.Bandit.Arms = slices.Clone(c.Bandit.Arms)
 	for a := range c.Bandit.Arms {
-		c.Bandit.Arms[a] = option.Arm{Law: option.Bernoulli, Mean: []float64{1, 0, 0.9, 0.3}[a]}
+		c.Bandit.Arms[a] = option.Arm{Mean: []float64{1, 0, 0.9, 0.3}[a]}
 	}
 }
 
@@ -614,8 +604,7 @@ func TestAgreementSeesAFault(t *testing.T) {
 	c.Optimizer.LearningRate *= factor
 	_, slow := finalLogits(t.Context(), &c, replicas, rng)
 	if d := distance(fast[0], slow[0]); !(d > critical) {
-		t.Errorf("a learning rate %g times as large is not detected: distance %.4f, critical value %.4f",
-			factor, d, critical)
+		t.Errorf("a rate times %g is not detected: distance %.4f, critical %.4f", factor, d, critical)
 	}
 }
 

@@ -21,8 +21,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func referenceCell() Cell {
 	return Cell{
 		ID: "reference", Seed: 1,
-		Bandit: option.Bandit{Arms: []option.Arm{{Mean: 0.9}, {Mean: 0.2}},
-			TrueMeans: []float64{0.9, 0.2}},
+		Bandit: option.Bandit{Arms: []option.Arm{{Mean: 0.9}, {Mean: 0.2}}, TrueMeans: []float64{0.9, 0.2}},
 		Estimator: option.Estimator{
 			GroupSize: 16, GroupsPerStep: 1, Advantage: option.Advantage{Scale: option.NoScale},
 			Importance: option.Importance{ClipLow: 0.2, ClipHigh: 0.2},
@@ -59,13 +58,9 @@ func TestWorkersDoNotMatter(t *testing.T) {
 	cells[2].Fits = []CurveFit{SaturationFit, EarlySlopeFit}
 	want := simulate(t, cells, 1)
 	for _, workers := range []int{2, 7} {
-		if diff := difference(want, simulate(t, cells, workers)); diff != "" {
-			t.Errorf("%d workers: %s", workers, diff)
-		}
+		same(t, workers, want, simulate(t, cells, workers))
 	}
-	if diff := difference(want[1], simulate(t, cells[1:2], 3)[0]); diff != "" {
-		t.Errorf("alone: %s", diff)
-	}
+	same(t, "alone", want[1], simulate(t, cells[1:2], 3)[0])
 }
 
 // A worker reuses the laws of the previous cell if they are equal, and the memory of its
@@ -78,9 +73,7 @@ func TestCellsBeforeDoNotMatter(t *testing.T) {
 	cells := []Cell{large}
 	for _, change := range []func(c *Cell){
 		func(c *Cell) { c.ID = "another" },
-		func(c *Cell) {
-			c.Bandit.Arms = []option.Arm{c.Bandit.Arms[0], {Law: option.Bernoulli, Mean: 0.3}}
-		},
+		func(c *Cell) { c.Bandit.Arms = []option.Arm{c.Bandit.Arms[0], {Mean: 0.3}} },
 		func(c *Cell) { c.Estimator.GroupSize = 1024 },
 		func(c *Cell) { c.Estimator.Advantage.Scale = option.StdScale },
 		func(c *Cell) { c.Estimator.Advantage.Baseline = option.LeaveOneOut },
@@ -94,9 +87,7 @@ func TestCellsBeforeDoNotMatter(t *testing.T) {
 	}
 	together := simulate(t, cells, 1)
 	for i := range cells {
-		if diff := difference(simulate(t, cells[i:i+1], 1)[0], together[i]); diff != "" {
-			t.Errorf("cell %d: %s", i, diff)
-		}
+		same(t, i, simulate(t, cells[i:i+1], 1)[0], together[i])
 	}
 }
 
@@ -129,8 +120,7 @@ var exactLaws = []struct {
 }{
 	{option.NoScale, 0.5, 16, 1.3125, 0.751551837, 2.082276e-3, 3.618096e-3, 1.216689e-4, 4.931350e-5},
 	{option.NoScale, 0.5, 4, 1.05, 0.718542430, 4.884157e-3, 1.014832e-2, 3.275825e-4, 1.816590e-4},
-	{option.StdScale, 1.2, 16, 1.278577203, 0.747545241, 4.654906e-3, 7.905834e-3, 2.887947e-4,
-		1.115032e-4},
+	{option.StdScale, 1.2, 16, 1.278577203, 0.747545241, 4.654906e-3, 7.905834e-3, 2.887947e-4, 1.115032e-4},
 }
 
 // The moments of the exact nonlinear laws lie in the measured intervals; the fast test fails
@@ -184,8 +174,7 @@ func TestInfiniteGroups(t *testing.T) {
 	c.Run.Steps, c.Run.BurnIn = 4000, 3900
 	r := simulate(t, []Cell{c}, 1)[0]
 	last := r.Trajectory[len(r.Trajectory)-1]
-	if got := last[expectedRewardIndex].Mean; math.Abs(got-0.761528722) > 5e-10 ||
-		last[expectedRewardIndex].StdErr != 0 {
+	if got := last[expectedRewardIndex].Mean; math.Abs(got-0.761528722) > 5e-10 || last[expectedRewardIndex].StdErr != 0 {
 		t.Errorf("J = %.10g ± %g, want 0.761528722 ± 0", got, last[expectedRewardIndex].StdErr)
 	}
 	for _, e := range r.Estimates {
@@ -198,11 +187,11 @@ func TestInfiniteGroups(t *testing.T) {
 // A run that leaves the range of floating point has the status Diverged and no averages.
 func TestDivergence(t *testing.T) {
 	c := referenceCell()
-	c.Estimator.KL = option.KL{Coefficient: 50, Gradient: option.K3, At: option.AtCurrent}
+	c.Estimator.KL = option.KL{Coefficient: 50, Gradient: option.K3}
 	c.Optimizer.LearningRate = 1.7e308 // a force of 1.1 makes the logits overflow
 	// Its logits stay finite, but their squares overflow.
 	square := referenceCell()
-	square.Estimator.KL = option.KL{Coefficient: 2, Gradient: option.K3, At: option.AtCurrent}
+	square.Estimator.KL = option.KL{Coefficient: 2, Gradient: option.K3}
 	square.Optimizer.LearningRate = 1e300
 	large := referenceCell()
 	large.Bandit.Arms = []option.Arm{{Law: option.Constant, Mean: 1e200}, {Law: option.Constant}}
@@ -235,16 +224,15 @@ func TestPanickingCell(t *testing.T) {
 	var p *Panic
 	if result != nil || !errors.As(err, &p) || !strings.Contains(p.Error(), "cell reference") ||
 		!strings.Contains(string(p.Stack), "grposim/sim/draw.") {
-		t.Fatalf("result %v, error %v, want a *Panic with the stack of the function that panicked",
-			result, err)
+		t.Fatalf("result %v, error %v, want a *Panic with the stack of what panicked", result, err)
 	}
 }
 
 // Recorded steps are 0, multiples of K, and the last step, in increasing order.
 func TestRecordedSteps(t *testing.T) {
 	for _, steps := range []int{1, 2, 7, 200, 1003, 1_000_000} {
-		for _, lag := range []option.Lag{{Kind: option.Block, Interval: 1}, {Kind: option.Block,
-			Interval: 8}, {Kind: option.Block, Interval: 5000}, {Kind: option.Delay, Interval: 3}} {
+		for _, lag := range []option.Lag{{Interval: 1}, {Kind: option.Block,
+			Interval: 8}, {Interval: 5000}, {Kind: option.Delay, Interval: 3}} {
 			recorded := RecordedSteps(steps, lag)
 			if recorded[0] != 0 || recorded[len(recorded)-1] != steps || len(recorded) > 202 {
 				t.Fatalf("%d steps, %+v: %v", steps, lag, recorded)
@@ -269,8 +257,7 @@ func TestStepsAllocateNothing(t *testing.T) {
 	}
 	for _, groupSize := range []int{16, 100, 1000} {
 		for _, replicas := range []int{1, chunkSize} {
-			if short, long := allocations(1000, groupSize, replicas),
-				allocations(10_000, groupSize, replicas); short != long {
+			if short, long := allocations(1000, groupSize, replicas), allocations(10_000, groupSize, replicas); short != long {
 				t.Errorf("G = %d, %d replicas: 1,000 steps make %g allocations, 10,000 steps %g, want equal numbers", groupSize, replicas, short, long)
 			}
 		}
@@ -303,8 +290,7 @@ func TestVarianceOfRounding(t *testing.T) {
 			cell.Estimator.Advantage.Scale = option.StdScale
 		}
 		var got Result
-		if err := Simulate(t.Context(), []Cell{cell}, 1,
-			func(_ int, r Result) error { got = r; return nil }); err != nil {
+		if err := Simulate(t.Context(), []Cell{cell}, 1, func(_ int, r Result) error { got = r; return nil }); err != nil {
 			t.Fatal(err)
 		}
 		mean, _ := estimate(got, ExpectedRewardMean)

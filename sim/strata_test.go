@@ -34,8 +34,7 @@ func TestStrata(t *testing.T) {
 		if got := fmt.Sprint(strata); got != want {
 			t.Errorf("%v: got %s, want %s", rewards, got, want)
 		}
-		if len(quantities) != len(strata)+2 ||
-			len(strata) > 0 && quantities[len(strata)] != StratumReward(len(strata)) {
+		if len(quantities) != len(strata)+2 || len(strata) > 0 && quantities[len(strata)] != StratumReward(len(strata)) {
 			t.Errorf("%v: records %v", rewards, quantities)
 		}
 	}
@@ -60,9 +59,7 @@ func TestStrataAreTheMeansOfTheirPrompts(t *testing.T) {
 				p, m := 1/(1+math.Exp(-c.Prompts.Starts[x])), c.Prompts.Means[x]
 				want += (p*m[0] + (1-p)*m[1]) / float64(len(prompts))
 			}
-			if got := r.Trajectory[0][first+k].Mean; math.Abs(got-want) > 1e-12 {
-				t.Errorf("%s: stratum %d starts at %.15g, want %.15g", name, k+1, got, want)
-			}
+			near(t, name, r.Trajectory[0][first+k].Mean, want, 1e-12)
 		}
 		for i, row := range r.Trajectory {
 			mean := 0.0
@@ -70,8 +67,7 @@ func TestStrataAreTheMeansOfTheirPrompts(t *testing.T) {
 				mean += row[first+k].Mean * float64(len(prompts)) / float64(len(c.Prompts.Means))
 			}
 			if want := row[expectedRewardIndex].Mean; math.Abs(mean-want) > 1e-12 {
-				t.Fatalf("%s, step %d: strata have the mean %.15g, all prompts %.15g",
-					name, r.Steps[i], mean, want)
+				t.Fatalf("%s, step %d: strata have the mean %.15g, all %.15g", name, r.Steps[i], mean, want)
 			}
 		}
 	}

@@ -53,8 +53,7 @@ func TestInvalidCells(t *testing.T) {
 					t.Errorf("got %q, want %q in it", got, want)
 				}
 			}()
-			err := Simulate(t.Context(), []Cell{validCell(), c}, 1,
-				func(int, Result) error { t.Error("a cell was simulated"); return nil })
+			err := Simulate(t.Context(), []Cell{validCell(), c}, 1, func(int, Result) error { t.Error("a cell was simulated"); return nil })
 			t.Errorf("error %v, want a panic", err)
 		}()
 	}
@@ -69,7 +68,5 @@ func TestNilLists(t *testing.T) {
 	short := full
 	short.Bandit.TrueMeans, short.Init, short.Reference = nil, nil, nil
 	results := simulate(t, []Cell{full, short}, 1)
-	if diff := difference(results[0], results[1]); diff != "" {
-		t.Error(diff)
-	}
+	same(t, "lists", results[0], results[1])
 }

@@ -172,8 +172,7 @@ func TestAccepts(t *testing.T) {
 		for _, c := range []struct {
 			factor float64
 			want   bool
-		}{{1e-3, true}, {0.9, true}, {1 - rounding, true}, {1 + rounding, false}, {1.1, false},
-			{1e3, false}} {
+		}{{1e-3, true}, {0.9, true}, {1 - rounding, true}, {1 + rounding, false}, {1.1, false}, {1e3, false}} {
 			if got := tr.accepts(n, p, k, c.factor*ratio); got != c.want {
 				t.Fatalf("n = %d, p = %v, k = %v: accepts(%v P(k)/P(mode)) = %v", n, p, k, c.factor, got)
 			}
@@ -225,8 +224,7 @@ func TestBinomialLawIsSetAgain(t *testing.T) {
 		law.Set(n, p)
 		for range 3 {
 			if got, want := law.Draw(w), Binomial(x, n, p); got != want || w.taken() != x.taken() {
-				t.Fatalf("n = %d, p = %v: %d, want %d; %d words, want %d",
-					n, p, got, want, w.taken(), x.taken())
+				t.Fatalf("n = %d, p = %v: %d, want %d; %d words, not %d", n, p, got, want, w.taken(), x.taken())
 			}
 		}
 	}
@@ -235,8 +233,7 @@ func TestBinomialLawIsSetAgain(t *testing.T) {
 // logMass against 300-bit arithmetic.
 func TestLogMass(t *testing.T) {
 	real := func(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
-	for _, c := range []struct{ n, p float64 }{{65, 0.25}, {100, 0.1}, {1000, 0.3}, {4000, 0.0025},
-		{4000, 0.5}} {
+	for _, c := range []struct{ n, p float64 }{{65, 0.25}, {100, 0.1}, {1000, 0.3}, {4000, 0.0025}, {4000, 0.5}} {
 		odds := real(c.p)
 		odds.Quo(odds, real(1-c.p))
 		mode := math.Floor((c.n + 1) * c.p)

@@ -1,7 +1,6 @@
 package draw
 
 import (
-	"math"
 	"slices"
 	"testing"
 )
@@ -59,20 +58,9 @@ func TestMultinomialJointly(t *testing.T) {
 func TestMultinomialRemainders(t *testing.T) {
 	w := words(7)
 	for range 20_000 {
-		weights := make([]float64, 1+Binomial(w, 8, 0.5))
-		total := 0.
-		for a := range weights {
-			weights[a] = math.Exp(-690 * math.Pow(Uniform(w), 4))
-			if Binomial(w, 1, 0.2) == 1 {
-				weights[a] = 0
-			}
-			total += weights[a]
-		}
-		if total == 0 {
+		weights := randomWeights(w, 1+Binomial(w, 8, 0.5))
+		if slices.Max(weights) == 0 {
 			continue
-		}
-		for a := range weights {
-			weights[a] /= total
 		}
 		counts := slices.Repeat([]int{-1}, len(weights))
 		n := Binomial(w, 200, 0.5)

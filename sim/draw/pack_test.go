@@ -55,8 +55,7 @@ func (f laneNumbers) needed(bounds []uint64) int {
 func (f laneNumbers) words(needed int) *Words {
 	arm, reward := spell(f.arm, needed), spell(f.reward, 63)
 	first := layoutOf(len(f.arm)).words
-	return NewWords(filled{&script{words: slices.Concat(arm[:first], reward[:first], arm[first:],
-		reward[first:])}})
+	return NewWords(filled{&script{words: slices.Concat(arm[:first], reward[:first], arm[first:], reward[first:])}})
 }
 
 // check draws from p and returns an error unless the lanes are those of f.lanes.
@@ -69,8 +68,7 @@ func (f laneNumbers) check(p *Pack, needed int, bounds []uint64, means []float64
 		}
 	}
 	if p.Rewarded != rewarded {
-		return fmt.Errorf("bounds %#x, means %v: lanes %b rewarded, want %b",
-			bounds, means, p.Rewarded, rewarded)
+		return fmt.Errorf("bounds %#x, means %v: lanes %b rewarded, want %b", bounds, means, p.Rewarded, rewarded)
 	}
 	return nil
 }
@@ -84,21 +82,26 @@ func (p *Pack) aim(bounds []uint64) {
 	p.bound = Probability(bounds[0])
 }
 
+// anyMean returns a random mean reward with many binary digits or few.
+func anyMean(random *rand.Rand) float64 {
+	switch random.IntN(8) {
+	case 0:
+		return 0
+	case 1:
+		return 1
+	case 2:
+		return float64(random.IntN(1025)) / 1024
+	}
+	return math.Ldexp(random.Float64(), -random.IntN(64))
+}
+
 // lateNumbers returns bounds and means for the given number of arms, and numbers that
 // agree with them in many bits.
 func lateNumbers(
 	random *rand.Rand, samples, arms int,
 ) (f laneNumbers, bounds []uint64, means []float64) {
-	for a := range arms {
-		means = append(means, math.Ldexp(random.Float64(), -random.IntN(64)))
-		switch random.IntN(8) {
-		case 0:
-			means[a] = 0
-		case 1:
-			means[a] = 1
-		case 2:
-			means[a] = float64(random.IntN(9)) / 8
-		}
+	for range arms {
+		means = append(means, anyMean(random))
 	}
 	for len(bounds) < arms-1 {
 		b := random.Uint64N(1<<63)>>random.IntN(63) | 1
@@ -134,10 +137,8 @@ func TestPackCompares(t *testing.T) {
 				p.aim(bounds)
 				w := NewWords(filled{&script{words: spell(f.arm, 63)}})
 				p.Draw(w, samples)
-				if got, want := w.taken(),
-					uint64(layoutOf(samples).words+f.needed(bounds)-firstBits); got != want {
-					t.Fatalf("%d arms, %d samples, bounds %#x: %d words, want %d",
-						arms, samples, bounds, got, want)
+				if got, want := w.taken(), uint64(layoutOf(samples).words+f.needed(bounds)-firstBits); got != want {
+					t.Fatalf("%d arms, %d samples, bounds %#x: %d words, not %d", arms, samples, bounds, got, want)
 				}
 			}
 		}
@@ -221,8 +222,7 @@ var bandits = []bandit{
 	{[]float64{1, 0x1p-60, 0}, []float64{0.3, 0.5, 0.5}},
 	{slices.Repeat([]float64{0.1}, 10), []float64{0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1}},
 	{[]float64{0, 0, 0.4, 0.1, 0, 0.1, 0.1, 0.3, 0, 0}, slices.Repeat([]float64{0.5, 0.1}, 5)},
-	{[]float64{0.9, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.02},
-		slices.Repeat([]float64{0, 1}, 5)},
+	{[]float64{0.9, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.02}, slices.Repeat([]float64{0, 1}, 5)},
 }
 
 func (b bandit) String() string { return fmt.Sprintf("policy %v, means %v", b.weights, b.means) }

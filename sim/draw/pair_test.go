@@ -34,19 +34,6 @@ func checkPair(pair *Pair, bound Probability, p *Pack, one, other *Words, sample
 	return nil
 }
 
-// pairMean returns a random mean reward with many binary digits or few.
-func pairMean(random *rand.Rand) float64 {
-	switch random.IntN(5) {
-	case 0:
-		return 0
-	case 1:
-		return 1
-	case 2:
-		return float64(random.IntN(1024)) / 1024
-	}
-	return math.Ldexp(random.Float64(), -random.IntN(64))
-}
-
 // A Pair draws the same as the general code if numbers agree with the bound and the
 // means up to any of 63 bits.
 func TestDrawPairLate(t *testing.T) {
@@ -70,7 +57,7 @@ func TestDrawPairInSequence(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	one, other := NewWords(&Xoshiro{1, 2, 3, 4}), NewWords(&Xoshiro{1, 2, 3, 4})
 	for range 1000 {
-		means := []float64{pairMean(random), pairMean(random)}
+		means := []float64{anyMean(random), anyMean(random)}
 		pair, p := NewPair(means[0], means[1]), generalPack(means)
 		u := math.Ldexp(random.Float64(), -random.IntN(20))
 		p.Aim([]float64{u, 1 - u})
@@ -115,8 +102,7 @@ func TestDrawGroupOfFew(t *testing.T) {
 		copy(reward[:], f.reward)
 		arms, rewards := spellFew(arm, needed), spellFew(reward, 63)
 		w := NewWords(filled{&script{words: slices.Concat(arms[:2], rewards[:2], arms[2:], rewards[2:])}})
-		first, rewarded := NewPair(means[0], means[1]).DrawGroup(w, lowest(samples),
-			Probability(bounds[0]))
+		first, rewarded := NewPair(means[0], means[1]).DrawGroup(w, lowest(samples), Probability(bounds[0]))
 		if wantArms, want := f.lanes(bounds, means); first != wantArms[0] || rewarded != want {
 			t.Fatalf("%d samples, bounds %#x, means %v: %b on the first arm, %b rewarded; want %b, %b",
 				samples, bounds, means, first, rewarded, wantArms[0], want)
@@ -133,16 +119,11 @@ func TestDrawGroupOfFewDyadic(t *testing.T) {
 		want   uint64
 	}{{Bound(1, 0), 1<<63 - 1, 0xff}, {Bound(0.5, 0.5), 1 << 62, 0},
 		{Bound(0.5, 0.5), 1<<62 - 1, 0xff}, {Bound(0x1p-20, 1), 1 << 43, 0}, {Bound(0, 1), 0, 0}} {
-		var numbers [few]uint64
-		for i := range numbers {
-			numbers[i] = test.number
-		}
-		words := spellFew(numbers, 63)
+		words := spellFew([few]uint64(slices.Repeat([]uint64{test.number}, few)), 63)
 		w := NewWords(filled{&script{words: slices.Concat(words[:2], words[:2], words[2:])}})
 		first, rewarded := NewPair(0, 1).DrawGroup(w, 0xff, test.bound)
 		if first != test.want || rewarded != 0xff&^first {
-			t.Errorf("bound %#x, numbers %#x: %x on the first arm, %x rewarded, want %x",
-				test.bound, test.number, first, rewarded, test.want)
+			t.Errorf("bound %#x, numbers %#x: %x on the first arm, %x rewarded, want %x", test.bound, test.number, first, rewarded, test.want)
 		}
 		if late := uint64(test.bound)<<17 != 0 && test.bound != certain; w.taken() != 4 && !late {
 			t.Errorf("bound %#x, numbers %#x: %d words, want 4", test.bound, test.number, w.taken())

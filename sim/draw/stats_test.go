@@ -28,8 +28,7 @@ var testsRun int
 func TestMain(m *testing.M) {
 	code := m.Run()
 	if testsRun > statisticalTests {
-		fmt.Printf("FAIL: %d statistical tests, at most %d share the failure probability\n", testsRun,
-			statisticalTests)
+		fmt.Printf("FAIL: %d statistical tests, at most %d share the failure probability\n", testsRun, statisticalTests)
 		code = 1
 	}
 	os.Exit(code)

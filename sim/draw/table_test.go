@@ -104,8 +104,7 @@ func (l law) distance(m law) float64 {
 
 // tabulated are numbers of trials for a single alias table, around the limits of base-64
 // digits and between them.
-var tabulated = []int{1, 2, 16, 31, 32, 63, 64, 31 * 32, 1024, 31 * 1024, 63 * 64, 4096, 1 << 15,
-	3 << 15, 31 * 4096, 1 << 17}
+var tabulated = []int{1, 2, 16, 31, 32, 63, 64, 31 * 32, 1024, 31 * 1024, 63 * 64, 4096, 1 << 15, 3 << 15, 31 * 4096, 1 << 17}
 
 // The law that a table encodes, counted over all words, is the binomial law up to one or two
 // roundings per value. It is so over some 10 standard deviations to either side.

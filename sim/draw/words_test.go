@@ -52,8 +52,7 @@ func TestSeveralWords(t *testing.T) {
 				}
 			}
 			if got := w.taken(); got != from+c.taken {
-				t.Fatalf("after %d words and %d of %d: %d taken, want %d",
-					before, c.taken, c.size, got, from+c.taken)
+				t.Fatalf("after %d and %d of %d: %d taken, want %d", before, c.taken, c.size, got, from+c.taken)
 			}
 			if got, want := w.Next(), source.Uint64(); got != want {
 				t.Fatalf("after %d words and %d of %d: %#x, want %#x", before, c.taken, c.size, got, want)

@@ -62,8 +62,7 @@ func TestSaturationIsLeastSquares(t *testing.T) {
 		}
 		for other := 1e-4; other < 1; other *= 1.01 {
 			if explained(other) > r2+1e-12 {
-				t.Fatalf("trial %d: rate %g explains %g, rate %g only %g",
-					trial, other, explained(other), rate, r2)
+				t.Fatalf("trial %d: rate %g explains %g, %g only %g", trial, other, explained(other), rate, r2)
 			}
 		}
 	}
@@ -106,8 +105,7 @@ func TestEarlySlope(t *testing.T) {
 		append(upTo(100, 1), 1_000_000),  // no point in the middle
 		upTo(100, 1),
 	} {
-		if got := EarlySlope(steps,
-			sampled(steps, func(t float64) float64 { return -math.Exp(-rate * t) }), eta); !math.IsNaN(got) {
+		if got := EarlySlope(steps, sampled(steps, func(t float64) float64 { return -math.Exp(-rate * t) }), eta); !math.IsNaN(got) {
 			t.Errorf("to %d: K = %g", steps[len(steps)-1], got)
 		}
 	}

@@ -30,8 +30,7 @@ func TestQuantilesWithoutFMA(t *testing.T) {
 	test.Env = append(os.Environ(), "GODEBUG=cpu.fma=off")
 	out, err := test.Output()
 	var without []float64
-	if err != nil || json.NewDecoder(bytes.NewReader(out)).Decode(&without) != nil ||
-		len(without) != len(here) {
+	if err != nil || json.NewDecoder(bytes.NewReader(out)).Decode(&without) != nil || len(without) != len(here) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	differ := 0

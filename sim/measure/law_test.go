@@ -56,13 +56,10 @@ func TestFitLawIsTheBestFit(t *testing.T) {
 	best := map[Law]float64{}
 	for i := range 200 {
 		rate := 1e-3 * math.Pow(200, float64(i)/200)
-		best[Exponential] = max(best[Exponential],
-			r2(func(t float64) float64 { return -math.Expm1(-rate * t) }))
-		best[CriticallyDamped] = max(best[CriticallyDamped],
-			r2(func(t float64) float64 { return (1 + rate*t) * math.Exp(-rate*t) }))
+		best[Exponential] = max(best[Exponential], r2(func(t float64) float64 { return -math.Expm1(-rate * t) }))
+		best[CriticallyDamped] = max(best[CriticallyDamped], r2(func(t float64) float64 { return (1 + rate*t) * math.Exp(-rate*t) }))
 		for k := range 60 {
-			best[Logistic] = max(best[Logistic],
-				r2(func(t float64) float64 { return math.Tanh(rate * (t - 10*float64(k)) / 2) }))
+			best[Logistic] = max(best[Logistic], r2(func(t float64) float64 { return math.Tanh(rate * (t - 10*float64(k)) / 2) }))
 		}
 	}
 	for _, law := range Laws {

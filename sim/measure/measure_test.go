@@ -24,8 +24,7 @@ func TestRoundingDoesNotScatter(t *testing.T) {
 		t.Errorf("%+v, want no error", Mean(equal))
 	}
 	for rounding, scatters := range map[float64]bool{0: true, 1e-12: true, 1e-9: false} {
-		if e := Rounded([]float64{1, 1 + 1e-10, 1 - 1e-10}, rounding); e.StdErr > 0 != scatters ||
-			e.DF != 2 {
+		if e := Rounded([]float64{1, 1 + 1e-10, 1 - 1e-10}, rounding); e.StdErr > 0 != scatters || e.DF != 2 {
 			t.Errorf("rounding %g: %+v", rounding, e)
 		}
 	}
@@ -73,13 +72,11 @@ func TestCoverage(t *testing.T) {
 	expected := trials * (1 - confidence)
 	slack := 6 * math.Sqrt(expected*confidence)
 	if math.Abs(float64(missedMean)-expected) > slack {
-		t.Errorf("the mean's interval misses %d of %d times, want %g ± %g",
-			missedMean, trials, expected, slack)
+		t.Errorf("the mean's interval misses %d of %d, want %g ± %g", missedMean, trials, expected, slack)
 	}
 	// Share uses the larger of two errors, so it may miss less often.
 	if float64(missedShare) > expected+slack || missedShare == 0 {
-		t.Errorf("the share's interval misses %d of %d times, want at most %g",
-			missedShare, trials, expected+slack)
+		t.Errorf("the share's interval misses %d of %d, want ≤ %g", missedShare, trials, expected+slack)
 	}
 }
 

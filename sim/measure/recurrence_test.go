@@ -53,8 +53,7 @@ func TestRecurrenceOfALinearMap(t *testing.T) {
 		}
 		near("ln modulus", got.LogModulus(), math.Log(cmplx.Abs(m1)), 1)
 		near("discriminant", got.Discriminant(), real((m1-m2)*(m1-m2)), 100)
-		if separate := cmplx.Abs(m1-m2) > 1e-3; separate &&
-			(got.Ringing(1e-6) > 0) != (imag(m1) != 0 || real(m1) < 0) {
+		if separate := cmplx.Abs(m1-m2) > 1e-3; separate && (got.Ringing(1e-6) > 0) != (imag(m1) != 0 || real(m1) < 0) {
 			t.Errorf("%v and %v: ringing %v", m1, m2, got.Ringing(1e-6))
 		}
 		s1, s2 := cmplx.Log(m1), cmplx.Log(m2)
@@ -64,8 +63,7 @@ func TestRecurrenceOfALinearMap(t *testing.T) {
 			}
 			continue
 		}
-		near("damping ratio", got.DampingRatio(), real(-(s1+s2)/(2*cmplx.Sqrt(s1*s2))),
-			1+math.Abs(got.DampingRatio()))
+		near("damping ratio", got.DampingRatio(), real(-(s1+s2)/(2*cmplx.Sqrt(s1*s2))), 1+math.Abs(got.DampingRatio()))
 	}
 }
 
@@ -92,8 +90,7 @@ func TestRecurrenceNearOne(t *testing.T) {
 			modulus = math.Log((sum + math.Sqrt(sum*sum-4*mu)) / 2)
 		}
 		if math.Abs(m.LogModulus()/modulus-1) > 1e-6 {
-			t.Errorf("relative distance %g from the onset: ln modulus %.10g, want %.10g",
-				off, m.LogModulus(), modulus)
+			t.Errorf("off the onset by %g: ln modulus %.10g, want %.10g", off, m.LogModulus(), modulus)
 		}
 	}
 }
@@ -107,13 +104,11 @@ func TestOneMultiplier(t *testing.T) {
 		unresolved := Recurrence{Order: Second, Floor: 1e-11}
 		follow(&unresolved, [2][2]float64{{a, 0}, {0, 0.5}}, 1, 1e-12, 5, noiseless)
 		for _, m := range []Multipliers{first.Multipliers(), unresolved.Multipliers()} {
-			if want := math.Log(math.Abs(a)); m.Order != First ||
-				math.Abs(m.LogModulus()-want) > 1e-12 && m.LogModulus() != want {
+			if want := math.Log(math.Abs(a)); m.Order != First || math.Abs(m.LogModulus()-want) > 1e-12 && m.LogModulus() != want {
 				t.Errorf("a = %g: order %d, ln modulus %g, want %g", a, m.Order, m.LogModulus(), want)
 			}
 			if (m.Ringing(1e-6) > 0) != (a < 0) || !math.IsNaN(m.DampingRatio()) || m.Discriminant() != 0 {
-				t.Errorf("a = %g: ringing %v, damping ratio %g, discriminant %g",
-					a, m.Ringing(1e-6), m.DampingRatio(), m.Discriminant())
+				t.Errorf("a = %g: ringing %v, damping ratio %g, discriminant %g", a, m.Ringing(1e-6), m.DampingRatio(), m.Discriminant())
 			}
 		}
 	}
@@ -151,8 +146,7 @@ func TestMerge(t *testing.T) {
 	}
 	merged.Merge(&Recurrence{Order: Second})
 	a, b := whole.Multipliers(), merged.Multipliers()
-	if math.Abs(a.LogModulus()-b.LogModulus()) > 1e-12 ||
-		math.Abs(a.Discriminant()-b.Discriminant()) > 1e-12 {
+	if math.Abs(a.LogModulus()-b.LogModulus()) > 1e-12 || math.Abs(a.Discriminant()-b.Discriminant()) > 1e-12 {
 		t.Errorf("merged: %+v, whole: %+v", b, a)
 	}
 }

@@ -31,8 +31,7 @@ func located(t *testing.T, cells []Cell) (stiffness, low, high []float64) {
 	t.Helper()
 	for i, r := range simulate(t, cells, 2) {
 		if r.Status != sim.OK || r.Steps != nil || r.Trajectory != nil {
-			t.Errorf("a located cell has status %s and a trajectory of %d steps, want ok and none",
-				r.Status, len(r.Steps))
+			t.Errorf("a located cell is %s, with %d recorded steps, want ok, 0", r.Status, len(r.Steps))
 		}
 		value := func(name string) float64 {
 			e, found := estimate(r, name)
@@ -54,7 +53,12 @@ func located(t *testing.T, cells []Cell) (stiffness, low, high []float64) {
 	return stiffness, low, high
 }
 
-func block(k int) option.Lag   { return option.Lag{Kind: option.Block, Interval: k} }
+// rates searches for an event along the learning rate.
+func rates(event Event, from, to, tolerance float64) Location {
+	return Location{Event: event, Param: LearningRate, From: from, To: to, Tolerance: tolerance}
+}
+
+func block(k int) option.Lag   { return option.Lag{Interval: k} }
 func delay(tau int) option.Lag { return option.Lag{Kind: option.Delay, Interval: tau} }
 
 // Located thresholds agree with the ηλ of docs/theory.md §5 to its digits and 0.3 %. The linear map
@@ -73,25 +77,21 @@ func TestLocatedThresholds(t *testing.T) {
 		{frozen, block(1), 0, 2}, {frozen, block(8), 0, 0.25},
 		{frozen, block(1), 0.5, 3}, {frozen, block(2), 0.5, 1.25}, {frozen, block(4), 0.5, 0.447368421},
 		{frozen, block(8), 0.5, 0.166235446}, {frozen, block(16), 0.5, 0.07142826},
-		{frozen, block(1), 0.9, 3.8}, {frozen, block(2), 0.9, 0.211111111},
-		{frozen, block(4), 0.9, 0.0730613979},
+		{frozen, block(1), 0.9, 3.8}, {frozen, block(2), 0.9, 0.211111111}, {frozen, block(4), 0.9, 0.0730613979},
 		{frozen, block(8), 0.9, 0.0338592952}, {frozen, block(16), 0.9, 0.0186538614},
 		{frozen, delay(0), 0.9, 3.8}, {frozen, delay(1), 0.9, 0.1}, {frozen, delay(1), 0.5, 0.5},
 		{frozen, delay(4), 0, 2 * math.Sin(math.Pi/18)},
 		{current, block(2), 0.9, 0.249506437}, {current, block(4), 0.9, 0.0874026745},
 		{current, block(8), 0.9, 0.0413077025}, {current, block(16), 0.9, 0.0239999318},
-		{current, delay(1), 0.9, 0.11819}, {current, delay(2), 0.9, 0.06085},
-		{current, delay(4), 0.9, 0.03168},
+		{current, delay(1), 0.9, 0.11819}, {current, delay(2), 0.9, 0.06085}, {current, delay(4), 0.9, 0.03168},
 		{current, delay(8), 0.9, 0.01686}, {current, delay(16), 0.9, 0.00922},
-		{ratio, block(1), 0.9, 3.8}, {ratio, block(4), 0.9, 3.8}, {ratio, block(16), 0.9, 3.8},
-		{ratio, block(4), 0.5, 3},
+		{ratio, block(1), 0.9, 3.8}, {ratio, block(4), 0.9, 3.8}, {ratio, block(16), 0.9, 3.8}, {ratio, block(4), 0.5, 3},
 	}
 	p := 1 / (1 + math.Exp(-1.4))
 	var cells []Cell
 	for _, x := range thresholds {
 		setting := twoArmModes[x.setting]
-		c := locationCell(setting.importance, setting.at, Location{
-			Event: Instability, Param: LearningRate, From: 0.5, To: 1000, Tolerance: tolerance})
+		c := locationCell(setting.importance, setting.at, rates(Instability, 0.5, 1000, tolerance))
 		c.Lag, c.Optimizer.Momentum = x.lag, x.mu
 		cells = append(cells, c)
 	}
@@ -129,7 +129,7 @@ func TestLocatedOnsets(t *testing.T) {
 			cells, want = append(cells, c), append(want, onset)
 		}
 	}
-	search := Location{Event: Ringing, Param: LearningRate, From: 0.001, To: 100, Tolerance: 1e-3}
+	search := rates(Ringing, 0.001, 100, 1e-3)
 	for _, mu := range []float64{0, 0.5, 0.9, 0.99} {
 		frozen := locationCell(option.NoImportance, option.AtSnapshot, search)
 		frozen.Run.Steps = 4000
@@ -149,8 +149,7 @@ func TestLocatedOnsets(t *testing.T) {
 			add(frozen, lag, mu, onset)
 		}
 		for _, k := range []int{2, 8, 64} {
-			add(locationCell(option.Ratio, option.AtCurrent, search), block(k), mu,
-				(1-math.Sqrt(mu))*(1-math.Sqrt(mu)))
+			add(locationCell(option.Ratio, option.AtCurrent, search), block(k), mu, (1-math.Sqrt(mu))*(1-math.Sqrt(mu)))
 		}
 		search := search
 		search.From, search.To = 0.02, 4
@@ -161,16 +160,14 @@ func TestLocatedOnsets(t *testing.T) {
 			for z := max(mu, r); z < 1; z += 1e-5 {
 				onset = max(onset, (1-z)*(z-mu)*(z-r)/((1-r)*z*z))
 			}
-			add(frozen, option.Lag{Kind: option.Random,
-				Ages: option.Ages{Law: option.GeometricAges, Mean: mean}}, mu, onset)
+			add(frozen, option.Lag{Kind: option.Random, Ages: option.Ages{Law: option.GeometricAges, Mean: mean}}, mu, onset)
 		}
 	}
 	stiffness, low, high := located(t, cells)
 	for i, onset := range want {
 		lo, hi := low[i]*stiffness[i], high[i]*stiffness[i]
 		if !(math.Abs(lo/onset-1) < 2e-3 && math.Abs(hi/onset-1) < 2e-3) {
-			t.Errorf("%v, μ = %g: located in [%.6g, %.6g], want %.6g",
-				cells[i].Lag, cells[i].Optimizer.Momentum, lo, hi, onset)
+			t.Errorf("%v, μ = %g: located in [%.6g, %.6g], want %.6g", cells[i].Lag, cells[i].Optimizer.Momentum, lo, hi, onset)
 		}
 	}
 }
@@ -180,8 +177,7 @@ func TestLocatedOnsets(t *testing.T) {
 func TestLocatedOnsetBeyondItsWindow(t *testing.T) {
 	rest := []float64{-0.8534357460385023, 0.8534357460385024}
 	cell := func(from float64) Cell {
-		c := locationCell(option.NoImportance, option.AtCurrent,
-			Location{Event: Ringing, Param: LearningRate, From: from, To: 12, Tolerance: 1e-3})
+		c := locationCell(option.NoImportance, option.AtCurrent, rates(Ringing, from, 12, 1e-3))
 		c.Bandit.Arms = []option.Arm{{Law: option.Normal, Mean: 0.5, Std: 0.6}, {Mean: 0.6}}
 		c.Estimator.Advantage.Scale, c.Estimator.Advantage.Epsilon = option.StdScale, 6
 		c.Estimator.KL.Gradient, c.Estimator.KL.Coefficient, c.Estimator.Entropy = option.K1, 1, 0.009
@@ -283,8 +279,7 @@ func TestLocatedSkewFlip(t *testing.T) {
 // at the first value, LocatedLow is 0. Without a positive stiffness there is no search.
 func TestLocatedNowhere(t *testing.T) {
 	search := func(from, to float64) Cell {
-		return locationCell(option.NoImportance, option.AtSnapshot, Location{
-			Event: Instability, Param: LearningRate, From: from, To: to, Tolerance: 1e-3})
+		return locationCell(option.NoImportance, option.AtSnapshot, rates(Instability, from, to, 1e-3))
 	}
 	cells := []Cell{search(0.5, 1.5), search(3, 4), search(0.5, 3), search(0.5, 3)}
 	cells[2].Stiffness[0].Covector = []float64{-0.5, 0.5}
@@ -316,8 +311,7 @@ func TestLocatedThresholdOfSampledGroups(t *testing.T) {
 	_, low, high := located(t, []Cell{c})
 	want := 0.447368421 / stiffness
 	if !(low[0] < want && want < high[0] && high[0]-low[0] < width*want) {
-		t.Errorf("located in [%g, %g], want an interval about %g of relative width below %g",
-			low[0], high[0], want, width)
+		t.Errorf("located in [%g, %g], want about %g, to within %g", low[0], high[0], want, width)
 	}
 	t.Logf("located at %.4f to %.4f of the threshold", low[0]/want, high[0]/want)
 }
@@ -325,8 +319,7 @@ func TestLocatedThresholdOfSampledGroups(t *testing.T) {
 // sampledLocation searches for the instability of a frozen force under groups of the given size.
 // Its fixed point is z* = Δ(1 − 1/G)/β, where λ = 2β p(1−p).
 func sampledLocation(size, groups, replicas int, offset float64) (c Cell, stiffness float64) {
-	c = locationCell(option.NoImportance, option.AtSnapshot, Location{
-		Event: Instability, Param: LearningRate, From: 0.5, To: 10, Tolerance: 0.01})
+	c = locationCell(option.NoImportance, option.AtSnapshot, rates(Instability, 0.5, 10, 0.01))
 	c.Estimator.GroupSize, c.Estimator.GroupsPerStep = size, groups
 	half := 0.7 * (1 - 1/float64(size))
 	c.Init = []float64{half, -half}
@@ -360,8 +353,7 @@ func TestLittleDataGivesAWideBracket(t *testing.T) {
 		case low[i] > 1.02*want || high[i] < 0.98*want:
 			t.Errorf("%d pairs: located in [%g, %g], want %g", c.Run.Replicas, low[i], high[i], want)
 		case c.Run.Replicas == 16 && !(high[i]-low[i] < 0.4*want):
-			t.Errorf("%d pairs: located in [%g, %g], want a narrow one about %g",
-				c.Run.Replicas, low[i], high[i], want)
+			t.Errorf("%d pairs: located in [%g, %g], want about %g", c.Run.Replicas, low[i], high[i], want)
 		}
 	}
 }
@@ -397,8 +389,7 @@ func TestUndecided(t *testing.T) {
 		for _, off := range []float64{-1e-2, -1e-3, -1e-5, 1e-2} {
 			c := locationCell(option.NoImportance, option.AtSnapshot, Location{Event: Instability})
 			c.Optimizer.Momentum, c.Optimizer.LearningRate = mu, 2*(1+mu)*(1+off)/0.1586848975
-			if got := newTrial(c).outcome(t.Context(), Instability); off < 0 && got == present ||
-				off > 0 && got != present {
+			if got := newTrial(c).outcome(t.Context(), Instability); off < 0 && got == present || off > 0 && got != present {
 				t.Errorf("μ = %g, %g relative to the threshold: outcome %d", mu, off, got)
 			}
 		}
@@ -424,8 +415,7 @@ func TestBracket(t *testing.T) {
 		{false, []trial{{1, undecided}, {2, present}}, 0, 2, 1.5},
 		{false, []trial{{1, undecided}, {2, absent}, {2.01, present}}, 2, 2.01, 0},
 		{false, []trial{{1, absent}, {1.005, undecided}, {2, undecided}, {3, present}}, 1, 3, 2.5},
-		{false, []trial{{1, absent}, {2, undecided}, {3, undecided}, {4, present}, {2.5, present}}, 1,
-			2.5, 1.5},
+		{false, []trial{{1, absent}, {2, undecided}, {3, undecided}, {4, present}, {2.5, present}}, 1, 2.5, 1.5},
 		{true, []trial{{1, present}}, 1, 1, 0},
 		{true, []trial{{5, present}}, 1, 5, 0}, // nothing below has been tried
 		{true, []trial{{1, absent}, {2, absent}, {3, present}}, 3, 3, 0},
@@ -438,8 +428,7 @@ func TestBracket(t *testing.T) {
 			b.add(try.value, try.outcome)
 		}
 		middle, wide := b.middle(0.01)
-		if b.lowest() != x.low || b.high != x.high || wide != (x.middle > 0) ||
-			wide && middle != x.middle {
+		if b.lowest() != x.low || b.high != x.high || wide != (x.middle > 0) || wide && middle != x.middle {
 			t.Errorf("%v: in [%g, %g], next %g (%v); want [%g, %g], next %g",
 				x.trials, b.lowest(), b.high, middle, wide, x.low, x.high, x.middle)
 		}
@@ -449,11 +438,9 @@ func TestBracket(t *testing.T) {
 // The ladder begins at From times the rule, which for Adam has no momentum. It ends at the longest
 // affordable interval. There is no search if it would begin beyond that.
 func TestWhereASearchBeginsAndEnds(t *testing.T) {
-	c := locationCell(option.NoImportance, option.AtSnapshot,
-		Location{Event: Instability, Param: LearningRate, From: 0.5, To: 2, Tolerance: 0.01})
+	c := locationCell(option.NoImportance, option.AtSnapshot, rates(Instability, 0.5, 2, 0.01))
 	c.Optimizer.Momentum, c.Lag = 0.9, block(4)
-	if l := c.Location.ladder(&c, 0.25); math.Abs(l.first-0.05) > 1e-15 ||
-		math.Abs(l.last-0.2) > 1e-15 {
+	if l := c.Location.ladder(&c, 0.25); math.Abs(l.first-0.05) > 1e-15 || math.Abs(l.last-0.2) > 1e-15 {
 		t.Errorf("heavy ball: got %+v, want 0.05 to 0.2", l)
 	}
 	c.Optimizer.Kind = option.Adam
@@ -465,8 +452,7 @@ func TestWhereASearchBeginsAndEnds(t *testing.T) {
 	for _, x := range []struct{ rate, first, last float64 }{{0.01, 200, 800}, {0.001, 2000, 1600},
 		{1e-300, math.Inf(1), 1600}, {0.004, 500, 1600}, {10, 1, 1}} {
 		c.Optimizer.LearningRate = x.rate
-		if l := c.Location.ladder(&c, 0.25); l.last != x.last ||
-			!(math.Abs(l.first/x.first-1) < 1e-9) && x.rate > 1e-300 {
+		if l := c.Location.ladder(&c, 0.25); l.last != x.last || !(math.Abs(l.first/x.first-1) < 1e-9) && x.rate > 1e-300 {
 			t.Errorf("η = %g: %+v, want %g to %g", x.rate, l, x.first, x.last)
 		}
 	}
@@ -479,8 +465,7 @@ func TestWhereASearchBeginsAndEnds(t *testing.T) {
 // SearchSteps agrees with counts by hand. η has 3 values and one halving for 1.05/0.6, each with a
 // pair of 64 periods of 4 steps. K has the intervals 1, 2 and 3, with 32 periods for 8 pairs.
 func TestSearchSteps(t *testing.T) {
-	rate := locationCell(option.NoImportance, option.AtSnapshot,
-		Location{Event: Instability, Param: LearningRate, From: 1, To: 1.1, Tolerance: 0.6})
+	rate := locationCell(option.NoImportance, option.AtSnapshot, rates(Instability, 1, 1.1, 0.6))
 	rate.Lag, rate.Run.Steps = block(4), 10
 	interval := locationCell(option.NoImportance, option.AtSnapshot,
 		Location{Event: Instability, Param: RefreshInterval, From: 0.1, To: 3, Tolerance: 1.2})
@@ -497,7 +482,7 @@ func TestDivergenceIsGrowth(t *testing.T) {
 	for _, size := range []int{16, option.Infinite} {
 		c := locationCell(option.NoImportance, option.AtCurrent, Location{Event: Instability})
 		c.Estimator.GroupSize = size
-		c.Estimator.KL = option.KL{Coefficient: 50, Gradient: option.K3, At: option.AtCurrent}
+		c.Estimator.KL = option.KL{Coefficient: 50, Gradient: option.K3}
 		c.Optimizer.LearningRate = 1.7e308 // a force of 1.1 makes the logits overflow
 		c.Run = sim.Run{Steps: 100, Replicas: 4}
 		trial := newTrial(c)

@@ -30,8 +30,7 @@ func TestVisibleFrontier(t *testing.T) {
 		for lag, want := range map[int]outcome{c.first - 1: absent, c.first: present} {
 			cell.Lag.Interval = lag
 			if got := visible(context.Background(), &cell, c.share); got != want {
-				t.Errorf("η = %g, %s at %s, visibility %g, delay %d: outcome %v, want %v",
-					c.rate, c.mode, c.point, c.share, lag, got, want)
+				t.Errorf("η = %g, %s at %s, visibility %g, delay %d: outcome %v, want %v", c.rate, c.mode, c.point, c.share, lag, got, want)
 			}
 		}
 	}
@@ -44,8 +43,7 @@ func standIn(rate float64, mode option.ImportanceMode, point option.KLPoint) sim
 		arms = append(arms, option.Arm{Law: option.Constant, Mean: mean})
 	}
 	return sim.Cell{
-		ID: "stand-in", Bandit: option.Bandit{Arms: arms}, Reference: make([]float64, 8),
-		Init: make([]float64, 8),
+		ID: "stand-in", Bandit: option.Bandit{Arms: arms}, Reference: make([]float64, 8), Init: make([]float64, 8),
 		Estimator: option.Estimator{
 			GroupSize: option.Infinite, GroupsPerStep: 1, Importance: option.Importance{Mode: mode},
 			KL: option.KL{Coefficient: 1, At: point},

@@ -23,7 +23,7 @@ func frozenArms(
 	direction, norm := make([]float64, arms), 0.0
 	for a := range arms {
 		mean := 0.05 + 0.9*random.Float64()
-		c.Bandit.Arms = append(c.Bandit.Arms, option.Arm{Law: option.Bernoulli, Mean: mean})
+		c.Bandit.Arms = append(c.Bandit.Arms, option.Arm{Mean: mean})
 		c.Init[a] = mean * (1 - 1/float64(size)) / beta
 		norm += math.Exp(c.Init[a])
 		direction[a] = random.NormFloat64()

@@ -33,10 +33,8 @@ func TestStiffnessOfTheReferenceBandit(t *testing.T) {
 		pairs                              int
 		total, fresh, stale, slack, width  float64
 	}{
-		{0, 0.5, 1.3125, 0.1, option.NoScale, 4_000_000, total, total - stale, stale,
-			16e-4 / 30 * total * 4, 0.02 * total},
-		{0.1, 1.2, 1.34290743, 0.02, option.StdScale, 1_000_000, 0.145641022, 0.0409333392, 0.104707683,
-			0.001, 0.015},
+		{0, 0.5, 1.3125, 0.1, option.NoScale, 4_000_000, total, total - stale, stale, 16e-4 / 30 * total * 4, 0.02 * total},
+		{0.1, 1.2, 1.34290743, 0.02, option.StdScale, 1_000_000, 0.145641022, 0.0409333392, 0.104707683, 0.001, 0.015},
 	} {
 		c := referenceCell()
 		c.Estimator.KL.At, c.Estimator.KL.Coefficient = option.AtCurrent, x.strength
@@ -51,8 +49,7 @@ func TestStiffnessOfTheReferenceBandit(t *testing.T) {
 		for _, e := range simulate(t, []Cell{c}, 2)[0].Estimates {
 			lo, hi := e.Interval(1 - 1e-6)
 			if of := want[e.Name]; !(lo-x.slack <= of && of <= hi+x.slack) || !(hi-lo < x.width) {
-				t.Errorf("largest norm %g: %s in [%g, %g] ± %g, want %g",
-					x.maxNorm, e.Name, lo, hi, x.slack, of)
+				t.Errorf("norm up to %g: %s in [%g, %g] ± %g, want %g", x.maxNorm, e.Name, lo, hi, x.slack, of)
 			}
 		}
 	}
@@ -93,8 +90,7 @@ func TestSidesOfAProbeAreCoupled(t *testing.T) {
 		independent := 1.5 * math.Sqrt(2*(square-mean*mean)/pairs) / (2 * d)
 		t.Logf("G = %d: standard error %g, of independent sides %g", size, coupled, independent)
 		if !(coupled < limit*independent) { // the ratios are 0.43, 0.40 and 0.28, known to 2 %
-			t.Errorf("G = %d: standard error %g, want below %g times that of independent sides, %g",
-				size, coupled, limit, independent)
+			t.Errorf("G = %d: standard error %g, want below %g times that of independent sides, %g", size, coupled, limit, independent)
 		}
 	}
 }
@@ -126,8 +122,7 @@ func TestSystematicErrorOfStiffness(t *testing.T) {
 				}
 				e := simulate(t, []Cell{c}, 1)[0].Estimates
 				for i := range e {
-					if off := math.Abs(e[i].Mean - e[i-i%3].Mean); i%3 > 0 &&
-						(off > e[i].Systematic || z < 1 && e[i].Systematic > 10*off) {
+					if off := math.Abs(e[i].Mean - e[i-i%3].Mean); i%3 > 0 && (off > e[i].Systematic || z < 1 && e[i].Systematic > 10*off) {
 						t.Errorf("%s, success %g, z = %g: %s %.8g is off by %.2g, stated ± %.2g",
 							scale, mean, z, e[i].Name, e[i].Mean, off, e[i].Systematic)
 					}
