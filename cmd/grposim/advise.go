@@ -2,10 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -37,9 +37,13 @@ func newAdvise(stdout, stderr io.Writer) *cobra.Command {
 		if c.Flags().Changed("stiffness") {
 			return adviseGauge(f.out, c, args, &f)
 		}
-		for _, needs := range [][2]string{{"lag", "fit"}, {"run", "fit"}, {"percent", "fit"}, {"stiffness-fresh", "stiffness"}, {"optimizer", "stiffness"}, {"lr", "stiffness"}} {
-			if c.Flags().Changed(needs[0]) && !c.Flags().Changed(needs[1]) {
-				return usageError{fmt.Errorf("--%s: want it with --%s", needs[0], needs[1])}
+		for _, flag := range append([]string{"lag", "run", "percent"}, gaugeNames...) {
+			other := "fit"
+			if slices.Contains(gaugeNames, flag) {
+				other = "stiffness"
+			}
+			if c.Flags().Changed(flag) && !c.Flags().Changed(other) {
+				return misuse("--%s: want it with --%s", flag, other)
 			}
 		}
 		if err := arguments(cobra.ExactArgs(1))(c, args); err != nil {
@@ -49,9 +53,9 @@ func newAdvise(stdout, stderr io.Writer) *cobra.Command {
 			lag, err := strconv.ParseFloat(f.lag, 64)
 			switch {
 			case err != nil || !(lag >= 0) || math.IsInf(lag, 1):
-				return usageError{fmt.Errorf("--lag: got %q, want a number of steps ≥ 0", f.lag)}
+				return misuse("--lag: got %q, want a number of steps ≥ 0", f.lag)
 			case f.simulate || f.all || len(f.set) > 0:
-				return usageError{errors.New("--fit reads a log: --simulate, --all and --set are of configurations")}
+				return misuse("--fit reads a log: --simulate, --all and --set are of configurations")
 			}
 			return adviseLog(f.out, stderr, args[0], f.log, lag)
 		}
@@ -64,7 +68,6 @@ func newAdvise(stdout, stderr io.Writer) *cobra.Command {
 		}
 		return f.advise(c.Context(), stderr, plan)
 	})
-	c.ValidArgsFunction = completeConfiguration
 	f.out = addJSON(c, stdout, "", "")
 	c.Flags().BoolVar(&f.simulate, "simulate", false, "")
 	c.Flags().BoolVar(&f.all, "all", false, "")
@@ -73,17 +76,19 @@ func newAdvise(stdout, stderr io.Writer) *cobra.Command {
 	c.Flags().StringVar(&f.lag, "lag", "0", "")
 	f.gauge.add(c)
 	addWorkers(c, &f.workers)
-	addSet(c, &f.set)
+	addConfiguration(c, &f.set)
 	return c
 }
 
 // advise prints the advice for every cell of a plan, and a table that compares several.
 func (f *adviseFlags) advise(ctx context.Context, stderr io.Writer, plan *plan.Plan) error {
-	compared := [][]string{{"CELL", "ARRIVE", "RISE FROM THE START", "RECOVERY", "√VAR J AT REST", "SUGGESTION"}}
+	compared := [][]string{{
+		"CELL", "ARRIVE", "RISE FROM THE START", "RECOVERY", "√VAR J AT REST", "SUGGESTION",
+	}}
 	for cell, given := range advice.Advise(plan) {
 		name := strings.TrimSpace(plan.Spec.Name + " " + given.Label)
 		trials := advice.NewTrials(cell, &given, f.workers, func(what string, seconds float64) {
-			printLines(stderr, fmt.Sprintf("%s: %s: about %.2g s", name, what, seconds))
+			say(stderr, "%s: %s: about %.2g s", name, what, seconds)
 		})
 		if err := given.FromStart(ctx, trials); err != nil {
 			return err
@@ -130,7 +135,8 @@ func comparison(name string, given *advice.Advice) []string {
 	if longer := given.Suggestion.Longer; longer != nil {
 		choice += fmt.Sprintf(", may grow to %d", longer.Interval)
 	}
-	return []string{name, arrive, rise, number(advice.Recovery, " steps"), number(advice.NoiseFloor, ""), choice}
+	recovery, floor := number(advice.Recovery, " steps"), number(advice.NoiseFloor, "")
+	return []string{name, arrive, rise, recovery, floor, choice}
 }
 
 // adviceRows returns lines of advice as rows of a table, below the names of its columns.
@@ -181,23 +187,26 @@ func printAdvice(p *page, name string, given *advice.Advice, all bool) {
 	p.printf("\n")
 }
 
+const cureLegend = `arrives: the 99 % interval of ARRIVE lies above 95 %; holds: it does not, but that of the runs
+that arrive or are too deep on the right arm does; fails: neither does; undecided: too few runs
+to tell. TOO DEEP and OTHERS are numbers of RUNS.`
+
 func printCures(p *page, cures []*advice.Trial) {
 	if len(cures) == 0 {
 		return
 	}
 	rows := [][]string{{"CHANGE", "OUTCOME", "ARRIVE", "TOO DEEP", "OTHERS", "RUNS"}}
-	for _, outcome := range []advice.Outcome{advice.Arrives, advice.Holds, advice.Undecided, advice.Fails} {
+	order := []advice.Outcome{advice.Arrives, advice.Holds, advice.Undecided, advice.Fails}
+	for _, outcome := range order {
 		for _, c := range cures {
 			if c.Outcome == outcome {
-				arrive, deep := c.Count(theory.AtTarget), c.Count(theory.TooDeep)
-				rows = append(rows, []string{c.Set, string(outcome), c.Arrived.Says(), fmt.Sprint(deep), fmt.Sprint(c.Runs - arrive - deep), fmt.Sprint(c.Runs)})
+				deep := c.Count(theory.TooDeep)
+				others := c.Runs - c.Count(theory.AtTarget) - deep
+				rows = append(rows, []string{c.Set, string(outcome), c.Arrived.Says(),
+					strconv.Itoa(deep), strconv.Itoa(others), strconv.Itoa(c.Runs)})
 			}
 		}
 	}
 	p.table(rows)
-	p.printf(`arrives: the 99 %% interval of ARRIVE lies above 95 %%; holds: it does not, but that of the runs
-that arrive or are too deep on the right arm does; fails: neither does; undecided: too few runs
-to tell. TOO DEEP and OTHERS are numbers of RUNS.
-
-`)
+	p.printf("%s\n\n", cureLegend)
 }

@@ -51,7 +51,9 @@ const mostGauged = 1e100
 // read returns the gauge that the flags describe, or every problem of them.
 func (f *adviseFlags) read(c *cobra.Command, args []string) (*advice.Gauge, error) {
 	var problems []error
-	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	problem := func(format string, args ...any) {
+		problems = append(problems, fmt.Errorf(format, args...))
+	}
 	if len(args) > 0 {
 		problem("--stiffness: got %s beside it, want no FILE: it advises from numbers alone", args[0])
 	}

@@ -41,7 +41,9 @@ var helpTexts = template.Must(template.New("help").Funcs(template.FuncMap{
 
 // newCommand returns the command with the help of help/NAME.md that does what run does. args nil
 // takes any arguments; run nil is a help topic, which does nothing.
-func newCommand(name string, args cobra.PositionalArgs, run func(c *cobra.Command, args []string) error) *cobra.Command {
+func newCommand(
+	name string, args cobra.PositionalArgs, run func(c *cobra.Command, args []string) error,
+) *cobra.Command {
 	body, examples, _ := strings.Cut(helpText(name), "\n\n## Examples\n\n")
 	parts := strings.SplitN(body, "\n\n", 3)
 	use := strings.TrimPrefix(strings.TrimPrefix(parts[0], "# "), "grposim ")
@@ -79,11 +81,15 @@ var references = []struct {
 	name, short string
 	write       func(w io.Writer) error
 }{
-	{"keys", "Every key of a configuration", func(w io.Writer) error { return config.WriteReference(w, "keys") }},
-	{"claims", "Every claim that a check can make", func(w io.Writer) error { return config.WriteReference(w, "claims") }},
+	{"keys", "Every key of a configuration", writeKeys("keys")},
+	{"claims", "Every claim that a check can make", writeKeys("claims")},
 	{"columns", "Every column of the tables in a results folder", sweeps.WriteColumns},
 	{"reasons", "Why the theory has no answer, and what to do", writeReasons},
 	{"log-keys", "Every file and key of training logs that is read", logs.WriteKeys},
+}
+
+func writeKeys(of string) func(w io.Writer) error {
+	return func(w io.Writer) error { return config.WriteReference(w, of) }
 }
 
 func newReferences() (topics []*cobra.Command) {
@@ -102,7 +108,8 @@ func newReferences() (topics []*cobra.Command) {
 func writeReasons(w io.Writer) error {
 	fmt.Fprint(w, "# Reasons\n\nWhere the theory has no answer it gives one of these reasons.\n")
 	for row := range scope.Rows {
-		fmt.Fprintf(w, "\n## %s\n\n> %s\n\nWhat to do: %s.\n", row.Name(), verbs.ReplaceAllString(row.Words(), "…"), row.Try())
+		words := verbs.ReplaceAllString(row.Words(), "…")
+		fmt.Fprintf(w, "\n## %s\n\n> %s\n\nWhat to do: %s.\n", row.Name(), words, row.Try())
 	}
 	return nil
 }
@@ -121,7 +128,8 @@ func findingsHelp() string {
 func describeSuites() string {
 	var lines []string
 	for _, s := range suites {
-		lines = append(lines, fmt.Sprintf("Suite %s, %s: %s", s.name, s.about, strings.Join(experimentNames(s.name), ", ")))
+		names := strings.Join(experimentNames(s.name), ", ")
+		lines = append(lines, fmt.Sprintf("Suite %s, %s: %s", s.name, s.about, names))
 	}
 	return strings.Join(lines, "\n")
 }

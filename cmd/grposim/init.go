@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -24,13 +23,13 @@ func newInit(stdout, stderr io.Writer) *cobra.Command {
 			return err
 		}
 		if args[0] == "" {
-			return usageError{errors.New("got an empty name, want that of a new file")}
+			return misuse("got an empty name, want that of a new file")
 		}
 		file, err := os.OpenFile(args[0], os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 		if errors.Is(err, os.ErrExist) {
-			return usageError{fmt.Errorf("%s: got an existing file, want a new one", args[0])}
+			return misuse("%s: got an existing file, want a new one", args[0])
 		} else if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-			return usageError{fmt.Errorf("%s: got a folder that does not exist, want a new file in one that does", args[0])}
+			return misuse("%s: got a folder that does not exist, want a new file in one that does", args[0])
 		} else if err != nil {
 			return err
 		}
@@ -38,7 +37,8 @@ func newInit(stdout, stderr io.Writer) *cobra.Command {
 		_, err = file.Write(text)
 		if err = errors.Join(err, file.Close()); err == nil {
 			word := shellQuote(pathWord(args[0]))
-			printLines(stderr, fmt.Sprintf("wrote %s, named %s: try `grposim predict %s`, then `grposim sweep %s`", args[0], name, word, word))
+			say(stderr, "wrote %s, named %s: try `grposim predict %s`, then `grposim sweep %[3]s`",
+				args[0], name, word)
 		}
 		return err
 	})

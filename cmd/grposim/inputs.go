@@ -65,7 +65,8 @@ func (want *input) instead(path string) string {
 	}
 	for _, in := range inputs {
 		if in != want && in.is(path) {
-			return fmt.Sprintf("got %s, want %s: ", in.name, want.name) + fmt.Sprintf(in.try, shellQuote(pathWord(path)))
+			try := fmt.Sprintf(in.try, shellQuote(pathWord(path)))
+			return fmt.Sprintf("got %s, want %s: %s", in.name, want.name, try)
 		}
 	}
 	return ""
@@ -82,7 +83,7 @@ func (want *input) refuse(path string, err error) error {
 		switch preset := strings.ToLower(path); {
 		case want != aConfiguration:
 		case slices.Contains(config.Presets(), preset):
-			text = fmt.Sprintf("%s is a preset of a trainer: a file takes it over with `extends: %s`", preset, preset)
+			text = fmt.Sprintf("%s is a preset of a trainer: a file takes it over with `extends: %[1]s`", preset)
 		case config.Meant(name, builtInNames()) != "":
 			text += fmt.Sprintf(", did you mean %q?", config.Meant(name, builtInNames()))
 		case name == path:
@@ -92,5 +93,5 @@ func (want *input) refuse(path string, err error) error {
 	if text == "" {
 		return err
 	}
-	return usageError{fmt.Errorf("%s: %s", path, text)}
+	return misuse("%s: %s", path, text)
 }

@@ -76,16 +76,15 @@ func newJobs(
 		err = store.ReplaceFile(j.out, func(w io.Writer) error { return layout.Execute(w, j) })
 		if err == nil {
 			file := shellQuote(pathWord(j.out))
-			printLines(stderr, fmt.Sprintf("wrote %s: submit it with `%s %s`", j.out, submit, file))
+			say(stderr, "wrote %s: submit it with `%s %s`", j.out, submit, file)
 		}
 		return err
 	})
-	c.ValidArgsFunction = completeConfiguration
 	c.Flags().IntVar(&j.Tasks, "tasks", 0, "")
 	c.Flags().IntVar(&j.Workers, "workers", 1, "")
 	c.Flags().StringVar(&j.out, "out", "", "")
 	c.Flags().StringVar(&j.Cache, "cache", "", "")
-	addSet(c, &j.set)
+	addConfiguration(c, &j.set)
 	return c, j
 }
 
@@ -93,7 +92,7 @@ func newJobs(
 func (j *jobs) forecast(ctx context.Context, spec *config.Spec) error {
 	problem := checkWorkers(j.Workers)
 	if most := min(spec.Size(), maxShards); j.Tasks < 1 || j.Tasks > most {
-		tasks := usageError{fmt.Errorf("--tasks: got %d, want 1 to %d", j.Tasks, most)}
+		tasks := misuse("--tasks: got %d, want 1 to %d", j.Tasks, most)
 		problem = errors.Join(tasks, problem)
 	}
 	if problem != nil {

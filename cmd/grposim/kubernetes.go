@@ -3,7 +3,6 @@ package main
 import (
 	_ "embed"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
@@ -20,7 +19,7 @@ func newKubernetes(stdout, stderr io.Writer) *cobra.Command {
 	c, j := newJobs("kubernetes", "kubectl apply -f", kubernetesText, stdout, stderr, func(j *jobs) error {
 		problems := []error{checkWord("--cache", j.Cache), checkWord("--image", j.Image)}
 		problem := func(format string, args ...any) {
-			problems = append(problems, usageError{fmt.Errorf(format, args...)})
+			problems = append(problems, misuse(format, args...))
 		}
 		if j.Image == "" {
 			problem("--image: got nothing, want the name of an image that holds grposim")

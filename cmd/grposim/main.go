@@ -55,7 +55,7 @@ func main() {
 		signal.Stop(signals) // a second signal ends the process at once
 		cancel(cause)
 		time.Sleep(grace)
-		os.Exit(exitCode(os.Stderr, interrupted(cause, os.Args[1:])))
+		os.Exit(exitCode(os.Stderr, cause, os.Args[1:]...))
 	}()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }

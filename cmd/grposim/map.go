@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/csv"
-	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -26,10 +25,11 @@ func newMap(stdout, stderr io.Writer) *cobra.Command {
 	)
 	c := newCommand("map", cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
 		if asked.Y != "" && asked.X == "" {
-			return usageError{fmt.Errorf("--x: want the parameter on the horizontal axis beside --y: usage: %s", c.UseLine())}
+			return misuse("--x: want the parameter on the horizontal axis beside --y: usage: %s",
+				c.UseLine())
 		}
 		if asked.over != "steps" && asked.over != "samples" {
-			return usageError{fmt.Errorf("--over: got %q, want steps or samples", asked.over)}
+			return misuse("--over: got %q, want steps or samples", asked.over)
 		}
 		if !c.Flags().Changed("level") {
 			asked.Level = nil
@@ -48,7 +48,6 @@ func newMap(stdout, stderr io.Writer) *cobra.Command {
 		}
 		return asked.draw(c.Context(), stdout, stderr, plan)
 	})
-	c.ValidArgsFunction = completeConfiguration
 	addWorkers(c, &asked.workers)
 	flags := c.Flags()
 	flags.StringVar(&asked.X, "x", "", "")
@@ -59,7 +58,7 @@ func newMap(stdout, stderr io.Writer) *cobra.Command {
 	asked.Level = flags.Float64("level", 0, "")
 	flags.StringVar(&asked.out, "out", "", "")
 	flags.StringArrayVar(&asked.Where, "where", nil, "")
-	addSet(c, &set)
+	addConfiguration(c, &set)
 	return c
 }
 
@@ -87,11 +86,11 @@ func (m *mapping) draw(ctx context.Context, stdout, stderr io.Writer, plan *plan
 	for _, f := range slices.Backward(d.Figures) { // Show puts a new one first
 		experiment.Show(f)
 	}
-	err = store.ReplaceFile(filepath.Join(m.out, d.Name+".csv"), func(w io.Writer) error { return csv.NewWriter(w).WriteAll(d.Table) })
-	if err != nil {
+	write := func(w io.Writer) error { return csv.NewWriter(w).WriteAll(d.Table) }
+	if err := store.ReplaceFile(filepath.Join(m.out, d.Name+".csv"), write); err != nil {
 		return err
 	}
-	if _, err := writeReport(ctx, m.out, experiment, report.Sample, display); err != nil {
+	if _, err := (reporter{report.Sample, false, display}).part(ctx, m.out, experiment); err != nil {
 		return err
 	}
 	p := &page{w: stdout}

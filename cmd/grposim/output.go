@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -41,7 +43,9 @@ const mostRows = 40
 
 // print prints the verdicts of experiments, and writes the JUnit report. folder is the
 // place of the other files. The error is an exitError unless the exit code is 0.
-func (o *output) print(stdout, stderr io.Writer, folder string, experiments []*sweeps.Experiment) error {
+func (o *output) print(
+	stdout, stderr io.Writer, folder string, experiments []*sweeps.Experiment,
+) error {
 	verdicts := allVerdicts(experiments)
 	if o.junit != "" {
 		data, err := report.JUnit(verdicts)
@@ -67,12 +71,19 @@ func (o *output) print(stdout, stderr io.Writer, folder string, experiments []*s
 	return verdictExit(stderr, verdicts)
 }
 
+// ofSweep prints the verdicts of a sweep in its results folder dir, and where its report is.
+func (o *output) ofSweep(stdout, stderr io.Writer, dir string, e *sweeps.Experiment) error {
+	say(stderr, "report: %s", filepath.Join(dir, "report.html"))
+	return o.print(stdout, stderr, dir, []*sweeps.Experiment{e})
+}
+
 // knownColumns returns a table without the columns, the first apart, in which no row after the
 // header has a value.
 func knownColumns(rows [][]string) [][]string {
 	known := make([][]string, len(rows))
 	for column := range rows[0] {
-		if column == 0 || slices.ContainsFunc(rows[1:], func(row []string) bool { return row[column] != "–" }) {
+		has := func(row []string) bool { return row[column] != "–" }
+		if column == 0 || slices.ContainsFunc(rows[1:], has) {
 			for i, row := range rows {
 				known[i] = append(known[i], row[column])
 			}
@@ -96,7 +107,8 @@ func (o *output) printCells(p *page, folder string, e *sweeps.Experiment) {
 	}
 	p.table(knownColumns(append([][]string{upper(sweeps.CellColumns)}, rows...)))
 	if hidden := e.Plan.Spec.Size() - len(rows); hidden > 0 {
-		p.printf("\n%d more cells are not shown: see --all, or %s\n", hidden, filepath.Join(folder, "cells.csv"))
+		file := filepath.Join(folder, "cells.csv")
+		p.printf("\n%d more cells are not shown: see --all, or %s\n", hidden, file)
 	}
 }
 
@@ -117,7 +129,8 @@ func (o *output) printTables(p *page, folder string, verdicts []judge.Verdict) {
 	if len(verdicts) > mostRows && !o.all {
 		p.table(countRows(verdicts))
 		p.printf("\n")
-		shown = slices.DeleteFunc(slices.Clone(verdicts), func(v judge.Verdict) bool { return v.Verdict == judge.Agree })
+		agrees := func(v judge.Verdict) bool { return v.Verdict == judge.Agree }
+		shown = slices.DeleteFunc(slices.Clone(verdicts), agrees)
 	}
 	rows := [][]string{upper(judge.VerdictColumns)}
 	for i := range shown {
@@ -127,7 +140,8 @@ func (o *output) printTables(p *page, folder string, verdicts []judge.Verdict) {
 	s := judge.Summarize(verdicts)
 	p.printf("\n")
 	if hidden := len(verdicts) - len(shown); hidden > 0 {
-		p.printf("%d verdicts that agree are not shown: see --all, or %s\n", hidden, filepath.Join(folder, "verdicts.md"))
+		file := filepath.Join(folder, "verdicts.md")
+		p.printf("%d verdicts that agree are not shown: see --all, or %s\n", hidden, file)
 	}
 	if statements != nil {
 		p.printf("%s\n", judge.Headline(statements))
@@ -140,16 +154,23 @@ func (o *output) printTables(p *page, folder string, verdicts []judge.Verdict) {
 
 // countRows returns the number of verdicts of each experiment by ruling.
 func countRows(verdicts []judge.Verdict) [][]string {
-	rows := [][]string{{"EXPERIMENT", "AGREE", "DISAGREE", "INCONCLUSIVE", "OUT OF SCOPE", "CONTROLS CAUGHT"}}
-	for begin, end := 0, 1; end <= len(verdicts); end++ {
-		name := verdicts[begin].Experiment
-		if end < len(verdicts) && verdicts[end].Experiment == name {
-			continue
+	rows := [][]string{{
+		"EXPERIMENT", "AGREE", "DISAGREE", "INCONCLUSIVE", "OUT OF SCOPE", "CONTROLS CAUGHT",
+	}}
+	for len(verdicts) > 0 {
+		name := verdicts[0].Experiment
+		end := slices.IndexFunc(verdicts, func(v judge.Verdict) bool { return v.Experiment != name })
+		if end < 0 {
+			end = len(verdicts)
 		}
-		s := judge.Summarize(verdicts[begin:end])
-		rows = append(rows, []string{name, fmt.Sprint(s.Agree), fmt.Sprint(s.Disagree), fmt.Sprint(s.Inconclusive), fmt.Sprint(s.OutOfScope),
-			fmt.Sprintf("%d of %d", s.Planted+s.Exact-s.Uncaught(), s.Planted+s.Exact)})
-		begin = end
+		s := judge.Summarize(verdicts[:end])
+		row := []string{name}
+		for _, n := range []int{s.Agree, s.Disagree, s.Inconclusive, s.OutOfScope} {
+			row = append(row, strconv.Itoa(n))
+		}
+		controls := s.Planted + s.Exact
+		rows = append(rows, append(row, fmt.Sprintf("%d of %d", controls-s.Uncaught(), controls)))
+		verdicts = verdicts[end:]
 	}
 	return rows
 }
@@ -164,7 +185,8 @@ func verdictExit(stderr io.Writer, verdicts []judge.Verdict) error {
 	s := judge.Summarize(verdicts)
 	missed := s.Uncaught()
 	if missed > 0 {
-		printLines(stderr, fmt.Sprintf("%d of %d controls do not disagree: those checks could not have failed", missed, s.Planted+s.Exact))
+		say(stderr, "%d of %d controls do not disagree: those checks could not have failed",
+			missed, s.Planted+s.Exact)
 	}
 	switch {
 	case s.Disagree > 0:
@@ -175,29 +197,61 @@ func verdictExit(stderr io.Writer, verdicts []judge.Verdict) error {
 	return nil
 }
 
-// writeReport writes figures/*.svg, figures/*.png and report.html of one experiment
-// into its results folder dir. Older figures are removed, except maps with a table. It
-// returns the part that the experiment is on a page beside the folder.
-func writeReport(ctx context.Context, dir string, e *sweeps.Experiment, extent report.Extent, display *progress) (report.Part, error) {
-	figures := filepath.Join(dir, "figures")
-	err := os.MkdirAll(figures, 0o755)
-	if err == nil {
-		err = removeFigures(dir, figures)
+// reporter makes the parts of pages from experiments.
+type reporter struct {
+	extent  report.Extent
+	alone   bool // for a page alone: nothing is written into results folders
+	display *progress
+}
+
+// part returns the part of a page that the experiment in the results folder dir is. Unless for a
+// page alone, it writes figures/*.svg, figures/*.png and report.html into dir, where older figures
+// are removed, except maps with a table.
+func (r reporter) part(
+	ctx context.Context, dir string, e *sweeps.Experiment,
+) (report.Part, error) {
+	part := report.Part{
+		Experiment: e, Extent: r.extent, Command: commandFor(e.Plan.Spec),
+		SVGs: make(map[string][]byte), Tables: make(map[string]string),
 	}
-	if err != nil {
-		return report.Part{}, err
+	figures, size := filepath.Join(dir, "figures"), 0
+	if !r.alone {
+		if err := removeFigures(dir, figures); err != nil {
+			return part, err
+		}
 	}
-	part, err := drawPart(ctx, dir, e, extent, display, figures)
+	manifest, err := store.ReadManifest(dir)
 	if err != nil {
 		return part, err
 	}
-	err = writePage(filepath.Join(dir, "report.html"), e.Plan.Spec.Name, []report.Part{part})
-	part.Folder = filepath.Base(dir)
+	part.Run = manifest.Run
+	for i, f := range e.Figures {
+		r.display.Part(e.Plan.Spec.Name, "drawing", i+1, len(e.Figures))
+		svg, png, err := report.Draw(r.extent.Figure(f))
+		if err != nil {
+			return part, err
+		}
+		if r.extent.Fits(len(svg), size) {
+			part.SVGs[f.Name], part.Tables[f.Name] = svg, tableOf(f.Name, dir, e)
+			size += len(svg)
+		}
+		if !r.alone {
+			err = writeFigure(figures, f.Name, svg, png)
+		}
+		if err := errors.Join(err, ctx.Err()); err != nil {
+			return part, err
+		}
+	}
+	if !r.alone {
+		err = writePage(filepath.Join(dir, "report.html"), e.Plan.Spec.Name, []report.Part{part})
+		part.Folder = filepath.Base(dir)
+	}
 	return part, err
 }
 
 func writeFigure(folder, name string, svg, png []byte) error {
-	return errors.Join(store.WriteFile(filepath.Join(folder, name+".svg"), svg), store.WriteFile(filepath.Join(folder, name+".png"), png))
+	file := filepath.Join(folder, name)
+	return errors.Join(store.WriteFile(file+".svg", svg), store.WriteFile(file+".png", png))
 }
 
 // drawFigures draws figures into a folder, which it makes, and says where they are.
@@ -213,69 +267,44 @@ func drawFigures(stderr io.Writer, folder string, figures ...sweeps.Figure) erro
 		if err := writeFigure(folder, f.Name, svg, png); err != nil {
 			return err
 		}
-		printLines(stderr, "figure: "+filepath.Join(folder, f.Name)+".svg")
+		say(stderr, "figure: %s.svg", filepath.Join(folder, f.Name))
 	}
 	return nil
-}
-
-// drawPart draws the figures of the results folder dir into a folder, "": into none, and returns
-// the part that the experiment is on a page inside the results folder.
-func drawPart(ctx context.Context, dir string, e *sweeps.Experiment, extent report.Extent, display *progress, into string) (report.Part, error) {
-	part := report.Part{Experiment: e, Extent: extent, Command: commandFor(e.Plan.Spec), SVGs: make(map[string][]byte), Tables: make(map[string]string)}
-	manifest, err := store.ReadManifest(dir)
-	if err != nil {
-		return part, err
-	}
-	part.Run = manifest.Run
-	size := 0
-	for i, f := range e.Figures {
-		display.Part(e.Plan.Spec.Name, "drawing", i+1, len(e.Figures))
-		svg, png, err := report.Draw(extent.Figure(f))
-		if err != nil {
-			return part, err
-		}
-		if extent.Fits(len(svg), size) {
-			part.SVGs[f.Name], part.Tables[f.Name] = svg, tableOf(f.Name, dir, e)
-			size += len(svg)
-		}
-		if into != "" {
-			err = writeFigure(into, f.Name, svg, png)
-		}
-		if err := errors.Join(err, ctx.Err()); err != nil {
-			return part, err
-		}
-	}
-	return part, nil
 }
 
 // tableOf returns the name of the file in a results folder dir in which the map command has
 // written the numbers of a figure, if all of its cells are those of the experiment; else "".
 func tableOf(figure, dir string, e *sweeps.Experiment) (name string) {
-	tables, _ := filepath.Glob(filepath.Join(dir, "map-*.csv")) // the pattern is valid
-	for _, path := range tables {
-		file := filepath.Base(path)
-		if strings.HasPrefix(figure, strings.TrimSuffix(file, ".csv")) && len(file) > len(name) && e.HasCellsOf(path) {
-			name = file
+	for _, table := range mapTables(dir) {
+		its := strings.HasPrefix(figure, strings.TrimSuffix(table, ".csv")) && len(table) > len(name)
+		if its && e.HasCellsOf(filepath.Join(dir, table)) {
+			name = table
 		}
 	}
 	return name
 }
 
-// removeFigures removes the figures of a results folder dir: what is there as SVG and as
-// PNG, as grposim draws, except what the map command drew, whose names begin with that of a
-// table of a map in the folder. Other files are not grposim's.
+// mapTables returns the names of the tables that the map command has written into a folder.
+func mapTables(dir string) []string {
+	tables, _ := fs.Glob(os.DirFS(dir), "map-*.csv") // the pattern is valid
+	return tables
+}
+
+// removeFigures removes the figures of a results folder dir, and makes the folder of figures where
+// there is none: what is there as SVG and as PNG, as grposim draws, except what the map command
+// drew, whose names begin with that of a table of a map in dir. Other files are not grposim's.
 func removeFigures(dir, figures string) error {
-	files, err := os.ReadDir(dir)
+	err := errors.Join(os.MkdirAll(figures, 0o755), store.RemovePending(figures))
 	drawn, unread := os.ReadDir(figures)
-	err = errors.Join(err, unread, store.RemovePending(figures))
+	err = errors.Join(err, unread)
 	for _, figure := range drawn {
 		name, isFigure := strings.CutSuffix(figure.Name(), ".svg")
-		mapped := func(file os.DirEntry) bool {
-			table, isTable := strings.CutSuffix(file.Name(), ".csv")
-			return isTable && strings.HasPrefix(table, "map-") && strings.HasPrefix(name, table)
+		mapped := func(table string) bool {
+			return strings.HasPrefix(name, strings.TrimSuffix(table, ".csv"))
 		}
 		svg, png := filepath.Join(figures, figure.Name()), filepath.Join(figures, name+".png")
-		if _, none := os.Stat(png); err == nil && isFigure && none == nil && !slices.ContainsFunc(files, mapped) {
+		_, none := os.Stat(png)
+		if err == nil && isFigure && none == nil && !slices.ContainsFunc(mapTables(dir), mapped) {
 			err = errors.Join(os.Remove(svg), os.Remove(png))
 		}
 	}
@@ -283,7 +312,8 @@ func removeFigures(dir, figures string) error {
 }
 
 func writePage(file, name string, parts []report.Part) error {
-	return store.ReplaceFile(file, func(w io.Writer) error { return report.Page(w, headingOf(name, parts), parts) })
+	write := func(w io.Writer) error { return report.Page(w, headingOf(name, parts), parts) }
+	return store.ReplaceFile(file, write)
 }
 
 // writeSummary writes verdicts.json, verdicts.md and report.html over several
@@ -294,10 +324,12 @@ func writeSummary(dir string, parts []report.Part) error {
 		experiments = append(experiments, part.Experiment)
 	}
 	name, verdicts := nameOf(dir, experiments), allVerdicts(experiments)
+	json := func(w io.Writer) error { return judge.WriteJSON(w, name, verdicts) }
+	markdown := func(w io.Writer) error { return judge.WriteMarkdown(w, verdicts) }
 	return errors.Join(
 		store.RemovePending(dir),
-		store.ReplaceFile(filepath.Join(dir, "verdicts.json"), func(w io.Writer) error { return judge.WriteJSON(w, name, verdicts) }),
-		store.ReplaceFile(filepath.Join(dir, "verdicts.md"), func(w io.Writer) error { return judge.WriteMarkdown(w, verdicts) }),
+		store.ReplaceFile(filepath.Join(dir, "verdicts.json"), json),
+		store.ReplaceFile(filepath.Join(dir, "verdicts.md"), markdown),
 		writePage(filepath.Join(dir, "report.html"), name, parts),
 	)
 }
@@ -312,7 +344,10 @@ func allVerdicts(experiments []*sweeps.Experiment) []judge.Verdict {
 
 // checkFolder judges, by the function judge, the results folder dir or, if dir is not one, every
 // results folder directly inside it. It returns the folders and their experiments.
-func checkFolder(ctx context.Context, dir string, display *progress, judge func(context.Context, string, sweeps.Progress) (*sweeps.Experiment, error)) (folders []string, experiments []*sweeps.Experiment, err error) {
+func checkFolder(
+	ctx context.Context, dir string, display *progress,
+	judge func(context.Context, string, sweeps.Progress) (*sweeps.Experiment, error),
+) (folders []string, experiments []*sweeps.Experiment, err error) {
 	// if dir cannot be read, judge returns the error
 	if folders = store.FoldersIn(dir); store.HoldsResults(dir) || folders == nil {
 		folders = []string{dir}

@@ -25,26 +25,22 @@ func newPredict(stdout, stderr io.Writer) *cobra.Command {
 		out *printer
 		f   pathFlags
 		set []string
-		c   *cobra.Command
 	)
-	c = newCommand("predict", cobra.ExactArgs(1), func(_ *cobra.Command, args []string) error {
+	c := newCommand("predict", cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
 		if err := f.check(c); err != nil {
 			return err
 		}
 		planned, err := readPlan(stderr, config.ToPredict, args[0], set)
+		if err == nil {
+			err = f.checkPlan(planned)
+		}
 		if err != nil {
 			return err
 		}
-		if err := f.checkPlan(planned); err != nil {
-			return err
-		}
-		if f.path {
-			if err := withoutNetworks(planned, "predict --path"); err != nil {
-				return err
-			}
-		}
 		if f.figures != "" {
-			if err := drawFigures(stderr, f.figures, sweeps.PathFigures(planned, func(c *plan.Cell) *theory.Way { return f.way(planned, c) })...); err != nil {
+			way := func(c *plan.Cell) *theory.Way { return f.way(planned, c) }
+			figures := sweeps.PathFigures(planned, way)
+			if err := drawFigures(stderr, f.figures, figures...); err != nil {
 				return err
 			}
 		}
@@ -66,10 +62,9 @@ func newPredict(stdout, stderr io.Writer) *cobra.Command {
 		}
 		return nil
 	})
-	c.ValidArgsFunction = completeConfiguration
 	out = addJSON(c, stdout, "", "print a JSON object for every cell, one on a line")
 	f.add(c)
-	addSet(c, &set)
+	addConfiguration(c, &set)
 	return c
 }
 
@@ -91,7 +86,8 @@ func (p *page) remedies(cells []outside) {
 			continue
 		}
 		said = append(said, try)
-		if out.because.Is(scope.TooMuchNeglected, scope.UnknownSize, scope.NoiseTooLarge, scope.BoundWithinNoise) {
+		if out.because.Is(scope.TooMuchNeglected, scope.UnknownSize,
+			scope.NoiseTooLarge, scope.BoundWithinNoise) {
 			cache, s := theory.NewCache(), &out.cell.Settings
 			try += cmp.Or(cache.VarianceCures(s, out.margin), cache.ArrivalCures(s, out.margin))
 		}
@@ -101,10 +97,23 @@ func (p *page) remedies(cells []outside) {
 
 func nameOfCell(plan *plan.Plan, c *plan.Cell) string { return cmp.Or(c.Label(), plan.Spec.Name) }
 
+// Notes on the columns of a table of predictions.
+const (
+	adamNote = "With optimizer.kind adam and a finite group size CRITICAL η and CRITICAL K are no " +
+		"limits of stability: there held second moments would be unstable, but Adam's grow with the " +
+		"force. From there on the spread of runs exceeds that of smaller steps; RADIUS and VAR J are " +
+		"those of the moments that the runs have."
+	radiusNote = "RADIUS is over a refresh period, which differs between these cells: K steps in a " +
+		"block, one step otherwise. Its K-th root is that of a step."
+)
+
 // printPredictions prints a row of predictions for every cell: those of the exact
 // dynamics or, outside its scope, of the leading order.
 func printPredictions(p *page, plan *plan.Plan) {
-	rows := [][]string{{"CELL", "J*", "STIFFNESS", "FRESH", "STALE", "ζ", "REGIME", "RADIUS", "CRITICAL η", "CRITICAL K", "RULE η", "VAR J", "NEGLECTED", "SCOPE"}}
+	rows := [][]string{{
+		"CELL", "J*", "STIFFNESS", "FRESH", "STALE", "ζ", "REGIME", "RADIUS",
+		"CRITICAL η", "CRITICAL K", "RULE η", "VAR J", "NEGLECTED", "SCOPE",
+	}}
 	var faster []string           // cells that oscillate in a mode other than the slowest
 	periods := make(map[int]bool) // of which RADIUS is
 	adam := false                 // a cell's thresholds are those of held second moments
@@ -118,25 +127,28 @@ func printPredictions(p *page, plan *plan.Plan) {
 			continue
 		}
 		rows = append(rows, append([]string{name}, predictionRow(line)...))
-		adam = adam || c.Settings.Optimizer.Kind == option.Adam && c.Settings.Estimator.GroupSize != option.Infinite
+		s := &c.Settings
+		adam = adam || s.Optimizer.Kind == option.Adam && s.Estimator.GroupSize != option.Infinite
 		dynamics, _ := line.Linear()
 		if ringsFaster(line.Regime, dynamics) {
 			faster = append(faster, name)
 		}
 		if dynamics.SpectralRadius != nil {
-			periods[c.Settings.Lag.StepsPerSnapshot()] = true
+			periods[s.Lag.StepsPerSnapshot()] = true
 		}
 	}
 	p.table(rows)
 	notes := []string{plan.Units()}
 	if adam {
-		notes = append(notes, "With optimizer.kind adam and a finite group size CRITICAL η and CRITICAL K are no limits of stability: there held second moments would be unstable, but Adam's grow with the force. From there on the spread of runs exceeds that of smaller steps; RADIUS and VAR J are those of the moments that the runs have.")
+		notes = append(notes, adamNote)
 	}
 	if len(periods) > 1 {
-		notes = append(notes, "RADIUS is over a refresh period, which differs between these cells: K steps in a block, one step otherwise. Its K-th root is that of a step.")
+		notes = append(notes, radiusNote)
 	}
 	if len(faster) > 0 {
-		notes = append(notes, "Oscillatory in a mode that decays faster than the slowest one, which creeps back: "+strings.Join(faster, ", ")+". There ζ, of the two largest multipliers, does not decide the regime.")
+		notes = append(notes, "Oscillatory in a mode that decays faster than the slowest one, which "+
+			"creeps back: "+strings.Join(faster, ", ")+". There ζ, of the two largest multipliers, does "+
+			"not decide the regime.")
 	}
 	for _, note := range notes {
 		if note != "" {
@@ -171,7 +183,8 @@ func predictionRow(p *theory.Prediction) []string {
 	case because.Out():
 		says = "in, except for VAR J: " + because.String()
 	case dynamics.MeanSquareLearningRate != nil:
-		says = "in; under random ages the variance is finite below η = " + digits(*dynamics.MeanSquareLearningRate)
+		says = "in; under random ages the variance is finite below η = " +
+			digits(*dynamics.MeanSquareLearningRate)
 	}
 	regime := cmp.Or(p.Regime, "–")
 	if dynamics.Neutral > 0 {
@@ -180,14 +193,14 @@ func predictionRow(p *theory.Prediction) []string {
 	if variance != nil && *variance < 0 {
 		variance = nil // its second order is larger than its first
 	}
-	stiffness, neglected := []string{"–", "–", "–"}, "–"
-	if p.Scope.In || dynamics.Scope.In {
-		stiffness = []string{digits(p.Stiffness.Total), digits(p.Stiffness.Fresh), digits(p.Stiffness.Stale)}
+	total, fresh, stale, neglected := "–", "–", "–", "–"
+	if s := p.Stiffness; p.Scope.In || dynamics.Scope.In {
+		total, fresh, stale = digits(s.Total), digits(s.Fresh), digits(s.Stale)
 		if neglected = "unknown"; !math.IsInf(p.Neglected.RewardVariance, 1) {
 			neglected = digits(p.Neglected.RewardVariance)
 		}
 	}
-	return []string{digits(p.FixedPoint.Reward), stiffness[0], stiffness[1], stiffness[2],
+	return []string{digits(p.FixedPoint.Reward), total, fresh, stale,
 		optional(dynamics.DampingRatio), regime, optional(dynamics.SpectralRadius),
 		optional(dynamics.CriticalLearningRate), optional(dynamics.CriticalRefreshInterval),
 		optional(p.PaperRule.CriticalLearningRate), optional(variance), neglected, says}

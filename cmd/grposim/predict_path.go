@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -41,16 +40,19 @@ func (f *pathFlags) check(c *cobra.Command) error {
 	if !f.path {
 		for _, name := range []string{"level", "quantity", "csv", "figures"} {
 			if c.Flags().Changed(name) {
-				return usageError{fmt.Errorf("--%s is about the path: use it with --path", name)}
+				return misuse("--%s is about the path: use it with --path", name)
 			}
 		}
 	}
 	if c.Flags().Changed("level") && (math.IsNaN(f.level) || math.IsInf(f.level, 0)) {
-		return usageError{errors.New("--level: want a finite number")}
+		return misuse("--level: want a finite number")
 	}
 	_, ofStratum := f.of().Stratum()
-	if names := sim.Quantities(2); !slices.Contains(append(names, sim.EffectiveSampleSize), f.of()) && !f.passes() && !ofStratum {
-		return usageError{fmt.Errorf("--quantity: got %q, want one of %v, effective_sample_size, pass_at_K or reward_of_stratum_K", f.quantity, names)}
+	names := sim.Quantities(2)
+	named := slices.Contains(append(names, sim.EffectiveSampleSize), f.of())
+	if !named && !f.passes() && !ofStratum {
+		return misuse("--quantity: got %q, want one of %v, effective_sample_size, pass_at_K or "+
+			"reward_of_stratum_K", f.quantity, names)
 	}
 	return nil
 }
@@ -72,19 +74,23 @@ func (f *pathFlags) passes() bool {
 // two arms.
 const maxPathSteps = 10_000_000
 
-// checkPlan returns an error where a cell does not have the quantity, or has a path of too many
-// steps.
+// checkPlan returns an error where a cell does not have the quantity, has a path of too many
+// steps, or a network.
 func (f *pathFlags) checkPlan(plan *plan.Plan) error {
 	for i := range plan.Cells {
 		arms := plan.Cells[i].Settings.Bandit.Arms
 		switch steps := plan.Cells[i].Settings.Run.Steps; {
 		case f.path && steps > maxPathSteps:
-			return usageError{fmt.Errorf("--path: got run.steps %d, want at most %d: every step is computed", steps, maxPathSteps)}
+			return misuse("--path: got run.steps %d, want at most %d: every step is computed",
+				steps, maxPathSteps)
 		case f.passes() && !sim.Binary(arms):
-			return usageError{fmt.Errorf("--quantity: got %s, want rewards of 0 or 1 with it", f.quantity)}
+			return misuse("--quantity: got %s, want rewards of 0 or 1 with it", f.quantity)
 		case f.of() == sim.LogitGap && len(arms) != 2:
-			return usageError{fmt.Errorf("--quantity: got %s, want two arms with it", f.quantity)}
+			return misuse("--quantity: got %s, want two arms with it", f.quantity)
 		}
+	}
+	if f.path {
+		return withoutNetworks(plan, "predict --path")
 	}
 	return nil
 }
@@ -92,7 +98,10 @@ func (f *pathFlags) checkPlan(plan *plan.Plan) error {
 // courseOf returns the path of a quantity.
 func courseOf(w *theory.Way, quantity sim.Quantity) theory.Course {
 	if quantity == sim.ExpectedReward {
-		return theory.Course{Mean: w.Reward, Deviation: w.Deviation, Neglected: w.Neglected, Kind: w.Kind, Because: w.Scope.Because}
+		return theory.Course{
+			Mean: w.Reward, Deviation: w.Deviation, Neglected: w.Neglected,
+			Kind: w.Kind, Because: w.Scope.Because,
+		}
 	}
 	return w.Quantities[quantity]
 }
@@ -131,16 +140,21 @@ func printPaths(p *page, plan *plan.Plan, f *pathFlags) {
 			continue
 		}
 		for _, n := range shownSteps(w.Steps) {
-			row := []string{name, strconv.Itoa(w.Steps[n]), atStep(w.Samples, n), atStep(course.Mean, n), atStep(course.Deviation, n), atStep(course.Neglected, n)}
+			shown := []theory.Series{w.Samples, course.Mean, course.Deviation, course.Neglected}
 			if ofReward {
 				for _, b := range beside {
-					row = append(row, atStep(w.Quantities[b.quantity].Mean, n))
+					shown = append(shown, w.Quantities[b.quantity].Mean)
 				}
+			}
+			row := []string{name, strconv.Itoa(w.Steps[n])}
+			for _, s := range shown {
+				row = append(row, atStep(s, n))
 			}
 			rows = append(rows, row)
 		}
 		if f.of().SinceRecord(c.Settings.Lag) {
-			times = append(times, name+": values are those of single steps; runs record the mean since the last record")
+			times = append(times, name+": values are those of single steps; "+
+				"runs record the mean since the last record")
 		}
 		if ofReward {
 			if w.TimeTo != nil {
@@ -181,7 +195,8 @@ func strataRows(name string, w *theory.Way) (rows [][]string) {
 		default:
 			time = fmt.Sprintf("%.5g ± %.2g", t.Steps.Value, t.Steps.Size())
 		}
-		rows = append(rows, []string{name, strconv.Itoa(s.Prompts), from, atStep(s.Reward, n), atStep(s.Neglected, n), time})
+		rows = append(rows, []string{name, strconv.Itoa(s.Prompts), from,
+			atStep(s.Reward, n), atStep(s.Neglected, n), time})
 	}
 	return rows
 }
@@ -200,11 +215,15 @@ func shownSteps(steps []int) (shown []int) {
 	return slices.Compact(shown)
 }
 
-func atStep(s theory.Series, n int) string {
+// atStep writes entry n of a series for a table.
+func atStep(s theory.Series, n int) string { return entry(s, n, 6, "–") }
+
+// entry writes entry n of a series with so many digits (−1: all), or none where it has no number.
+func entry(s theory.Series, n, digits int, none string) string {
 	if n >= len(s) || math.IsNaN(s[n]) || math.IsInf(s[n], 0) {
-		return "–"
+		return none
 	}
-	return digits(s[n])
+	return strconv.FormatFloat(s[n], 'g', digits, 64)
 }
 
 // timeInWords says when J reaches the level.
@@ -238,19 +257,23 @@ func dangersInWords(w *theory.Way) (says []string) {
 			if !row.Flag {
 				continue
 			}
-			danger := fmt.Sprintf("runs are kept from where they should end by %s: %s is %.3g, the bound %.3g", row.Mechanism, row.Quantity, row.Value, row.Bound)
+			danger := fmt.Sprintf("runs are kept from where they should end by %s: %s is %.3g, "+
+				"the bound %.3g", row.Mechanism, row.Quantity, row.Value, row.Bound)
 			if !row.Share.Out() && row.Share.Value > 0 { // else the mean path itself is kept from it
-				danger += fmt.Sprintf("; about %.2g %% of the runs are lost, and the path is that of the others", 100*row.Share.Value)
+				danger += fmt.Sprintf("; about %.2g %% of the runs are lost, "+
+					"and the path is that of the others", 100*row.Share.Value)
 			}
 			says = append(says, danger)
 		}
 	}
 	if m := w.Margin; m != nil && m.Scope.In && m.Overshoot != nil && *m.Overshoot > visibleOvershoot {
 		where := ""
-		if m.Oscillating != nil {
-			where = fmt.Sprintf("; about the path at step %d, J = %.3g, deviations oscillate, by a factor of %.3g in modulus a period", m.Oscillating.Step, m.Oscillating.Reward, m.Oscillating.Modulus)
+		if at := m.Oscillating; at != nil {
+			where = fmt.Sprintf("; about the path at step %d, J = %.3g, deviations oscillate, "+
+				"by a factor of %.3g in modulus a period", at.Step, at.Reward, at.Modulus)
 		}
-		says = append(says, fmt.Sprintf("the mean path overshoots its fixed point by %.2g %% of the way%s", 100**m.Overshoot, where))
+		says = append(says, fmt.Sprintf("the mean path overshoots its fixed point by %.2g %% of the way%s",
+			100**m.Overshoot, where))
 	}
 	return says
 }
@@ -259,29 +282,29 @@ func dangersInWords(w *theory.Way) (says []string) {
 const visibleOvershoot = 0.01
 
 func writePaths(w io.Writer, plan *plan.Plan, f *pathFlags) error {
-	table := csv.NewWriter(w)
-	rows := [][]string{{"cell", "label", "step", "samples", "quantity", "mean", "deviation", "neglected", "out_of_scope"}}
+	rows := [][]string{{
+		"cell", "label", "step", "samples", "quantity", "mean", "deviation", "neglected", "out_of_scope",
+	}}
 	for i := range plan.Cells {
 		c := &plan.Cells[i]
 		way := f.way(plan, c)
-		for _, quantity := range append([]sim.Quantity{sim.ExpectedReward}, slices.Sorted(maps.Keys(way.Quantities))...) {
+		others := slices.Sorted(maps.Keys(way.Quantities))
+		for _, quantity := range append([]sim.Quantity{sim.ExpectedReward}, others...) {
 			course := courseOf(way, quantity)
+			add := func(step, samples, mean, deviation, neglected string) {
+				rows = append(rows, []string{c.ID, c.Label(), step, samples, string(quantity),
+					mean, deviation, neglected, course.Because.String()})
+			}
 			if course.Because.Out() {
-				rows = append(rows, []string{c.ID, c.Label(), "", "", string(quantity), "", "", "", course.Because.String()})
+				add("", "", "", "", "")
 				continue
 			}
 			for n := range course.Mean {
-				rows = append(rows, []string{c.ID, c.Label(), strconv.Itoa(way.Steps[n]), fieldAt(way.Samples, n), string(quantity), fieldAt(course.Mean, n), fieldAt(course.Deviation, n), fieldAt(course.Neglected, n), ""})
+				all := func(s theory.Series) string { return entry(s, n, -1, "") }
+				add(strconv.Itoa(way.Steps[n]), all(way.Samples), all(course.Mean),
+					all(course.Deviation), all(course.Neglected))
 			}
 		}
 	}
-	return table.WriteAll(rows)
-}
-
-// fieldAt returns entry n of a series with all digits, empty where there is none.
-func fieldAt(s theory.Series, n int) string {
-	if n >= len(s) || math.IsNaN(s[n]) || math.IsInf(s[n], 0) {
-		return ""
-	}
-	return strconv.FormatFloat(s[n], 'g', -1, 64)
+	return csv.NewWriter(w).WriteAll(rows)
 }

@@ -63,7 +63,8 @@ func bare(w io.Writer) io.Writer {
 // of lines and paragraphs.
 func escape(text, kept string) string {
 	unseen := func(r rune) bool {
-		return r == utf8.RuneError || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) && !strings.ContainsRune(kept, r)
+		return r == utf8.RuneError || !strings.ContainsRune(kept, r) &&
+			unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 	}
 	if strings.IndexFunc(text, unseen) < 0 {
 		return text

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -32,7 +31,8 @@ type progress struct {
 // newProgress returns a display on stderr.
 func newProgress(stderr io.Writer) *progress {
 	file, ok := bare(stderr).(*os.File)
-	return &progress{stderr: stderr, terminal: ok && term.IsTerminal(int(file.Fd())), lastLine: time.Now()}
+	terminal := ok && term.IsTerminal(int(file.Fd()))
+	return &progress{stderr: stderr, terminal: terminal, lastLine: time.Now()}
 }
 
 func (p *progress) Begin(name string, cells, finished int, work float64) {
@@ -68,7 +68,8 @@ func (p *progress) Work(work float64) {
 	}
 	if time.Since(p.lastLine) >= lineInterval {
 		p.lastLine = time.Now()
-		p.Note(fmt.Sprintf("%s: %d of %d cells, %.0f %% of the work", p.name, p.done, p.cells, 100*p.worked/p.work))
+		say(p.stderr, "%s: %d of %d cells, %.0f %% of the work",
+			p.name, p.done, p.cells, 100*p.worked/p.work)
 	}
 }
 
@@ -95,7 +96,7 @@ func (p *progress) Part(name, what string, done, total int) {
 		}
 	case time.Since(p.lastLine) >= lineInterval:
 		p.lastLine = time.Now()
-		p.Note(fmt.Sprintf("%s: %s, %d of %d", name, what, done, total))
+		say(p.stderr, "%s: %s, %d of %d", name, what, done, total)
 	}
 }
 

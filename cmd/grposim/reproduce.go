@@ -72,7 +72,8 @@ func newReproduce(stdout, stderr io.Writer) *cobra.Command {
 	c := newCommand("reproduce", nil, func(c *cobra.Command, names []string) error {
 		known := experimentNames(suite)
 		if len(known) == 0 {
-			return usageError{fmt.Errorf("--suite: got %q, want %s", suite, strings.Join(suiteNames(), " or "))}
+			wanted := strings.Join(suiteNames(), " or ")
+			return misuse("--suite: got %q, want %s", suite, wanted)
 		}
 		if len(names) == 0 {
 			names = known
@@ -102,7 +103,7 @@ func newReproduce(stdout, stderr io.Writer) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			part, err := writeReport(c.Context(), dir, e, report.Sample, display)
+			part, err := reporter{report.Sample, false, display}.part(c.Context(), dir, e)
 			if err != nil {
 				return err
 			}
@@ -140,7 +141,7 @@ func unknownExperiment(name, suite string) error {
 	} else if instead := (&input{name: "an experiment"}).instead(name); instead != "" {
 		hint = instead
 	}
-	return usageError{fmt.Errorf("no experiment %q in the suite %s: %s", name, suite, hint)}
+	return misuse("no experiment %q in the suite %s: %s", name, suite, hint)
 }
 
 func suiteNames() []string {
@@ -223,8 +224,12 @@ func readPlan(stderr io.Writer, aim config.Aim, file string, set []string) (*pla
 // readSpec reads a configuration file, or a built-in configuration, and prints its notes.
 func readSpec(stderr io.Writer, aim config.Aim, file string, set []string) (*config.Spec, error) {
 	read, refuse := aim.ReadFile, aConfiguration.refuse
-	if info, err := os.Stat(file); (errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir()) && slices.Contains(builtInNames(), file) {
-		read = func(name string, set ...string) (*config.Spec, error) { return embeddedSpec(aim, name, set...) }
+	info, err := os.Stat(file)
+	isFile := err == nil && !info.IsDir() || err != nil && !errors.Is(err, fs.ErrNotExist)
+	if !isFile && slices.Contains(builtInNames(), file) {
+		read = func(name string, set ...string) (*config.Spec, error) {
+			return embeddedSpec(aim, name, set...)
+		}
 		refuse = func(_ string, err error) error { return err } // what --set says is wrong
 	}
 	spec, err := read(file, set...)
@@ -242,7 +247,8 @@ func readSpec(stderr io.Writer, aim config.Aim, file string, set []string) (*con
 func withoutNetworks(plan *plan.Plan, command string) error {
 	for i := range plan.Cells {
 		if s := &plan.Cells[i].Settings; s.Deep() {
-			return usageError{fmt.Errorf("policy.network.kind: got %s, want none: %s is about a bandit; sweep simulates a network", s.Network.Kind, command)}
+			return misuse("policy.network.kind: got %s, want none: %s is about a bandit; "+
+				"sweep simulates a network", s.Network.Kind, command)
 		}
 	}
 	return nil

@@ -45,6 +45,10 @@ func exit(code int) error {
 // usageError is a mistake in the command line.
 type usageError struct{ error }
 
+func misuse(format string, args ...any) error {
+	return usageError{fmt.Errorf(format, args...)}
+}
+
 // traceVariable is the environment variable which, set to 1, makes grposim print the
 // stack of an internal error.
 const traceVariable = "GRPOSIM_TRACE"
@@ -66,31 +70,21 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	root.SetFlagErrorFunc(flagError)
 	err := root.ExecuteContext(ctx)
 	if errors.Is(err, context.Canceled) {
-		err = interrupted(errors.Join(err, context.Cause(ctx)), args)
+		err = errors.Join(err, context.Cause(ctx))
 	}
-	return exitCode(errs, err)
+	return exitCode(errs, err, args...)
 }
 
-// interruptedError is that of a command that a signal has ended.
-type interruptedError struct {
-	error
-	kept bool // whether the command keeps the cells that are finished
+// keepsCells reports whether a command line that a signal ends keeps the cells that are finished.
+func keepsCells(args []string) bool {
+	c, _, err := newRoot(nil, nil).Find(args)
+	return err == nil && !slices.Contains(args, "--dry-run") &&
+		slices.Contains([]string{"sweep", "merge", "reproduce", "map"}, c.Name())
 }
 
-func (e interruptedError) Unwrap() error { return e.error }
-
-// interrupted returns the error of a command line that a signal has ended.
-func interrupted(err error, args []string) error {
-	kept := false
-	if c, _, unknown := newRoot(nil, nil).Find(args); unknown == nil {
-		kept = slices.Contains([]string{"sweep", "merge", "reproduce", "map"}, c.Name()) && !slices.Contains(args, "--dry-run")
-	}
-	return interruptedError{err, kept}
-}
-
-// exitCode prints the error of a command, nil if there is none, and returns the exit
+// exitCode prints the error of a command line, nil if there is none, and returns the exit
 // code.
-func exitCode(stderr io.Writer, err error) int {
+func exitCode(stderr io.Writer, err error, args ...string) int {
 	var (
 		exit     exitError
 		panicked *sim.Panic
@@ -112,20 +106,25 @@ func exitCode(stderr io.Writer, err error) int {
 		if errors.Is(err, errTerminated) {
 			text, code = "terminated", exitTryAgain
 		}
-		if signalled, is := errors.AsType[interruptedError](err); is && signalled.kept {
+		if keepsCells(args) {
 			text += ": finished cells are kept; run the same command again to continue"
 		}
 		printLines(stderr, text)
 		return code
 	}
 	printLines(stderr, err.Error())
-	if errors.As(err, &inUse) {
+	switch {
+	case errors.As(err, &inUse):
 		return exitTryAgain
-	}
-	if errors.As(err, &problems) || errors.As(err, &folder) || errors.As(err, &usage) {
+	case errors.As(err, &problems), errors.As(err, &folder), errors.As(err, &usage):
 		return exitUsage
 	}
 	return exitDamaged
+}
+
+// say prints a message.
+func say(stderr io.Writer, format string, args ...any) {
+	printLines(stderr, fmt.Sprintf(format, args...))
 }
 
 // printLines prints each line of text with the prefix of messages.
@@ -139,7 +138,8 @@ func printLines(stderr io.Writer, text string) {
 // the user asks for it.
 func printInternalError(stderr io.Writer, value any, stack []byte) {
 	message := strings.ReplaceAll(fmt.Sprint(value), "\n", " ")
-	printLines(stderr, fmt.Sprintf("internal error: %s: please report it with the command and the configuration (%s=1 prints the stack)", message, traceVariable))
+	say(stderr, "internal error: %s: please report it with the command and the configuration "+
+		"(%s=1 prints the stack)", message, traceVariable)
 	if os.Getenv(traceVariable) == "1" {
 		printLines(stderr, string(stack))
 	}
@@ -152,14 +152,17 @@ func newRoot(stdout, stderr io.Writer) *cobra.Command {
 		}
 		return exitError(exitUsage)
 	})
-	root.Version, root.SilenceUsage, root.SilenceErrors, root.Args = version(), true, true, knownCommand
+	root.Version, root.Args = version(), knownCommand
+	root.SilenceUsage, root.SilenceErrors = true, true
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	root.AddCommand(newInit(stdout, stderr), newReproduce(stdout, stderr), newSweep(stdout, stderr), newCheck(stdout, stderr),
-		newReport(stdout, stderr), newMerge(stdout, stderr), newSlurm(stdout, stderr), newKubernetes(stdout, stderr),
-		newPredict(stdout, stderr), newAdvise(stdout, stderr), newMap(stdout, stderr),
-		newFit(stdout, stderr), newDiagnose(stdout, stderr), newWatch(stdout, stderr), newCompare(stdout, stderr),
-		newCommand("exit-codes", nil, nil))
+	for _, command := range []func(stdout, stderr io.Writer) *cobra.Command{
+		newInit, newReproduce, newSweep, newCheck, newReport, newMerge, newSlurm, newKubernetes,
+		newPredict, newAdvise, newMap, newFit, newDiagnose, newWatch, newCompare,
+	} {
+		root.AddCommand(command(stdout, stderr))
+	}
+	root.AddCommand(newCommand("exit-codes", nil, nil))
 	describeFlags(root.Commands())
 	root.AddCommand(newReferences()...)
 	return root
@@ -184,8 +187,17 @@ func addWorkers(c *cobra.Command, workers *int) {
 	c.PreRunE = func(*cobra.Command, []string) error { return checkWorkers(*workers) }
 }
 
-// addSet adds the flag --set of the commands that read a configuration.
-func addSet(c *cobra.Command, set *[]string) {
+// addConfiguration adds what the commands have that read a configuration: the flag --set, and
+// completion of their argument by the name of a built-in one, or a file.
+func addConfiguration(c *cobra.Command, set *[]string) {
+	c.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) (
+		[]string, cobra.ShellCompDirective,
+	) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return builtInNames(), cobra.ShellCompDirectiveDefault
+	}
 	c.Flags().StringArrayVar(set, "set", nil, "")
 	keys := config.SetKeys()
 	for i := range keys {
@@ -196,23 +208,15 @@ func addSet(c *cobra.Command, set *[]string) {
 
 // complete completes the values of a flag that the command has.
 func complete(c *cobra.Command, flag string, values []string, how cobra.ShellCompDirective) {
-	if err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, how|cobra.ShellCompDirectiveNoFileComp)); err != nil {
+	complete := cobra.FixedCompletions(values, how|cobra.ShellCompDirectiveNoFileComp)
+	if err := c.RegisterFlagCompletionFunc(flag, complete); err != nil {
 		panic(err) // there is no such flag
 	}
 }
 
-// completeConfiguration completes the argument of the commands that read a configuration:
-// the name of a built-in one, or a file.
-func completeConfiguration(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return builtInNames(), cobra.ShellCompDirectiveDefault
-}
-
 func checkWorkers(workers int) error {
 	if workers < 1 || workers > 4096 {
-		return usageError{fmt.Errorf("--workers: got %d, want 1 to 4096", workers)}
+		return misuse("--workers: got %d, want 1 to 4096", workers)
 	}
 	return nil
 }

@@ -1,8 +1,8 @@
 package main
 
 import (
+	"context"
 	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 	"runtime"
@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"grposim/sweeps"
+	"grposim/sweeps/report"
 	"grposim/sweeps/store"
 )
 
@@ -20,7 +21,7 @@ func parseShard(text string) (*store.Shard, error) {
 	index, err1 := strconv.Atoi(first)
 	of, err2 := strconv.Atoi(last)
 	if err1 != nil || err2 != nil || index < 1 || index > of || of > maxShards {
-		return nil, usageError{fmt.Errorf("--shard: got %q, want I/N with 1 ≤ I ≤ N ≤ %d", text, maxShards)}
+		return nil, misuse("--shard: got %q, want I/N with 1 ≤ I ≤ N ≤ %d", text, maxShards)
 	}
 	return &store.Shard{Index: index, Of: of}, nil
 }
@@ -34,15 +35,13 @@ func resultsFolder(name string) string { return filepath.Join("results", "local"
 func newMerge(stdout, stderr io.Writer) *cobra.Command {
 	var (
 		verdicts *output
-		runner   runnerFlags
+		flags    runnerFlags
 	)
 	c := newCommand("merge", cobra.MinimumNArgs(2), func(c *cobra.Command, args []string) error {
-		display := newProgress(stderr)
-		run, err := runner.runner(runtime.GOMAXPROCS(0), display)
+		run, err := flags.runner(c.Context(), runtime.GOMAXPROCS(0), args[0], stderr)
 		if err != nil {
 			return err
 		}
-		run.Draw = drawIn(c.Context(), args[0], display)
 		var others []error
 		for _, dir := range args[1:] {
 			others = append(others, badFolder(dir, nil))
@@ -54,10 +53,10 @@ func newMerge(stdout, stderr io.Writer) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return finishSweep(stdout, stderr, args[0], experiment, display, verdicts)
+		return verdicts.ofSweep(stdout, stderr, args[0], experiment)
 	})
 	verdicts = addOutput(c)
-	runner.addWait(c)
+	flags.addWait(c)
 	return c
 }
 
@@ -66,17 +65,19 @@ type runnerFlags struct {
 	wait  bool
 }
 
-func (f *runnerFlags) addCache(c *cobra.Command) {
-	c.Flags().StringVar(&f.cache, "cache", "", "")
-}
+func (f *runnerFlags) addWait(c *cobra.Command) { c.Flags().BoolVar(&f.wait, "wait", false, "") }
 
-func (f *runnerFlags) addWait(c *cobra.Command) {
-	c.Flags().BoolVar(&f.wait, "wait", false, "")
-}
-
-// runner returns what the flags say. The error is that of a folder that cannot be a cache.
-func (f *runnerFlags) runner(workers int, display *progress) (r sweeps.Runner, err error) {
-	r = sweeps.Runner{Workers: workers, Progress: display, Wait: f.wait}
+// runner returns the runner of a sweep in the results folder dir, which draws its figures and
+// pages. The error is that of a folder that cannot be a cache.
+func (f *runnerFlags) runner(
+	ctx context.Context, workers int, dir string, stderr io.Writer,
+) (r sweeps.Runner, err error) {
+	display := newProgress(stderr)
+	draw := func(e *sweeps.Experiment) error {
+		_, err := reporter{report.Sample, false, display}.part(ctx, dir, e)
+		return err
+	}
+	r = sweeps.Runner{Workers: workers, Progress: display, Wait: f.wait, Draw: draw}
 	if f.cache != "" {
 		r.Cache, err = store.OpenCache(f.cache)
 	}

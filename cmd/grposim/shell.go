@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 )
@@ -32,7 +31,8 @@ func pathWord(path string) string {
 // here-document, and with it the words around it, and stdout escapes the others (printable).
 func checkWord(what, word string) error {
 	if escape(word, "") != word {
-		return usageError{fmt.Errorf("%s: got %q, want no line break and no other character that is not seen", what, word)}
+		return misuse("%s: got %q, want no line break and no other character that is not seen",
+			what, word)
 	}
 	return nil
 }

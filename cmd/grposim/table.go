@@ -42,7 +42,6 @@ func screenOf(w io.Writer) screen {
 // field. On a narrower screen the widest columns are wrapped between words; where that
 // does not suffice every row is a record of one line per field.
 func (s screen) table(rows [][]string) string {
-	const gap = 2
 	least, widths := make([]int, len(rows[0])), make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
@@ -73,28 +72,36 @@ func (s screen) table(rows [][]string) string {
 	}
 	var b strings.Builder
 	for _, row := range rows {
-		cells, height := make([][]string, len(row)), 0
-		for i, cell := range row {
-			cells[i] = wrap(cell, widths[i])
-			height = max(height, len(cells[i]))
-		}
-		for n := range height {
-			line, spaces := "", 0 // spaces are written before the next text
-			for i := range cells {
-				text := ""
-				if n < len(cells[i]) {
-					text = cells[i][n]
-				}
-				if text != "" {
-					line += strings.Repeat(" ", spaces) + s.paint(rows[0][i], text)
-					spaces = 0
-				}
-				spaces += widths[i] - utf8.RuneCountInString(text) + gap
-			}
-			b.WriteString(line + "\n")
-		}
+		s.line(&b, rows[0], row, widths)
 	}
 	return b.String()
+}
+
+// gap is the number of spaces between columns.
+const gap = 2
+
+// line writes a row, whose fields are as many lines as the widths of their columns need.
+func (s screen) line(b *strings.Builder, columns, row []string, widths []int) {
+	cells, height := make([][]string, len(row)), 0
+	for i, cell := range row {
+		cells[i] = wrap(cell, widths[i])
+		height = max(height, len(cells[i]))
+	}
+	for n := range height {
+		spaces := 0 // are written before the next text
+		for i := range cells {
+			text := ""
+			if n < len(cells[i]) {
+				text = cells[i][n]
+			}
+			if text != "" {
+				b.WriteString(strings.Repeat(" ", spaces) + s.paint(columns[i], text))
+				spaces = 0
+			}
+			spaces += widths[i] - utf8.RuneCountInString(text) + gap
+		}
+		b.WriteByte('\n')
+	}
 }
 
 // records lays out each row as lines of a column's name and the field, with an empty
@@ -102,21 +109,16 @@ func (s screen) table(rows [][]string) string {
 func (s screen) records(rows [][]string) string {
 	label := 0
 	for _, name := range rows[0] {
-		label = max(label, utf8.RuneCountInString(name)+2)
+		label = max(label, utf8.RuneCountInString(name))
 	}
 	var b strings.Builder
 	for r, row := range rows[1:] {
 		if r > 0 {
-			b.WriteString("\n")
+			b.WriteByte('\n')
 		}
 		for i, cell := range row {
 			name := rows[0][i]
-			for n, text := range wrap(cell, s.width-label) {
-				if n > 0 {
-					name = ""
-				}
-				b.WriteString(name + strings.Repeat(" ", label-utf8.RuneCountInString(name)) + s.paint(rows[0][i], text) + "\n")
-			}
+			s.line(&b, []string{"", name}, []string{name, cell}, []int{label, s.width - label - gap})
 		}
 	}
 	return b.String()
@@ -127,9 +129,12 @@ func (s screen) paint(column, text string) string {
 	if found {
 		rest = ":" + rest
 	}
+	const green, red, yellow, cyan = "32", "31", "33", "36"
 	colour, known := map[string]string{
-		judge.Agree.String(): "32", judge.Disagree.String(): "31", judge.Inconclusive.String(): "33", judge.OutOfScope.String(): "36",
-		string(equivalence.Same): "32", string(equivalence.Different): "31", string(equivalence.Undecided): "33",
+		judge.Agree.String(): green, string(equivalence.Same): green,
+		judge.Disagree.String(): red, string(equivalence.Different): red,
+		judge.Inconclusive.String(): yellow, string(equivalence.Undecided): yellow,
+		judge.OutOfScope.String(): cyan,
 	}[word]
 	if !s.colour || column != "VERDICT" || !known {
 		return text
@@ -158,7 +163,8 @@ func pieces(text string) []string {
 	var all []string
 	begin := 0
 	for i, r := range runes {
-		hyphen := r == '-' && i > 0 && i+1 < len(runes) && unicode.IsLetter(runes[i-1]) && unicode.IsLetter(runes[i+1])
+		inside := i > 0 && i+1 < len(runes)
+		hyphen := r == '-' && inside && unicode.IsLetter(runes[i-1]) && unicode.IsLetter(runes[i+1])
 		if r == ' ' || hyphen {
 			all = append(all, string(runes[begin:i+1]))
 			begin = i + 1

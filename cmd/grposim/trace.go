@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -12,6 +11,8 @@ import (
 	"grposim/training/diagnose"
 	"grposim/training/findings"
 	"grposim/training/logs"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 type source struct {
@@ -70,10 +71,13 @@ func (r reading) cells(dir string) ([]source, error) {
 		case t == nil:
 			continue
 		}
-		s := source{file: dir, trace: *t,
-			about: fmt.Sprintf("cell %s, mean of %d replicas", cmp.Or(c.Label(), plan.Spec.Name), simulated.Replicas())}
-		if simulated.Replicas() > 1 {
-			s.notes = append(s.notes, "The series are means over replicas: oscillations of single replicas cancel, so an instability can be invisible. The claim failure-mode diagnoses each replica.")
+		replicas := simulated.Replicas()
+		about := fmt.Sprintf("cell %s, mean of %d replicas", nameOfCell(plan, c), replicas)
+		s := source{file: dir, trace: *t, about: about}
+		if replicas > 1 {
+			s.notes = append(s.notes, "The series are means over replicas: oscillations of single "+
+				"replicas cancel, so an instability can be invisible. "+
+				"The claim failure-mode diagnoses each replica.")
 		}
 		all = append(all, s)
 	}
@@ -89,9 +93,12 @@ func (r reading) cells(dir string) ([]source, error) {
 // log translates the columns of a log into the series of the diagnostics.
 func (r reading) log(path string, l *logs.Log) (source, error) {
 	s := source{file: path, log: l, notes: slices.Clone(l.Notes)}
-	s.about = fmt.Sprintf("%s, %s, steps %d to %d", l.Format, logs.CountWords(len(l.Steps), "row"), l.Steps[0], l.Steps[len(l.Steps)-1])
-	if len(l.Steps) == 1 {
-		s.about = fmt.Sprintf("%s, 1 row, step %d", l.Format, l.Steps[0])
+	rows := len(l.Steps)
+	s.about = fmt.Sprintf("%s, %s, step", l.Format, logs.CountWords(rows, "row"))
+	if rows == 1 {
+		s.about += fmt.Sprintf(" %d", l.Steps[0])
+	} else {
+		s.about += fmt.Sprintf("s %d to %d", l.Steps[0], l.Steps[rows-1])
 	}
 	if l.Averaged > 1 {
 		s.about += fmt.Sprintf(", each the mean of %d", l.Averaged)
@@ -106,88 +113,80 @@ func (r reading) log(path string, l *logs.Log) (source, error) {
 	slices.Sort(steps)
 	steps = slices.Compact(steps)
 	spread := func(on []int, values []float64) []float64 {
-		if values == nil {
-			return nil
-		}
-		all := make([]float64, len(steps))
-		for i := range all {
-			all[i] = math.NaN()
-		}
+		all := slices.Repeat([]float64{math.NaN()}, len(steps))
 		for i, step := range on {
 			row, _ := slices.BinarySearch(steps, step)
 			all[row] = values[i]
 		}
 		return all
 	}
-	series := func(quantities ...logs.Quantity) []float64 {
-		for _, q := range quantities {
-			if c, ok := l.Column(q); ok {
-				return spread(l.Steps, c.Values)
-			}
+	series := func(q logs.Quantity) []float64 {
+		if c, ok := l.Column(q); ok {
+			return spread(l.Steps, c.Values)
 		}
 		return nil
-	}
-	sum := func(a, b []float64) []float64 {
-		if a == nil || b == nil {
-			return nil
-		}
-		for i := range a {
-			a[i] += b[i]
-		}
-		return a
 	}
 	t := &s.trace
 	*t = diagnose.Trace{
 		Origin: diagnose.Samples, Steps: steps,
-		Reward: series(logs.Reward), Entropy: series(logs.Entropy), Collision: series(logs.Collision),
-		RatioMax: series(logs.RatioMax), KLOld: series(logs.KLOld), ClipFraction: series(logs.ClipAny),
+		Reward: series(logs.Reward), Entropy: series(logs.Entropy),
+		Collision: series(logs.Collision), RatioMax: series(logs.RatioMax),
+		KLOld: series(logs.KLOld), ClipFraction: series(logs.ClipAny),
 	}
 	if l.Format.Trainer == logs.Grposim {
 		t.Origin, t.ClipFraction = diagnose.Expectations, nil
 	}
-	if t.ClipFraction == nil {
-		t.ClipFraction = sum(series(logs.ClipLow), series(logs.ClipHigh))
+	low, high := series(logs.ClipLow), series(logs.ClipHigh)
+	if t.ClipFraction == nil && low != nil && high != nil {
+		floats.Add(low, high)
+		t.ClipFraction = low
+	}
+	note := func(format string, args ...any) {
+		s.notes = append(s.notes, fmt.Sprintf(format, args...))
 	}
 	if share, exact := findings.ZeroVariance(l); exact {
 		t.ZeroVariance = spread(l.Steps, share.Values)
 		_, deduced := l.Column(logs.FracZeroStd)
 		switch {
 		case l.Format.Trainer == logs.NeMoRL && !deduced:
-			s.notes = append(s.notes, "The share of zero-variance groups is pct_0 + pct_1, an upper bound of it with the leave-one-out baseline.")
+			note("The share of zero-variance groups is pct_0 + pct_1, an upper bound of it with the " +
+				"leave-one-out baseline.")
 		case !deduced:
-			s.notes = append(s.notes, fmt.Sprintf("The share of zero-variance groups is deduced from %s.", share.Key))
+			note("The share of zero-variance groups is deduced from %s.", share.Key)
 		}
 	}
 	if key, deviation := findings.NoDeviation(l); deviation != nil {
 		t.BatchStd = spread(l.Steps, deviation)
 		if t.ZeroVariance == nil && slices.Contains(deviation, 0) {
-			s.notes = append(s.notes, fmt.Sprintf("Rows in which all groups have equal rewards are deduced from %s.", key))
+			note("Rows in which all groups have equal rewards are deduced from %s.", key)
 		}
 	}
 	if truth != nil {
 		t.TrueReward = spread(at, truth.Values)
-		s.notes = append(s.notes, fmt.Sprintf("The true reward is read from %s.", truth.Key))
+		note("The true reward is read from %s.", truth.Key)
 	}
 	return s, nil
 }
 
 // truth returns the column of the true reward with its steps, nil if there is none.
 func (r reading) truth(l *logs.Log) (*logs.Column, []int, error) {
-	var names []string
+	asked, names := r.how.TrueReward, []string(nil)
 	for _, t := range []*logs.Table{l.Evaluation, &l.Table} {
 		if t == nil {
 			continue
 		}
 		for i, c := range t.Columns {
 			score := strings.HasPrefix(string(c.Quantity), string(logs.EvalScore))
-			if r.how.TrueReward == "" && score || r.how.TrueReward != "" && (strings.EqualFold(r.how.TrueReward, c.Key) || r.how.TrueReward == string(c.Quantity)) {
+			named := strings.EqualFold(asked, c.Key) || asked == string(c.Quantity)
+			if asked == "" && score || asked != "" && named {
 				return &t.Columns[i], t.Steps, nil
 			}
 			names = append(names, c.Key)
 		}
 	}
-	if r.how.TrueReward != "" {
-		return nil, nil, usageError{fmt.Errorf("--true-reward: got %s, want a column of %s: %s", r.how.TrueReward, l.File, strings.Join(names, ", "))}
+	if asked != "" {
+		return nil, nil, misuse("--true-reward: got %s, want a column of %s: %s",
+			asked, l.File, strings.Join(names, ", "))
 	}
 	return nil, nil, nil
 }

@@ -44,7 +44,8 @@ func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 		_, example, _ := strings.Cut(c.Example, c.CommandPath()+" ")
 		example, _, _ = strings.Cut(example, "\n")
 		example, _, _ = strings.Cut(example, "   #")
-		text := fmt.Sprintf("got %s: usage: %s: for example `%s %s`", got, c.UseLine(), c.CommandPath(), example)
+		text := fmt.Sprintf("got %s: usage: %s: for example `%s %s`",
+			got, c.UseLine(), c.CommandPath(), example)
 		if strings.ContainsAny(got, "]}") {
 			text += ": a value with spaces needs quotes"
 		}
@@ -55,7 +56,9 @@ func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 // flagError makes an error of the flags a usage error.
 func flagError(c *cobra.Command, err error) error {
 	if invalid, is := errors.AsType[*pflag.InvalidValueError](err); is {
-		err = fmt.Errorf("--%s: got %q, want a value of the kind %s", invalid.GetFlag().Name, invalid.GetValue(), invalid.GetFlag().Value.Type())
+		flag := invalid.GetFlag()
+		err = fmt.Errorf("--%s: got %q, want a value of the kind %s",
+			flag.Name, invalid.GetValue(), flag.Value.Type())
 	}
-	return usageError{fmt.Errorf("%w (see `%s --help`)", err, c.CommandPath())}
+	return misuse("%w (see `%s --help`)", err, c.CommandPath())
 }
