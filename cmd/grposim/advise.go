@@ -82,9 +82,7 @@ func newAdvise(stdout, stderr io.Writer) *cobra.Command {
 
 // advise prints the advice for every cell of a plan, and a table that compares several.
 func (f *adviseFlags) advise(ctx context.Context, stderr io.Writer, plan *plan.Plan) error {
-	compared := [][]string{{
-		"CELL", "ARRIVE", "RISE FROM THE START", "RECOVERY", "√VAR J AT REST", "SUGGESTION",
-	}}
+	compared := [][]string{{"CELL", "ARRIVE", "RISE FROM THE START", "RECOVERY", "√VAR J AT REST", "SUGGESTION"}}
 	for cell, given := range advice.Advise(plan) {
 		name := strings.TrimSpace(plan.Spec.Name + " " + given.Label)
 		trials := advice.NewTrials(cell, &given, f.workers, func(what string, seconds float64) {
@@ -196,8 +194,7 @@ func printCures(p *page, cures []*advice.Trial) {
 		return
 	}
 	rows := [][]string{{"CHANGE", "OUTCOME", "ARRIVE", "TOO DEEP", "OTHERS", "RUNS"}}
-	order := []advice.Outcome{advice.Arrives, advice.Holds, advice.Undecided, advice.Fails}
-	for _, outcome := range order {
+	for _, outcome := range []advice.Outcome{advice.Arrives, advice.Holds, advice.Undecided, advice.Fails} {
 		for _, c := range cures {
 			if c.Outcome == outcome {
 				deep := c.Count(theory.TooDeep)

@@ -14,18 +14,18 @@ import (
 )
 
 type gaugeFlags struct {
-	total, fresh, rate float64
-	optimizer          string
+	advice.Gauge
+	optimizer string
 }
 
 // gaugeNames are the flags of gaugeFlags other than --stiffness and --lag.
 var gaugeNames = []string{"stiffness-fresh", "optimizer", "lr"}
 
 func (f *gaugeFlags) add(c *cobra.Command) {
-	c.Flags().Float64Var(&f.total, "stiffness", 0, "")
-	c.Flags().Float64Var(&f.fresh, "stiffness-fresh", 0, "")
+	c.Flags().Float64Var(&f.Total, "stiffness", 0, "")
+	c.Flags().Float64Var(&f.Fresh, "stiffness-fresh", 0, "")
 	c.Flags().StringVar(&f.optimizer, "optimizer", "", "")
-	c.Flags().Float64Var(&f.rate, "lr", 0, "")
+	c.Flags().Float64Var(&f.Rate, "lr", 0, "")
 }
 
 func adviseGauge(out *printer, c *cobra.Command, args []string, f *adviseFlags) error {
@@ -50,6 +50,7 @@ const mostGauged = 1e100
 
 // read returns the gauge that the flags describe, or every problem of them.
 func (f *adviseFlags) read(c *cobra.Command, args []string) (*advice.Gauge, error) {
+	g := &f.gauge.Gauge
 	var problems []error
 	problem := func(format string, args ...any) {
 		problems = append(problems, fmt.Errorf(format, args...))
@@ -72,10 +73,9 @@ func (f *adviseFlags) read(c *cobra.Command, args []string) (*advice.Gauge, erro
 			problem("--%s: got %g, want a number from %g to %g", flag, x, least, mostGauged)
 		}
 	}
-	within("stiffness", f.gauge.total, 1/mostGauged)
-	within("lr", f.gauge.rate, 1/mostGauged)
-	within("stiffness-fresh", f.gauge.fresh, -mostGauged)
-	g := &advice.Gauge{Total: f.gauge.total, Fresh: f.gauge.fresh, Rate: f.gauge.rate}
+	within("stiffness", g.Total, 1/mostGauged)
+	within("lr", g.Rate, 1/mostGauged)
+	within("stiffness-fresh", g.Fresh, -mostGauged)
 	if c.Flags().Changed("optimizer") {
 		kind, value, _ := strings.Cut(f.gauge.optimizer, ":")
 		momentum, err := strconv.ParseFloat(value, 64)
@@ -85,11 +85,10 @@ func (f *adviseFlags) read(c *cobra.Command, args []string) (*advice.Gauge, erro
 		g.Adam, g.Momentum = kind == "adam", momentum
 	}
 	if c.Flags().Changed("lag") {
-		lag, err := readLag(f.lag)
-		if err != nil {
+		var err error
+		if g.Lag, err = readLag(f.lag); err != nil {
 			problem("--lag: %w", err)
 		}
-		g.Lag = lag
 	}
 	if len(problems) == 0 {
 		if because := g.TooLarge(); because.Out() {

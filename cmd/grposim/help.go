@@ -29,13 +29,14 @@ var helpFiles embed.FS
 var helpTexts = template.Must(template.New("help").Funcs(template.FuncMap{
 	"builtIn":      func() string { return strings.Join(builtInNames(), ", ") },
 	"confirmation": func() string { return logs.CountWords(confirmation, "row") },
-	"findings":     findingsHelp,
+	"experiments":  func(suite string) string { return strings.Join(experimentNames(suite), ", ") },
+	"findings":     findings.Table,
 	"memoryFactor": func() int { return memoryFactor },
 	"mostRows":     func() int { return mostRows },
 	"patience":     func() string { return logs.CountWords(patience, "row") },
 	"shortestTime": shortestTime.String,
 	"suiteNames":   func() string { return strings.Join(suiteNames(), " or ") },
-	"suites":       describeSuites,
+	"suites":       func() any { return suites },
 	"timeFactor":   func() int { return timeFactor },
 }).ParseFS(helpFiles, "help/*.md"))
 
@@ -116,20 +117,3 @@ func writeReasons(w io.Writer) error {
 
 // verbs are the places in the words of a reason that a cell fills in.
 var verbs = regexp.MustCompile(`%[0-9.]*[a-z]`)
-
-func findingsHelp() string {
-	var lines []string
-	for _, row := range findings.Table() {
-		lines = append(lines, fmt.Sprintf("  %-22s %s", row.Kind, row.Is))
-	}
-	return strings.Join(lines, "\n")
-}
-
-func describeSuites() string {
-	var lines []string
-	for _, s := range suites {
-		names := strings.Join(experimentNames(s.name), ", ")
-		lines = append(lines, fmt.Sprintf("Suite %s, %s: %s", s.name, s.about, names))
-	}
-	return strings.Join(lines, "\n")
-}

@@ -43,10 +43,8 @@ const mostRows = 40
 
 // print prints the verdicts of experiments, and writes the JUnit report. folder is the
 // place of the other files. The error is an exitError unless the exit code is 0.
-func (o *output) print(
-	stdout, stderr io.Writer, folder string, experiments []*sweeps.Experiment,
-) error {
-	verdicts := allVerdicts(experiments)
+func (o *output) print(stdout, stderr io.Writer, folder string, of []*sweeps.Experiment) error {
+	verdicts := allVerdicts(of)
 	if o.junit != "" {
 		data, err := report.JUnit(verdicts)
 		if err != nil {
@@ -59,9 +57,9 @@ func (o *output) print(
 	p := &page{w: stdout}
 	if o.json {
 		text := bufio.NewWriter(stdout)
-		p.err = errors.Join(judge.WriteJSON(text, nameOf(folder, experiments), verdicts), text.Flush())
-	} else if len(verdicts) == 0 && len(experiments) == 1 {
-		o.printCells(p, folder, experiments[0])
+		p.err = errors.Join(judge.WriteJSON(text, nameOf(folder, of), verdicts), text.Flush())
+	} else if len(verdicts) == 0 && len(of) == 1 {
+		o.printCells(p, folder, of[0])
 	} else {
 		o.printTables(p, folder, verdicts)
 	}
@@ -107,8 +105,7 @@ func (o *output) printCells(p *page, folder string, e *sweeps.Experiment) {
 	}
 	p.table(knownColumns(append([][]string{upper(sweeps.CellColumns)}, rows...)))
 	if hidden := e.Plan.Spec.Size() - len(rows); hidden > 0 {
-		file := filepath.Join(folder, "cells.csv")
-		p.printf("\n%d more cells are not shown: see --all, or %s\n", hidden, file)
+		p.printf("\n%d more cells are not shown: see --all, or %s\n", hidden, filepath.Join(folder, "cells.csv"))
 	}
 }
 
@@ -129,8 +126,7 @@ func (o *output) printTables(p *page, folder string, verdicts []judge.Verdict) {
 	if len(verdicts) > mostRows && !o.all {
 		p.table(countRows(verdicts))
 		p.printf("\n")
-		agrees := func(v judge.Verdict) bool { return v.Verdict == judge.Agree }
-		shown = slices.DeleteFunc(slices.Clone(verdicts), agrees)
+		shown = slices.DeleteFunc(slices.Clone(verdicts), func(v judge.Verdict) bool { return v.Verdict == judge.Agree })
 	}
 	rows := [][]string{upper(judge.VerdictColumns)}
 	for i := range shown {
@@ -140,8 +136,7 @@ func (o *output) printTables(p *page, folder string, verdicts []judge.Verdict) {
 	s := judge.Summarize(verdicts)
 	p.printf("\n")
 	if hidden := len(verdicts) - len(shown); hidden > 0 {
-		file := filepath.Join(folder, "verdicts.md")
-		p.printf("%d verdicts that agree are not shown: see --all, or %s\n", hidden, file)
+		p.printf("%d verdicts that agree are not shown: see --all, or %s\n", hidden, filepath.Join(folder, "verdicts.md"))
 	}
 	if statements != nil {
 		p.printf("%s\n", judge.Headline(statements))
@@ -154,23 +149,19 @@ func (o *output) printTables(p *page, folder string, verdicts []judge.Verdict) {
 
 // countRows returns the number of verdicts of each experiment by ruling.
 func countRows(verdicts []judge.Verdict) [][]string {
-	rows := [][]string{{
-		"EXPERIMENT", "AGREE", "DISAGREE", "INCONCLUSIVE", "OUT OF SCOPE", "CONTROLS CAUGHT",
-	}}
-	for len(verdicts) > 0 {
-		name := verdicts[0].Experiment
-		end := slices.IndexFunc(verdicts, func(v judge.Verdict) bool { return v.Experiment != name })
-		if end < 0 {
-			end = len(verdicts)
+	rows := [][]string{{"EXPERIMENT", "AGREE", "DISAGREE", "INCONCLUSIVE", "OUT OF SCOPE", "CONTROLS CAUGHT"}}
+	for begin, end := 0, 1; end <= len(verdicts); end++ {
+		name := verdicts[begin].Experiment
+		if end < len(verdicts) && verdicts[end].Experiment == name {
+			continue
 		}
-		s := judge.Summarize(verdicts[:end])
-		row := []string{name}
+		s := judge.Summarize(verdicts[begin:end])
+		row, controls := []string{name}, s.Planted+s.Exact
 		for _, n := range []int{s.Agree, s.Disagree, s.Inconclusive, s.OutOfScope} {
 			row = append(row, strconv.Itoa(n))
 		}
-		controls := s.Planted + s.Exact
 		rows = append(rows, append(row, fmt.Sprintf("%d of %d", controls-s.Uncaught(), controls)))
-		verdicts = verdicts[end:]
+		begin = end
 	}
 	return rows
 }
@@ -185,8 +176,7 @@ func verdictExit(stderr io.Writer, verdicts []judge.Verdict) error {
 	s := judge.Summarize(verdicts)
 	missed := s.Uncaught()
 	if missed > 0 {
-		say(stderr, "%d of %d controls do not disagree: those checks could not have failed",
-			missed, s.Planted+s.Exact)
+		say(stderr, "%d of %d controls do not disagree: those checks could not have failed", missed, s.Planted+s.Exact)
 	}
 	switch {
 	case s.Disagree > 0:
@@ -207,9 +197,7 @@ type reporter struct {
 // part returns the part of a page that the experiment in the results folder dir is. Unless for a
 // page alone, it writes figures/*.svg, figures/*.png and report.html into dir, where older figures
 // are removed, except maps with a table.
-func (r reporter) part(
-	ctx context.Context, dir string, e *sweeps.Experiment,
-) (report.Part, error) {
+func (r reporter) part(ctx context.Context, dir string, e *sweeps.Experiment) (report.Part, error) {
 	part := report.Part{
 		Experiment: e, Extent: r.extent, Command: commandFor(e.Plan.Spec),
 		SVGs: make(map[string][]byte), Tables: make(map[string]string),
@@ -312,8 +300,9 @@ func removeFigures(dir, figures string) error {
 }
 
 func writePage(file, name string, parts []report.Part) error {
-	write := func(w io.Writer) error { return report.Page(w, headingOf(name, parts), parts) }
-	return store.ReplaceFile(file, write)
+	return store.ReplaceFile(file, func(w io.Writer) error {
+		return report.Page(w, headingOf(name, parts), parts)
+	})
 }
 
 // writeSummary writes verdicts.json, verdicts.md and report.html over several
@@ -342,12 +331,14 @@ func allVerdicts(experiments []*sweeps.Experiment) []judge.Verdict {
 	return all
 }
 
-// checkFolder judges, by the function judge, the results folder dir or, if dir is not one, every
-// results folder directly inside it. It returns the folders and their experiments.
-func checkFolder(
-	ctx context.Context, dir string, display *progress,
-	judge func(context.Context, string, sweeps.Progress) (*sweeps.Experiment, error),
-) (folders []string, experiments []*sweeps.Experiment, err error) {
+// judging is sweeps.JudgeFolder or JudgeStored.
+type judging = func(context.Context, string, sweeps.Progress) (*sweeps.Experiment, error)
+
+// checkFolder judges the results folder dir or, if dir is not one, every results folder directly
+// inside it. It returns the folders and their experiments.
+func checkFolder(ctx context.Context, dir string, display *progress, judge judging) (
+	folders []string, experiments []*sweeps.Experiment, err error,
+) {
 	// if dir cannot be read, judge returns the error
 	if folders = store.FoldersIn(dir); store.HoldsResults(dir) || folders == nil {
 		folders = []string{dir}
@@ -399,7 +390,7 @@ func commandFor(spec *config.Spec) string {
 	switch {
 	case err != nil || !bytes.Equal(built.Document(), spec.Document()):
 		return "grposim sweep " + pathWord(report.ConfigFile(spec.Name))
-	case suiteOf(spec.Name) == suites[0].name:
+	case suiteOf(spec.Name) == suites[0].Name:
 		return "grposim reproduce " + spec.Name
 	case suiteOf(spec.Name) != "":
 		return "grposim reproduce --suite " + suiteOf(spec.Name) + " " + spec.Name

@@ -32,7 +32,7 @@ func golden(t *testing.T, path, text string) {
 func committedVerdicts(t *testing.T, root string) []judge.Verdict {
 	t.Helper()
 	var all []judge.Verdict
-	files, err := filepath.Glob(filepath.Join(root, "results", suites[0].name, "*", "verdicts.json"))
+	files, err := filepath.Glob(filepath.Join(root, "results", suites[0].Name, "*", "verdicts.json"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d files: %v", len(files), err)
 	}
@@ -113,7 +113,7 @@ func TestPaperChecksSayWhatTheyAreAbout(t *testing.T) {
 // it cannot be.
 func TestEveryStatementIsChecked(t *testing.T) {
 	checked := make(map[string]bool)
-	for _, name := range experimentNames(suites[0].name) {
+	for _, name := range experimentNames(suites[0].Name) {
 		spec, err := embeddedSpec(config.ToJudge, name)
 		if err != nil {
 			t.Fatal(err)

@@ -39,8 +39,7 @@ func newPredict(stdout, stderr io.Writer) *cobra.Command {
 		}
 		if f.figures != "" {
 			way := func(c *plan.Cell) *theory.Way { return f.way(planned, c) }
-			figures := sweeps.PathFigures(planned, way)
-			if err := drawFigures(stderr, f.figures, figures...); err != nil {
+			if err := drawFigures(stderr, f.figures, sweeps.PathFigures(planned, way)...); err != nil {
 				return err
 			}
 		}
@@ -86,8 +85,7 @@ func (p *page) remedies(cells []outside) {
 			continue
 		}
 		said = append(said, try)
-		if out.because.Is(scope.TooMuchNeglected, scope.UnknownSize,
-			scope.NoiseTooLarge, scope.BoundWithinNoise) {
+		if out.because.Is(scope.TooMuchNeglected, scope.UnknownSize, scope.NoiseTooLarge, scope.BoundWithinNoise) {
 			cache, s := theory.NewCache(), &out.cell.Settings
 			try += cmp.Or(cache.VarianceCures(s, out.margin), cache.ArrivalCures(s, out.margin))
 		}
@@ -99,21 +97,16 @@ func nameOfCell(plan *plan.Plan, c *plan.Cell) string { return cmp.Or(c.Label(),
 
 // Notes on the columns of a table of predictions.
 const (
-	adamNote = "With optimizer.kind adam and a finite group size CRITICAL η and CRITICAL K are no " +
-		"limits of stability: there held second moments would be unstable, but Adam's grow with the " +
-		"force. From there on the spread of runs exceeds that of smaller steps; RADIUS and VAR J are " +
-		"those of the moments that the runs have."
-	radiusNote = "RADIUS is over a refresh period, which differs between these cells: K steps in a " +
-		"block, one step otherwise. Its K-th root is that of a step."
+	adamNote   = "With optimizer.kind adam and a finite group size CRITICAL η and CRITICAL K are no limits of stability: there held second moments would be unstable, but Adam's grow with the force. From there on the spread of runs exceeds that of smaller steps; RADIUS and VAR J are those of the moments that the runs have."
+	radiusNote = "RADIUS is over a refresh period, which differs between these cells: K steps in a block, one step otherwise. Its K-th root is that of a step."
+	fasterNote = "Oscillatory in a mode that decays faster than the slowest one, which creeps back: %s. There ζ, of the two largest multipliers, does not decide the regime."
 )
 
 // printPredictions prints a row of predictions for every cell: those of the exact
 // dynamics or, outside its scope, of the leading order.
 func printPredictions(p *page, plan *plan.Plan) {
-	rows := [][]string{{
-		"CELL", "J*", "STIFFNESS", "FRESH", "STALE", "ζ", "REGIME", "RADIUS",
-		"CRITICAL η", "CRITICAL K", "RULE η", "VAR J", "NEGLECTED", "SCOPE",
-	}}
+	rows := [][]string{{"CELL", "J*", "STIFFNESS", "FRESH", "STALE", "ζ", "REGIME", "RADIUS",
+		"CRITICAL η", "CRITICAL K", "RULE η", "VAR J", "NEGLECTED", "SCOPE"}}
 	var faster []string           // cells that oscillate in a mode other than the slowest
 	periods := make(map[int]bool) // of which RADIUS is
 	adam := false                 // a cell's thresholds are those of held second moments
@@ -146,9 +139,7 @@ func printPredictions(p *page, plan *plan.Plan) {
 		notes = append(notes, radiusNote)
 	}
 	if len(faster) > 0 {
-		notes = append(notes, "Oscillatory in a mode that decays faster than the slowest one, which "+
-			"creeps back: "+strings.Join(faster, ", ")+". There ζ, of the two largest multipliers, does "+
-			"not decide the regime.")
+		notes = append(notes, fmt.Sprintf(fasterNote, strings.Join(faster, ", ")))
 	}
 	for _, note := range notes {
 		if note != "" {
@@ -183,8 +174,7 @@ func predictionRow(p *theory.Prediction) []string {
 	case because.Out():
 		says = "in, except for VAR J: " + because.String()
 	case dynamics.MeanSquareLearningRate != nil:
-		says = "in; under random ages the variance is finite below η = " +
-			digits(*dynamics.MeanSquareLearningRate)
+		says = "in; under random ages the variance is finite below η = " + optional(dynamics.MeanSquareLearningRate)
 	}
 	regime := cmp.Or(p.Regime, "–")
 	if dynamics.Neutral > 0 {

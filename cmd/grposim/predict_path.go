@@ -22,14 +22,14 @@ type pathFlags struct {
 	path     bool
 	csv      bool
 	level    float64
-	quantity string
+	quantity sim.Quantity
 	figures  string
 }
 
 func (f *pathFlags) add(c *cobra.Command) {
 	c.Flags().BoolVar(&f.path, "path", false, "")
 	c.Flags().Float64Var(&f.level, "level", math.NaN(), "")
-	c.Flags().StringVar(&f.quantity, "quantity", string(sim.ExpectedReward), "")
+	c.Flags().StringVar((*string)(&f.quantity), "quantity", string(sim.ExpectedReward), "")
 	c.Flags().BoolVar(&f.csv, "csv", false, "")
 	c.Flags().StringVar(&f.figures, "figures", "", "")
 	c.Flags().Lookup("level").DefValue = "95 % of the way"
@@ -47,9 +47,9 @@ func (f *pathFlags) check(c *cobra.Command) error {
 	if c.Flags().Changed("level") && (math.IsNaN(f.level) || math.IsInf(f.level, 0)) {
 		return misuse("--level: want a finite number")
 	}
-	_, ofStratum := f.of().Stratum()
+	_, ofStratum := f.quantity.Stratum()
 	names := sim.Quantities(2)
-	named := slices.Contains(append(names, sim.EffectiveSampleSize), f.of())
+	named := slices.Contains(append(names, sim.EffectiveSampleSize), f.quantity)
 	if !named && !f.passes() && !ofStratum {
 		return misuse("--quantity: got %q, want one of %v, effective_sample_size, pass_at_K or "+
 			"reward_of_stratum_K", f.quantity, names)
@@ -58,16 +58,14 @@ func (f *pathFlags) check(c *cobra.Command) error {
 }
 
 // way returns the path of a cell.
-func (f *pathFlags) way(plan *plan.Plan, c *plan.Cell) *theory.Way {
-	return plan.Way(c, f.level, f.of())
+func (f *pathFlags) way(of *plan.Plan, c *plan.Cell) *theory.Way {
+	return of.Way(c, f.level, f.quantity)
 }
-
-func (f *pathFlags) of() sim.Quantity { return sim.Quantity(f.quantity) }
 
 // passes reports whether the quantity is pass@k.
 func (f *pathFlags) passes() bool {
-	k, err := strconv.Atoi(strings.TrimPrefix(f.quantity, "pass_at_"))
-	return err == nil && k >= 1 && f.of() == sim.PassAt(k)
+	k, err := strconv.Atoi(strings.TrimPrefix(string(f.quantity), "pass_at_"))
+	return err == nil && k >= 1 && f.quantity == sim.PassAt(k)
 }
 
 // maxPathSteps bounds the steps of a path, each of which is computed: minutes, at 10 to 40 µs with
@@ -81,11 +79,10 @@ func (f *pathFlags) checkPlan(plan *plan.Plan) error {
 		arms := plan.Cells[i].Settings.Bandit.Arms
 		switch steps := plan.Cells[i].Settings.Run.Steps; {
 		case f.path && steps > maxPathSteps:
-			return misuse("--path: got run.steps %d, want at most %d: every step is computed",
-				steps, maxPathSteps)
+			return misuse("--path: got run.steps %d, want at most %d: every step is computed", steps, maxPathSteps)
 		case f.passes() && !sim.Binary(arms):
 			return misuse("--quantity: got %s, want rewards of 0 or 1 with it", f.quantity)
-		case f.of() == sim.LogitGap && len(arms) != 2:
+		case f.quantity == sim.LogitGap && len(arms) != 2:
 			return misuse("--quantity: got %s, want two arms with it", f.quantity)
 		}
 	}
@@ -98,10 +95,7 @@ func (f *pathFlags) checkPlan(plan *plan.Plan) error {
 // courseOf returns the path of a quantity.
 func courseOf(w *theory.Way, quantity sim.Quantity) theory.Course {
 	if quantity == sim.ExpectedReward {
-		return theory.Course{
-			Mean: w.Reward, Deviation: w.Deviation, Neglected: w.Neglected,
-			Kind: w.Kind, Because: w.Scope.Because,
-		}
+		return theory.Course{Mean: w.Reward, Deviation: w.Deviation, Neglected: w.Neglected, Because: w.Scope.Because}
 	}
 	return w.Quantities[quantity]
 }
@@ -119,13 +113,14 @@ var beside = []struct {
 // them, evenly spaced on a logarithmic scale; below, when J reaches a level, and why a cell has no
 // path.
 func printPaths(p *page, plan *plan.Plan, f *pathFlags) {
-	title := strings.ToUpper(strings.ReplaceAll(f.quantity, "_", " "))
+	title := strings.ToUpper(strings.ReplaceAll(string(f.quantity), "_", " "))
 	rows := [][]string{{"CELL", "STEP", "SAMPLES", title, "OVER RUNS", "NEGLECTED"}}
-	ofReward := f.of() == sim.ExpectedReward
-	if ofReward {
-		for _, b := range beside {
-			rows[0] = append(rows[0], b.column)
-		}
+	ofReward, besides := f.quantity == sim.ExpectedReward, beside
+	if !ofReward {
+		besides = nil
+	}
+	for _, b := range besides {
+		rows[0] = append(rows[0], b.column)
 	}
 	var out []outside
 	var times []string
@@ -133,28 +128,22 @@ func printPaths(p *page, plan *plan.Plan, f *pathFlags) {
 	for i := range plan.Cells {
 		c := &plan.Cells[i]
 		w, name := f.way(plan, c), nameOfCell(plan, c)
-		course := courseOf(w, f.of())
+		course := courseOf(w, f.quantity)
 		if course.Because.Out() {
 			times = append(times, name+": no path: "+course.Because.String())
 			out = append(out, outside{c, course.Because, sweeps.VarianceMargin(plan, c)})
 			continue
 		}
 		for _, n := range shownSteps(w.Steps) {
-			shown := []theory.Series{w.Samples, course.Mean, course.Deviation, course.Neglected}
-			if ofReward {
-				for _, b := range beside {
-					shown = append(shown, w.Quantities[b.quantity].Mean)
-				}
-			}
-			row := []string{name, strconv.Itoa(w.Steps[n])}
-			for _, s := range shown {
-				row = append(row, atStep(s, n))
+			row := []string{name, strconv.Itoa(w.Steps[n]), atStep(w.Samples, n),
+				atStep(course.Mean, n), atStep(course.Deviation, n), atStep(course.Neglected, n)}
+			for _, b := range besides {
+				row = append(row, atStep(w.Quantities[b.quantity].Mean, n))
 			}
 			rows = append(rows, row)
 		}
-		if f.of().SinceRecord(c.Settings.Lag) {
-			times = append(times, name+": values are those of single steps; "+
-				"runs record the mean since the last record")
+		if f.quantity.SinceRecord(c.Settings.Lag) {
+			times = append(times, name+": values are those of single steps; runs record the mean since the last record")
 		}
 		if ofReward {
 			if w.TimeTo != nil {
@@ -282,9 +271,8 @@ func dangersInWords(w *theory.Way) (says []string) {
 const visibleOvershoot = 0.01
 
 func writePaths(w io.Writer, plan *plan.Plan, f *pathFlags) error {
-	rows := [][]string{{
-		"cell", "label", "step", "samples", "quantity", "mean", "deviation", "neglected", "out_of_scope",
-	}}
+	columns := "cell label step samples quantity mean deviation neglected out_of_scope"
+	rows := [][]string{strings.Fields(columns)}
 	for i := range plan.Cells {
 		c := &plan.Cells[i]
 		way := f.way(plan, c)
@@ -299,10 +287,9 @@ func writePaths(w io.Writer, plan *plan.Plan, f *pathFlags) error {
 				add("", "", "", "", "")
 				continue
 			}
-			for n := range course.Mean {
+			for n, step := range way.Steps[:len(course.Mean)] {
 				all := func(s theory.Series) string { return entry(s, n, -1, "") }
-				add(strconv.Itoa(way.Steps[n]), all(way.Samples), all(course.Mean),
-					all(course.Deviation), all(course.Neglected))
+				add(strconv.Itoa(step), all(way.Samples), all(course.Mean), all(course.Deviation), all(course.Neglected))
 			}
 		}
 	}

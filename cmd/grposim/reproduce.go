@@ -24,7 +24,7 @@ import (
 // folder, and the summary of their verdicts, with the heading of its page. The first is the
 // default.
 var suites = []struct {
-	name, about string
+	Name, About string // which help has too
 	heading     report.Heading
 }{
 	{"paper", "the paper's claims", report.Heading{
@@ -53,8 +53,8 @@ var suites = []struct {
 // and all of them are of it, else the name.
 func headingOf(name string, parts []report.Part) report.Heading {
 	for _, s := range suites {
-		other := func(part report.Part) bool { return suiteOf(part.Experiment.Plan.Spec.Name) != s.name }
-		if s.name == name && !slices.ContainsFunc(parts, other) {
+		other := func(part report.Part) bool { return suiteOf(part.Experiment.Plan.Spec.Name) != s.Name }
+		if s.Name == name && !slices.ContainsFunc(parts, other) {
 			return s.heading
 		}
 	}
@@ -124,7 +124,7 @@ func newReproduce(stdout, stderr io.Writer) *cobra.Command {
 	}
 	addWorkers(c, &workers)
 	verdicts = addOutput(c)
-	c.Flags().StringVar(&suite, "suite", suites[0].name, "")
+	c.Flags().StringVar(&suite, "suite", suites[0].Name, "")
 	c.Flags().StringVar(&out, "out", "", "")
 	complete(c, "suite", suiteNames(), cobra.ShellCompDirectiveDefault)
 	return c
@@ -147,7 +147,7 @@ func unknownExperiment(name, suite string) error {
 func suiteNames() []string {
 	var names []string
 	for _, s := range suites {
-		names = append(names, s.name)
+		names = append(names, s.Name)
 	}
 	return names
 }

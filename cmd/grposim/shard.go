@@ -73,11 +73,11 @@ func (f *runnerFlags) runner(
 	ctx context.Context, workers int, dir string, stderr io.Writer,
 ) (r sweeps.Runner, err error) {
 	display := newProgress(stderr)
-	draw := func(e *sweeps.Experiment) error {
+	r = sweeps.Runner{Workers: workers, Progress: display, Wait: f.wait}
+	r.Draw = func(e *sweeps.Experiment) error {
 		_, err := reporter{report.Sample, false, display}.part(ctx, dir, e)
 		return err
 	}
-	r = sweeps.Runner{Workers: workers, Progress: display, Wait: f.wait, Draw: draw}
 	if f.cache != "" {
 		r.Cache, err = store.OpenCache(f.cache)
 	}
