@@ -7,9 +7,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -31,11 +31,7 @@ func run(ctx context.Context, c *tool.Command) error {
 	if *rounds < 1 || *replicaSteps < 1000 {
 		return tool.ErrUsage
 	}
-	text, err := tables(ctx, *rounds, *replicaSteps)
-	if err != nil {
-		return err
-	}
-	return c.Write("", []byte(text))
+	return tables(ctx, c.Stdout, *rounds, *replicaSteps)
 }
 
 // process is a cell with Bernoulli arms, an exact KL penalty to the uniform policy, and heavy ball.
@@ -52,9 +48,12 @@ var compared = []struct {
 	process, than process
 }{
 	{"2 arms, K = 4: G = 65536", "G = 16", process{arms: 2, groupSize: 65536}, process{arms: 2}},
-	{"10 arms, K = 4: G = 65536", "G = 1024", process{arms: 10, groupSize: 65536}, process{arms: 10, groupSize: 1024}},
-	{"2 arms, G = 16, K = 4: ratios", "no ratios", process{arms: 2, importance: option.Ratio}, process{arms: 2}},
-	{"10 arms, G = 16, K = 4: ratios", "no ratios", process{arms: 10, importance: option.Ratio}, process{arms: 10}},
+	{"10 arms, K = 4: G = 65536", "G = 1024",
+		process{arms: 10, groupSize: 65536}, process{arms: 10, groupSize: 1024}},
+	{"2 arms, G = 16, K = 4: ratios", "no ratios",
+		process{arms: 2, importance: option.Ratio}, process{arms: 2}},
+	{"10 arms, G = 16, K = 4: ratios", "no ratios",
+		process{arms: 10, importance: option.Ratio}, process{arms: 10}},
 	{"2 arms, G = 16, K = 4: exact KL at the current policy", "at the snapshot",
 		process{arms: 2}, process{arms: 2, penaltyAt: option.AtSnapshot}},
 	{"10 arms, G = 16, K = 4", "3 arms", process{arms: 10}, process{arms: 3}},
@@ -111,28 +110,24 @@ func (p process) time(ctx context.Context, replicaSteps, seed int) (float64, err
 	return float64(time.Since(start).Nanoseconds()) / work, err
 }
 
-// tables returns the comparisons and the table of times.
-func tables(ctx context.Context, rounds, replicaSteps int) (string, error) {
-	w := &strings.Builder{}
-	fmt.Fprintf(w, "Measured on %s with %s (%s/%s), vectors of %d bits.\n", processor(), runtime.Version(), runtime.GOOS, runtime.GOARCH, lanes.Bits())
+// tables prints the comparisons and the table of times.
+func tables(ctx context.Context, w io.Writer, rounds, replicaSteps int) error {
+	fmt.Fprintf(w, "Measured on %s with %s (%s/%s), vectors of %d bits.\n",
+		processor(), runtime.Version(), runtime.GOOS, runtime.GOARCH, lanes.Bits())
 	fmt.Fprint(w, "\n| time for | divided by that for | ratio | all rounds | ns |\n|---|---|---:|---|---:|\n")
 	for _, row := range compared {
-		var ratios, times []float64
-		for round := range rounds {
-			var took [2]float64
-			for turn := range 2 {
-				i, of := (turn+round)%2, []process{row.process, row.than}
-				var err error
-				if took[i], err = of[i].time(ctx, replicaSteps, round+1); err != nil {
-					return "", err
-				}
-			}
-			ratios, times = append(ratios, took[0]/took[1]), append(times, took[0])
+		of := []process{row.than, row.process}
+		c, err := tool.Compare(rounds, func(i, round int) (float64, error) {
+			return of[i].time(ctx, replicaSteps, round+1)
+		})
+		if err != nil {
+			return err
 		}
-		fmt.Fprintf(w, "| %s | %s | **%.2f** | %.2f to %.2f | %.1f |\n", row.what, row.over,
-			tool.Median(ratios), slices.Min(ratios), slices.Max(ratios), tool.Median(times))
+		fmt.Fprintf(w, "| %s | %s | **%.2f** | %.2f to %.2f | %.1f |\n",
+			row.what, row.over, c.Ratio, c.Least, c.Most, c.Times[1])
 	}
-	fmt.Fprint(w, "\nNanoseconds per replica-step on one worker, by G / K, from one short run each:\n\n| arms ")
+	fmt.Fprint(w, "\nNanoseconds per replica-step on one worker, by G / K, "+
+		"from one short run each:\n\n| arms ")
 	groups, intervals := []int{4, 16, 64, 1024, 65536}, []int{1, 4, 16}
 	for _, g := range groups {
 		for _, k := range intervals {
@@ -146,14 +141,14 @@ func tables(ctx context.Context, rounds, replicaSteps int) (string, error) {
 			for _, k := range intervals {
 				ns, err := process{arms: arms, groupSize: g, interval: k}.time(ctx, replicaSteps/100, 1)
 				if err != nil {
-					return "", err
+					return err
 				}
 				fmt.Fprintf(w, "| %.1f ", ns)
 			}
 		}
 		fmt.Fprintln(w, "|")
 	}
-	return w.String(), nil
+	return nil
 }
 
 // processor returns the model name that Linux gives, or else the architecture.

@@ -50,11 +50,7 @@ func run(ctx context.Context, c *tool.Command) error {
 		return err
 	}
 	unmet = slices.Concat(unmet, unmetHard, mistakes.unmet())
-	text, err := page(seeds, unmet, rows, hard, mistakes)
-	if err == nil {
-		err = c.Write("", text)
-	}
-	if err != nil {
+	if err := writePage(c.Stdout, seeds, unmet, rows, hard, mistakes); err != nil {
 		return err
 	}
 	return unmet.OrNil()

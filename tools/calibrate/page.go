@@ -1,9 +1,9 @@
 package main
 
 import (
-	"bytes"
 	_ "embed"
 	"fmt"
+	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -18,15 +18,15 @@ var pageText string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
-// page returns the tables with what they mean, in Markdown.
-func page(seeds int, unmet tool.Unmet, rows rows, hard hardRows, mistakes *table) ([]byte, error) {
-	var page bytes.Buffer
-	err := pageTemplate.Execute(&page, map[string]any{
+// writePage writes the tables with what they mean, in Markdown.
+func writePage(
+	w io.Writer, seeds int, unmet tool.Unmet, rows rows, hard hardRows, mistakes *table,
+) error {
+	return pageTemplate.Execute(w, map[string]any{
 		"Seeds": seeds, "Unmet": unmet, "Used": 100 * usedConfidence,
 		"CaughtAt": caughtAt, "LeastCaught": leastCaught,
 		"Rows": rows, "Hard": hard, "Table": mistakes,
 	})
-	return page.Bytes(), err
 }
 
 // String gives the table of the hard cells.

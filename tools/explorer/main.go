@@ -44,8 +44,10 @@ func run(_ context.Context, c *tool.Command) error {
 	if err := os.MkdirAll(filepath.Dir(*file), 0o755); err != nil {
 		return err
 	}
-	c.Say("%s: program %.1f MB, compressed %.1f MB, page %.1f MB", *file, float64(len(program))/1e6, float64(packed)/1e6, float64(len(html))/1e6)
-	return c.Write(*file, html)
+	mb := func(bytes int) float64 { return float64(bytes) / 1e6 }
+	c.Say("%s: program %.1f MB, compressed %.1f MB, page %.1f MB",
+		*file, mb(len(program)), mb(packed), mb(len(html)))
+	return os.WriteFile(*file, html, 0o644)
 }
 
 // compile returns tools/explorer/wasm as WebAssembly. It has no vector instructions.
@@ -56,7 +58,8 @@ func compile() ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, "explorer.wasm")
-	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, "grposim/tools/explorer/wasm")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", file,
+		"grposim/tools/explorer/wasm")
 	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOEXPERIMENT=")
 	if message, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go build for js/wasm: %w\n%s", err, message)
@@ -77,12 +80,9 @@ type contents struct {
 // assemble returns the page around a program, and the size of the compressed program.
 func assemble(program []byte) (html []byte, packed int, err error) {
 	var compressed bytes.Buffer
-	w, err := gzip.NewWriterLevel(&compressed, gzip.BestCompression)
-	if err != nil {
-		return nil, 0, err
-	}
-	_, writing := w.Write(program)
-	if err := errors.Join(writing, w.Close()); err != nil {
+	w, _ := gzip.NewWriterLevel(&compressed, gzip.BestCompression) // the level is valid
+	_, err = w.Write(program)
+	if err = errors.Join(err, w.Close()); err != nil {
 		return nil, 0, err
 	}
 	places, err := exec.Command("go", "env", "GOROOT", "GOMOD").Output()
@@ -98,21 +98,25 @@ func assemble(program []byte) (html []byte, packed int, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	c := contents{Colours: string(colours), WasmExec: string(support), Wasm: base64.StdEncoding.EncodeToString(compressed.Bytes()), Describe: string(explore.New().Call("describe", nil))}
-	for name, text := range map[string]*string{"explorer.css": &c.CSS, "explorer.js": &c.JS, "worker.js": &c.Worker} {
-		data, err := page.ReadFile("page/" + name)
-		if err != nil {
-			return nil, 0, err
-		}
-		*text = string(data)
+	c := contents{
+		CSS: part("explorer.css"), JS: part("explorer.js"), Worker: part("worker.js"),
+		Colours: string(colours), WasmExec: string(support), Wasm: in64(compressed.Bytes()),
+		Describe: string(explore.New().Call("describe", nil)),
 	}
 	digest := sha256.Sum256([]byte(c.JS))
-	c.Digest = base64.StdEncoding.EncodeToString(digest[:])
-	t, err := template.ParseFS(page, "page/index.html")
-	if err != nil {
-		return nil, 0, err
-	}
+	c.Digest = in64(digest[:])
 	var out bytes.Buffer
-	err = t.Execute(&out, c)
+	err = template.Must(template.New("page").Parse(part("index.html"))).Execute(&out, c)
 	return out.Bytes(), compressed.Len(), err
 }
+
+// part returns an embedded part of the page.
+func part(name string) string {
+	data, err := page.ReadFile("page/" + name)
+	if err != nil {
+		panic(err) // it is part of the program
+	}
+	return string(data)
+}
+
+func in64(data []byte) string { return base64.StdEncoding.EncodeToString(data) }

@@ -14,6 +14,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"slices"
 	"time"
@@ -61,7 +62,7 @@ func run(ctx context.Context, c *tool.Command) error {
 	if err != nil {
 		return err
 	}
-	if err := c.Write("", []byte(s.String())); err != nil {
+	if _, err := io.WriteString(c.Stdout, s.String()); err != nil {
 		return err
 	}
 	return s.found()

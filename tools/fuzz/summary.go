@@ -1,12 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -41,26 +39,22 @@ func (r *result) say(say func(format string, args ...any)) {
 	}
 }
 
-// String gives the counts: verdicts by claim and ruling, findings, and the share of rest
-// draws in scope.
+// String gives the counts: verdicts by claim and ruling, and configurations by finding.
 func (s summary) String() string {
-	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprint(w, "claim\tagree\tdisagree\tinconclusive\tout of scope\tslow\n")
-	columns := []judge.Ruling{judge.Agree, judge.Disagree, judge.Inconclusive, judge.OutOfScope}
-	counts := map[string][5]int{} // by claim: as columns, then slow
+	columns := []string{"agree", "disagree", "inconclusive", "out-of-scope", "slow"}
+	counts := map[[2]string]int{} // by claim and column
 	kinds := map[string]int{}     // of findings: configurations
 	seconds := map[class]float64{}
 	for _, r := range s {
 		name, _ := r.answer.File["name"].(string)
 		seconds[class(name)] += r.seconds
 		for _, v := range r.answer.Verdicts {
-			n, column := counts[v.Claim], slices.Index(columns, v.Verdict)
+			column := v.Verdict.String()
 			if r.answer.Slow && v.Verdict != judge.OutOfScope {
-				column = len(columns)
+				column = "slow"
 			}
-			n[column]++
-			counts[v.Claim] = n
+			counts[[2]string{v.Claim, column}]++
+			counts[[2]string{v.Claim}]++
 		}
 		of := map[string]bool{}
 		for _, x := range r.findings {
@@ -70,10 +64,18 @@ func (s summary) String() string {
 			kinds[kind]++
 		}
 	}
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "claim\t%s\n", strings.Join(columns, "\t"))
 	for _, c := range config.Claims {
-		if n, judged := counts[c.Name]; judged {
-			fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\n", c.Name, n[0], n[1], n[2], n[3], n[4])
+		if counts[[2]string{c.Name}] == 0 {
+			continue
 		}
+		fmt.Fprint(w, c.Name)
+		for _, column := range columns {
+			fmt.Fprintf(w, "\t%d", counts[[2]string{c.Name, column}])
+		}
+		fmt.Fprintln(w)
 	}
 	w.Flush() // into memory
 	fmt.Fprintf(&b, "\n%d configurations in", len(s))
@@ -87,48 +89,7 @@ func (s summary) String() string {
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		fmt.Fprintf(&b, "%d with %s\n", kinds[kind], kind)
 	}
-	s.writeScope(&b)
 	return b.String()
-}
-
-// writeScope writes the share of the rest draws that are in scope, and why the others are out. A
-// draw is in scope if the mean and the variance of its reward are.
-func (s summary) writeScope(b *strings.Builder) {
-	reasons, all := map[string]int{}, 0
-	for _, r := range s {
-		if r.answer.File["name"] == string(rest) && len(r.answer.Verdicts) > 0 {
-			all++
-			reasons[r.answer.scope()]++
-		}
-	}
-	if all == 0 {
-		return
-	}
-	share := func(n int) float64 { return 100 * float64(n) / float64(all) }
-	fmt.Fprintf(b, "\n%d rest draws: %.0f %% in scope\n", all, share(reasons[""]))
-	delete(reasons, "")
-	byCount := slices.SortedFunc(maps.Keys(reasons), func(a, b string) int {
-		return cmp.Or(cmp.Compare(reasons[b], reasons[a]), cmp.Compare(a, b))
-	})
-	for _, because := range byCount {
-		fmt.Fprintf(b, "  %4.1f %%  %s\n", share(reasons[because]), because)
-	}
-}
-
-// numbers are left out of reasons, which stand for all of their name.
-var numbers = regexp.MustCompile(`[-+]?[0-9]+([.][0-9]+)?(e[-+]?[0-9]+)?`)
-
-// scope returns why a rest draw is out of scope, with numbers left out; "" if it is in.
-func (a *answer) scope() string {
-	for _, v := range a.Verdicts {
-		if v.Verdict == judge.OutOfScope && v.Claim != config.DegenerateGroups.Name {
-			return numbers.ReplaceAllString(v.Because, "#")
-		}
-	}
-	if a.Slow {
-		return "too slow for the budget of the fuzzer"
-	}
-	return ""
 }
 
 // write writes a table of the findings of a seed, and their files, into an existing

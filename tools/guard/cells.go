@@ -15,40 +15,17 @@ import (
 // with the largest relative difference of numbers. It is empty for other texts.
 func difference(a, b string) string {
 	counts, largest := make(map[string]int), make(map[string]float64)
-	tell := func(column, x, y string) {
-		if x == y {
-			return
-		}
+	walk("", tree(a), tree(b), func(column, x, y string) {
 		counts[column]++
 		u, errU := strconv.ParseFloat(x, 64)
 		v, errV := strconv.ParseFloat(y, 64)
-		if errU == nil && errV == nil {
-			largest[column] = max(largest[column], math.Abs(v-u)/max(math.Abs(u), math.Abs(v)))
-		} else {
+		if errU != nil || errV != nil {
 			largest[column] = math.Inf(1)
+			return
 		}
-	}
-	if strings.HasPrefix(a, "exit code") {
-		_, a, _ = strings.Cut(a, "\n")
-		_, b, _ = strings.Cut(b, "\n")
-	}
-	rows, errA := csv.NewReader(strings.NewReader(a)).ReadAll()
-	others, errB := csv.NewReader(strings.NewReader(b)).ReadAll()
-	if errA == nil && errB == nil && len(rows) > 1 && len(rows) == len(others) {
-		for i, row := range rows {
-			for c, column := range rows[0] {
-				if other := slices.Index(others[0], column); other >= 0 {
-					tell(column, row[c], others[i][other])
-				}
-			}
-		}
-	} else {
-		var x, y any
-		if json.Unmarshal([]byte(a), &x) != nil || json.Unmarshal([]byte(b), &y) != nil {
-			return ""
-		}
-		walk("", x, y, tell)
-	}
+		relative := math.Abs(v-u) / max(math.Abs(u), math.Abs(v))
+		largest[column] = max(largest[column], relative)
+	})
 	var text strings.Builder
 	for _, column := range slices.Sorted(maps.Keys(counts)) {
 		if math.IsInf(largest[column], 1) {
@@ -58,6 +35,29 @@ func difference(a, b string) string {
 		}
 	}
 	return text.String()
+}
+
+// tree returns JSON, or a table as a list of its rows by column; nil for other texts.
+func tree(text string) (value any) {
+	if strings.HasPrefix(text, "exit code") {
+		_, text, _ = strings.Cut(text, "\n")
+	}
+	if json.Unmarshal([]byte(text), &value) == nil {
+		return value
+	}
+	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil || len(rows) < 2 {
+		return nil
+	}
+	var list []any
+	for _, row := range rows[1:] {
+		cells := make(map[string]any)
+		for c, column := range rows[0] {
+			cells[column] = row[c]
+		}
+		list = append(list, cells)
+	}
+	return list
 }
 
 // walk compares two JSON values, and tells each leaf that differs, under the last key.
@@ -80,5 +80,7 @@ func walk(key string, a, b any, tell func(key, a, b string)) {
 			return
 		}
 	}
-	tell(key, fmt.Sprint(a), fmt.Sprint(b))
+	if x, y := fmt.Sprint(a), fmt.Sprint(b); x != y {
+		tell(key, x, y)
+	}
 }

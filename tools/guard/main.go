@@ -45,8 +45,8 @@ func main() { tool.Main("guard", run) }
 // run compares the checkouts in the two folders that the command line names.
 func run(ctx context.Context, c *tool.Command) error {
 	rounds := c.Int("rounds", 5, "how often each task runs with each checkout")
-	only := c.String("only", "", "a regular expression: tasks whose name it matches, such as predict or paper/stiffness")
-	c.Usage = func() { c.Say("usage: guard [-rounds N] [-only REGEXP] BASE CHANGED (folders of two checkouts)") }
+	only := c.String("only", "", "tasks whose name this `REGEXP` matches, such as paper/stiffness")
+	c.Usage = func() { c.Say("usage: guard [-rounds N] [-only REGEXP] BASE CHANGED (two checkouts)") }
 	if err := c.Parse(2); err != nil {
 		return err
 	}
@@ -62,7 +62,9 @@ func run(ctx context.Context, c *tool.Command) error {
 }
 
 // guard builds both checkouts and compares them by the tasks whose name matches the pattern.
-func guard(ctx context.Context, checkouts [2]string, rounds int, only *regexp.Regexp, w io.Writer) (wrong tool.Unmet, err error) {
+func guard(
+	ctx context.Context, checkouts [2]string, rounds int, only *regexp.Regexp, w io.Writer,
+) (wrong tool.Unmet, err error) {
 	work, err := os.MkdirTemp("", "guard")
 	if err != nil {
 		return nil, err
@@ -71,74 +73,69 @@ func guard(ctx context.Context, checkouts [2]string, rounds int, only *regexp.Re
 	var programs [2]string
 	for i, checkout := range checkouts {
 		programs[i] = filepath.Join(work, fmt.Sprint("grposim-", i))
-		build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", programs[i], "./cmd/grposim")
+		build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", programs[i], program)
 		build.Dir = checkout
 		if text, err := build.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("%s: %w\n%s", checkout, err, text)
 		}
 	}
-	tasks, err := allTasks(checkouts[0])
-	if err != nil {
-		return nil, err
-	}
-	tasks = slices.DeleteFunc(tasks, func(t task) bool { return !only.MatchString(t.name) })
+	other := func(t task) bool { return !only.MatchString(t.name) }
+	tasks := slices.DeleteFunc(allTasks(os.DirFS(checkouts[0]), checkouts[0]), other)
 	return compare(ctx, programs, tasks, rounds, work, w)
 }
 
-// allTasks returns the prediction of each configuration of a checkout, and its experiments.
-func allTasks(checkout string) ([]task, error) {
+// program is the package that is built.
+const program = "./cmd/grposim"
+
+// allTasks returns the prediction of each configuration of a checkout in a folder, and its
+// experiments.
+func allTasks(checkout fs.FS, folder string) []task {
 	predict := task{name: "predict"}
 	for _, pattern := range patterns {
-		files, err := fs.Glob(os.DirFS(checkout), pattern)
-		if err != nil {
-			return nil, err
-		}
+		files, _ := fs.Glob(checkout, pattern) // patterns are valid
 		for _, file := range files {
-			predict.commands = append(predict.commands, []string{"predict", "--json", filepath.Join(checkout, file)})
+			command := []string{"predict", "--json", filepath.Join(folder, file)}
+			predict.commands = append(predict.commands, command)
 		}
 	}
 	tasks := []task{predict}
 	for _, suite := range suites {
-		files, err := fs.Glob(os.DirFS(checkout), "configs/"+suite+"/*.yaml")
-		if err != nil {
-			return nil, err
-		}
+		files, _ := fs.Glob(checkout, "configs/"+suite+"/*.yaml")
 		for _, file := range files {
 			name := strings.TrimSuffix(filepath.Base(file), ".yaml")
 			command := []string{"reproduce", name, "--suite", suite, "--out", "FOLDER"}
 			tasks = append(tasks, task{suite + "/" + name, [][]string{command}})
 		}
 	}
-	return tasks, nil
+	return tasks
 }
 
 // compare runs every task with both programs in turns (A B, B A, A B, …), prints a row for each
 // task, and returns what is wrong: outputs that differ, and tasks that became slower.
-func compare(ctx context.Context, programs [2]string, tasks []task, rounds int, work string, w io.Writer) (wrong tool.Unmet, err error) {
-	fmt.Fprintf(w, "%-32s %7s %9s %6s %-15s %7s %6s\n", "TASK", "BASE s", "CHANGED s", "RATIO", "ROUNDS", "OUTPUTS", "DIFFER")
+func compare(
+	ctx context.Context, programs [2]string, tasks []task, rounds int, work string, w io.Writer,
+) (wrong tool.Unmet, err error) {
+	fmt.Fprintf(w, "%-32s %7s %9s %6s %-15s %7s %6s\n",
+		"TASK", "BASE s", "CHANGED s", "RATIO", "ROUNDS", "OUTPUTS", "DIFFER")
 	for _, t := range tasks {
-		var times [2][]float64 // by program and round
-		var ratios []float64
 		var outputs [2]map[string]string
-		for round := range rounds {
-			for turn := range 2 {
-				i := (turn + round) % 2
-				seconds, out, err := t.run(ctx, programs[i], work)
-				if err != nil {
-					return nil, err
-				}
-				times[i], outputs[i] = append(times[i], seconds), out
-			}
-			ratios = append(ratios, times[1][round]/times[0][round])
+		c, err := tool.Compare(rounds, func(i, _ int) (seconds float64, err error) {
+			seconds, outputs[i], err = t.run(ctx, programs[i], work)
+			return seconds, err
+		})
+		if err != nil {
+			return nil, err
 		}
-		ratio, differ := tool.Median(ratios), different(outputs)
-		fmt.Fprintf(w, "%-32s %7.2f %9.2f %6.3f %.3f to %.3f  %7d %6d\n", t.name,
-			tool.Median(times[0]), tool.Median(times[1]), ratio, slices.Min(ratios), slices.Max(ratios), len(outputs[0]), len(differ))
+		differ := different(outputs)
+		fmt.Fprintf(w, "%-32s %7.2f %9.2f %6.3f %.3f to %.3f  %7d %6d\n", t.name, c.Times[0],
+			c.Times[1], c.Ratio, c.Least, c.Most, len(outputs[0]), len(differ))
 		for _, name := range differ {
-			wrong = append(wrong, fmt.Sprintf("%s: the bytes differ: %s%s", t.name, name, difference(outputs[0][name], outputs[1][name])))
+			of := difference(outputs[0][name], outputs[1][name])
+			wrong = append(wrong, fmt.Sprintf("%s: the bytes differ: %s%s", t.name, name, of))
 		}
-		if ratio > mostSlower {
-			wrong = append(wrong, fmt.Sprintf("%s: slower by the factor %.3f, at most %g", t.name, ratio, mostSlower))
+		if c.Ratio > mostSlower {
+			wrong = append(wrong, fmt.Sprintf("%s: slower by the factor %.3f, at most %g",
+				t.name, c.Ratio, mostSlower))
 		}
 	}
 	return wrong, nil
@@ -148,7 +145,9 @@ func compare(ctx context.Context, programs [2]string, tasks []task, rounds int, 
 // out, by name: exit code, standard output and files of every command. A results
 // folder's manifest has times, and standard error of a command that succeeds its progress: both
 // are left out.
-func (t task) run(ctx context.Context, program, work string) (seconds float64, outputs map[string]string, err error) {
+func (t task) run(ctx context.Context, program, work string) (
+	seconds float64, outputs map[string]string, err error,
+) {
 	outputs = make(map[string]string)
 	for _, command := range t.commands {
 		folder := filepath.Join(work, "out")

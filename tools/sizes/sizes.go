@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"go/parser"
 	"go/token"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -41,7 +43,8 @@ func measure(root string) (*house, error) {
 			return fs.SkipDir
 		case filepath.Ext(name) == ".go":
 			return h.addGo(path, filepath.ToSlash(filepath.Dir(name)))
-		case name == "README.md" || name == "CHANGELOG.md" || filepath.Dir(name) == "docs" && filepath.Ext(name) == ".md":
+		case name == "README.md", name == "CHANGELOG.md",
+			filepath.Dir(name) == "docs" && filepath.Ext(name) == ".md":
 			info, err := entry.Info()
 			h.docs += int(info.Size())
 			return err
@@ -70,7 +73,8 @@ func (h *house) addGo(path, room string) error {
 		}
 	}
 	h.rooms[room] = s
-	file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.ParseComments|parser.SkipObjectResolution)
+	const how = parser.ParseComments | parser.SkipObjectResolution
+	file, err := parser.ParseFile(token.NewFileSet(), path, text, how)
 	if err != nil {
 		return err
 	}
@@ -100,9 +104,25 @@ func (h *house) totals() (product, tools, tests int) {
 	return product, tools, tests
 }
 
+// limit is a size of the whole repository beside the most that it may be.
+type limit struct {
+	what, unit string
+	got, most  int
+}
+
+// limits returns the sizes of the whole with their limits.
+func (h *house) limits() []limit {
+	product, tools, tests := h.totals()
+	return []limit{
+		{"product without tests", "lines", product, mostProduct},
+		{"tools without tests", "lines", tools, mostTools},
+		{"tests of both", "lines", tests, mostTests},
+		{"documents", "KB", h.docs / 1000, mostDocs},
+	}
+}
+
 // print writes the sizes beside their limits.
 func (h *house) print(w io.Writer) {
-	product, tools, tests := h.totals()
 	lines := 0
 	fmt.Fprintf(w, "%-26s %7s %7s %7s\n", "ROOM", "LINES", "LIMIT", "TESTS")
 	for _, room := range h.names() {
@@ -110,45 +130,33 @@ func (h *house) print(w io.Writer) {
 		lines += s.code + s.tests
 		fmt.Fprintf(w, "%-26s %7d %7d %7d\n", room, s.code, rooms[room], s.tests)
 	}
-	fmt.Fprintf(w, "\n%-26s %7d %7d\n%-26s %7d %7d\n%-26s %7d %7d\n%-26s %7d %7d\n",
-		"product without tests", product, mostProduct, "tools without tests", tools, mostTools,
-		"tests of both", tests, mostTests, "documents, KB", h.docs/1000, mostDocs)
-	fmt.Fprintf(w, "lines of more than %d characters: %.1f %%\n", mostCharacters, 100*float64(h.longLines)/float64(lines))
+	fmt.Fprintln(w)
+	for _, l := range h.limits() {
+		fmt.Fprintf(w, "%-26s %7d %7d %s\n", l.what, l.got, l.most, l.unit)
+	}
+	fmt.Fprintf(w, "lines of more than %d characters: %.1f %%\n",
+		mostCharacters, 100*float64(h.longLines)/float64(lines))
 	fmt.Fprintf(w, "words of a sentence in a comment: median %d, 90 %% %d\n",
 		h.words[len(h.words)/2], h.words[len(h.words)*9/10])
 }
 
 // names returns the rooms, the largest first.
 func (h *house) names() []string {
-	var names []string
-	for room := range h.rooms {
-		names = append(names, room)
-	}
-	slices.SortFunc(names, func(a, b string) int {
-		if d := h.rooms[b].code - h.rooms[a].code; d != 0 {
-			return d
-		}
-		return strings.Compare(a, b)
+	return slices.SortedFunc(maps.Keys(h.rooms), func(a, b string) int {
+		return cmp.Or(cmp.Compare(h.rooms[b].code, h.rooms[a].code), cmp.Compare(a, b))
 	})
-	return names
 }
 
 // excess says which limits are exceeded.
 func (h *house) excess() (over []string) {
-	check := func(what string, got, most int) {
-		if got > most {
-			over = append(over, fmt.Sprintf("%s: got %d, want at most %d", what, got, most))
-		}
-	}
+	limits := h.limits()
 	for _, room := range h.names() {
-		if h.rooms[room].code > 0 {
-			check(room+", lines without tests", h.rooms[room].code, rooms[room])
+		limits = append(limits, limit{room, "lines without tests", h.rooms[room].code, rooms[room]})
+	}
+	for _, l := range limits {
+		if l.got > l.most {
+			over = append(over, fmt.Sprintf("%s, %s: got %d, want at most %d", l.what, l.unit, l.got, l.most))
 		}
 	}
-	product, tools, tests := h.totals()
-	check("product, lines without tests", product, mostProduct)
-	check("tools, lines without tests", tools, mostTools)
-	check("tests, lines", tests, mostTests)
-	check("documents, KB", h.docs/1000, mostDocs)
 	return over
 }

@@ -94,15 +94,6 @@ func (c *Command) Say(format string, args ...any) {
 	fmt.Fprintf(c.Stderr, c.Name()+": "+format+"\n", args...)
 }
 
-// Write writes a document to the file at path, or to stdout if path is empty.
-func (c *Command) Write(path string, document []byte) error {
-	if path == "" {
-		_, err := c.Stdout.Write(document)
-		return err
-	}
-	return os.WriteFile(path, document, 0o644)
-}
-
 // Each returns the results of a task for 0, 1, …, n − 1, in this order. As many run at the same
 // time as there are workers, at least one. The first error ends the others; results that are
 // finished are returned beside it.
@@ -122,8 +113,35 @@ func Each[Result any](ctx context.Context, n, workers int, task func(ctx context
 	return results, group.Wait()
 }
 
-// Median returns the middle value, the mean of the middle two if their number is even.
-func Median(values []float64) float64 {
+// Comparison is how long two things take that run in turns.
+type Comparison struct {
+	Times              [2]float64 // medians over the rounds
+	Ratio, Least, Most float64    // of the second time over the first: its median and range
+}
+
+// Compare times two things, 0 and 1, in as many rounds, the first of which is number 0. They
+// alternate: 0 1, 1 0, 0 1, …
+func Compare(rounds int, time func(i, round int) (float64, error)) (c Comparison, err error) {
+	var times [2][]float64
+	var ratios []float64
+	for round := range rounds {
+		for turn := range 2 {
+			i := (turn + round) % 2
+			took, err := time(i, round)
+			if err != nil {
+				return c, err
+			}
+			times[i] = append(times[i], took)
+		}
+		ratios = append(ratios, times[1][round]/times[0][round])
+	}
+	c.Times = [2]float64{median(times[0]), median(times[1])}
+	c.Ratio, c.Least, c.Most = median(ratios), slices.Min(ratios), slices.Max(ratios)
+	return c, nil
+}
+
+// median returns the middle value, the mean of the middle two if their number is even.
+func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2

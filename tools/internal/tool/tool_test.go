@@ -3,8 +3,7 @@ package tool
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -31,22 +30,12 @@ func TestRun(t *testing.T) {
 			if err := c.Parse(0); err != nil {
 				return err
 			}
-			return errors.Join(c.Write("", []byte("page")), row.err)
+			fmt.Fprint(c.Stdout, "page")
+			return row.err
 		}, row.args, &out, &said)
 		if code != row.code || !strings.Contains(said.String(), row.said) || (out.String() == "page") != (code != ExitUsage) {
 			t.Errorf("%v, %v: exit code %d, %q, %q", row.args, row.err, code, said.String(), out.String())
 		}
-	}
-}
-
-// A document goes to its file.
-func TestWrite(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "page.md")
-	if err := new(Command).Write(file, []byte("page")); err != nil {
-		t.Fatal(err)
-	}
-	if text, err := os.ReadFile(file); string(text) != "page" || err != nil {
-		t.Errorf("%q, %v", text, err)
 	}
 }
 
@@ -76,7 +65,7 @@ func TestMedian(t *testing.T) {
 		values []float64
 		want   float64
 	}{{[]float64{3}, 3}, {[]float64{3, 1, 2}, 2}, {[]float64{9, 1, 2, 4}, 3}} {
-		if got := Median(x.values); got != x.want {
+		if got := median(x.values); got != x.want {
 			t.Errorf("median of %v is %g", x.values, got)
 		}
 	}
