@@ -137,11 +137,12 @@ func comparison(name string, given *advice.Advice) []string {
 	return []string{name, arrive, rise, recovery, floor, choice}
 }
 
-// adviceRows returns lines of advice as rows of a table, below the names of its columns.
-func adviceRows(lines []advice.Line) [][]string {
-	rows := [][]string{{"ASKED", "ANSWER", "KIND", "BY"}}
+// adviceRows returns the first columns of lines of advice as rows of a table, below their names.
+func adviceRows(lines []advice.Line, columns int) [][]string {
+	rows := [][]string{[]string{"ASKED", "ANSWER", "KIND", "BY"}[:columns]}
 	for _, line := range lines {
-		rows = append(rows, []string{line.Asked, line.Says, string(line.Kind), line.Assumes})
+		row := []string{line.Asked, line.Says, string(line.Kind), line.Assumes}
+		rows = append(rows, row[:columns])
 	}
 	return rows
 }
@@ -168,14 +169,11 @@ func printAdvice(p *page, name string, given *advice.Advice, all bool) {
 		p.paragraph("  ", "why: "+given.Why)
 	}
 	printCures(p, given.Cures)
-	rows := adviceRows(given.Lines)
-	if !all {
-		rows = adviceRows(given.Answers())
-		for i := range rows {
-			rows[i] = rows[i][:3] // without BY: formulas would fill a screen
-		}
+	if all {
+		p.table(adviceRows(given.Lines, 4))
+	} else {
+		p.table(adviceRows(given.Answers(), 3)) // without BY: formulas would fill a screen
 	}
-	p.table(rows)
 	s := given.Suggestion
 	says := "suggestion"
 	if s.Kind != "" {

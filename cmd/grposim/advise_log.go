@@ -61,7 +61,7 @@ func adviseLog(out *printer, stderr io.Writer, file string, how logs.Options, la
 		"not identified by a log: the noise of sampling a row hides it; simulate a configuration with this stiffness (grposim advise FILE)")
 	return out.print(object{"file", file, "regime", r.Regime, "advice", lines}, func(p *page) {
 		p.printf("%s\n", file)
-		p.table(adviceRows(lines))
+		p.table(adviceRows(lines, 4))
 	})
 }
 

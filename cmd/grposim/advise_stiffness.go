@@ -35,11 +35,7 @@ func adviseGauge(out *printer, c *cobra.Command, args []string, f *adviseFlags) 
 	}
 	given := g.Advise()
 	return out.print(given, func(p *page) {
-		rows := adviceRows(given.Lines)
-		for i := range rows {
-			rows[i] = rows[i][:2] // KIND is the same in all, and BY would fill a screen
-		}
-		p.table(rows)
+		p.table(adviceRows(given.Lines, 2)) // KIND is the same in all, and BY would fill a screen
 		p.printf("suggestion: %s\n", given.Says)
 	})
 }
@@ -52,9 +48,7 @@ const mostGauged = 1e100
 func (f *adviseFlags) read(c *cobra.Command, args []string) (*advice.Gauge, error) {
 	g := &f.gauge.Gauge
 	var problems []error
-	problem := func(format string, args ...any) {
-		problems = append(problems, fmt.Errorf(format, args...))
-	}
+	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if len(args) > 0 {
 		problem("--stiffness: got %s beside it, want no FILE: it advises from numbers alone", args[0])
 	}

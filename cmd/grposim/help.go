@@ -42,9 +42,7 @@ var helpTexts = template.Must(template.New("help").Funcs(template.FuncMap{
 
 // newCommand returns the command with the help of help/NAME.md that does what run does. args nil
 // takes any arguments; run nil is a help topic, which does nothing.
-func newCommand(
-	name string, args cobra.PositionalArgs, run func(c *cobra.Command, args []string) error,
-) *cobra.Command {
+func newCommand(name string, args cobra.PositionalArgs, run func(*cobra.Command, []string) error) *cobra.Command {
 	body, examples, _ := strings.Cut(helpText(name), "\n\n## Examples\n\n")
 	parts := strings.SplitN(body, "\n\n", 3)
 	use := strings.TrimPrefix(strings.TrimPrefix(parts[0], "# "), "grposim ")
@@ -82,15 +80,11 @@ var references = []struct {
 	name, short string
 	write       func(w io.Writer) error
 }{
-	{"keys", "Every key of a configuration", writeKeys("keys")},
-	{"claims", "Every claim that a check can make", writeKeys("claims")},
+	{"keys", "Every key of a configuration", func(w io.Writer) error { return config.WriteReference(w, "keys") }},
+	{"claims", "Every claim that a check can make", func(w io.Writer) error { return config.WriteReference(w, "claims") }},
 	{"columns", "Every column of the tables in a results folder", sweeps.WriteColumns},
 	{"reasons", "Why the theory has no answer, and what to do", writeReasons},
 	{"log-keys", "Every file and key of training logs that is read", logs.WriteKeys},
-}
-
-func writeKeys(of string) func(w io.Writer) error {
-	return func(w io.Writer) error { return config.WriteReference(w, of) }
 }
 
 func newReferences() (topics []*cobra.Command) {

@@ -51,9 +51,7 @@ type jobs struct {
 
 // newJobs returns a command that writes jobs by a template, after finish has completed and checked
 // them; submit is the command that submits them.
-func newJobs(
-	name, submit, text string, stdout, stderr io.Writer, finish func(j *jobs) error,
-) (*cobra.Command, *jobs) {
+func newJobs(name, submit, text string, stdout, stderr io.Writer, finish func(*jobs) error) (*cobra.Command, *jobs) {
 	j := new(jobs)
 	words := template.FuncMap{"hours": hours, "noVariables": noVariables, "quote": shellQuote}
 	layout := template.Must(template.New(name).Funcs(words).Parse(text))

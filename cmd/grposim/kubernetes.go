@@ -18,15 +18,12 @@ var kubernetesText string
 func newKubernetes(stdout, stderr io.Writer) *cobra.Command {
 	c, j := newJobs("kubernetes", "kubectl apply -f", kubernetesText, stdout, stderr, func(j *jobs) error {
 		problems := []error{checkWord("--cache", j.Cache), checkWord("--image", j.Image)}
-		problem := func(format string, args ...any) {
-			problems = append(problems, misuse(format, args...))
-		}
 		if j.Image == "" {
-			problem("--image: got nothing, want the name of an image that holds grposim")
+			problems = append(problems, misuse("--image: got nothing, want the name of an image that holds grposim"))
 		}
 		if n := len(j.Document); n > maxConfigMap {
-			problem("%s: got a configuration of %d bytes, want at most %d: the size of a ConfigMap",
-				j.Config[0], n, maxConfigMap)
+			problems = append(problems, misuse("%s: got a configuration of %d bytes, want at most %d: the size of a ConfigMap",
+				j.Config[0], n, maxConfigMap))
 		}
 		return errors.Join(problems...)
 	})

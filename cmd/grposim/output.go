@@ -202,32 +202,27 @@ func (r reporter) part(ctx context.Context, dir string, e *sweeps.Experiment) (r
 		Experiment: e, Extent: r.extent, Command: commandFor(e.Plan.Spec),
 		SVGs: make(map[string][]byte), Tables: make(map[string]string),
 	}
-	figures, size := filepath.Join(dir, "figures"), 0
-	if !r.alone {
-		if err := removeFigures(dir, figures); err != nil {
-			return part, err
-		}
-	}
 	manifest, err := store.ReadManifest(dir)
 	if err != nil {
 		return part, err
 	}
 	part.Run = manifest.Run
+	figures, size := "", 0
+	if !r.alone {
+		figures = filepath.Join(dir, "figures")
+		if err := removeFigures(dir, figures); err != nil {
+			return part, err
+		}
+	}
 	for i, f := range e.Figures {
 		r.display.Part(e.Plan.Spec.Name, "drawing", i+1, len(e.Figures))
-		svg, png, err := report.Draw(r.extent.Figure(f))
-		if err != nil {
+		svg, err := drawFigure(figures, r.extent.Figure(f))
+		if err := errors.Join(err, ctx.Err()); err != nil {
 			return part, err
 		}
 		if r.extent.Fits(len(svg), size) {
 			part.SVGs[f.Name], part.Tables[f.Name] = svg, tableOf(f.Name, dir, e)
 			size += len(svg)
-		}
-		if !r.alone {
-			err = writeFigure(figures, f.Name, svg, png)
-		}
-		if err := errors.Join(err, ctx.Err()); err != nil {
-			return part, err
 		}
 	}
 	if !r.alone {
@@ -237,27 +232,29 @@ func (r reporter) part(ctx context.Context, dir string, e *sweeps.Experiment) (r
 	return part, err
 }
 
-func writeFigure(folder, name string, svg, png []byte) error {
-	file := filepath.Join(folder, name)
-	return errors.Join(store.WriteFile(file+".svg", svg), store.WriteFile(file+".png", png))
+// drawFigure returns a figure as SVG, and writes it into a folder; "": into none.
+func drawFigure(folder string, f sweeps.Figure) ([]byte, error) {
+	svg, png, err := report.Draw(f)
+	if err != nil || folder == "" {
+		return svg, err
+	}
+	file := filepath.Join(folder, f.Name)
+	return svg, errors.Join(store.WriteFile(file+".svg", svg), store.WriteFile(file+".png", png))
 }
 
 // drawFigures draws figures into a folder, which it makes, and says where they are.
 func drawFigures(stderr io.Writer, folder string, figures ...sweeps.Figure) error {
-	if err := store.MakeFolder(folder, "folder of figures"); err != nil {
-		return err
-	}
+	err := store.MakeFolder(folder, "folder of figures")
 	for _, f := range figures {
-		svg, png, err := report.Draw(f)
-		if err != nil {
-			return err
+		if err == nil {
+			_, err = drawFigure(folder, f)
 		}
-		if err := writeFigure(folder, f.Name, svg, png); err != nil {
+		if err != nil {
 			return err
 		}
 		say(stderr, "figure: %s.svg", filepath.Join(folder, f.Name))
 	}
-	return nil
+	return err
 }
 
 // tableOf returns the name of the file in a results folder dir in which the map command has
@@ -331,14 +328,16 @@ func allVerdicts(experiments []*sweeps.Experiment) []judge.Verdict {
 	return all
 }
 
-// judging is sweeps.JudgeFolder or JudgeStored.
-type judging = func(context.Context, string, sweeps.Progress) (*sweeps.Experiment, error)
-
 // checkFolder judges the results folder dir or, if dir is not one, every results folder directly
-// inside it. It returns the folders and their experiments.
-func checkFolder(ctx context.Context, dir string, display *progress, judge judging) (
+// inside it, without writing into them if it is for a page alone. It returns the folders and their
+// experiments.
+func checkFolder(ctx context.Context, dir string, display *progress, alone bool) (
 	folders []string, experiments []*sweeps.Experiment, err error,
 ) {
+	judge := sweeps.JudgeFolder
+	if alone {
+		judge = sweeps.JudgeStored
+	}
 	// if dir cannot be read, judge returns the error
 	if folders = store.FoldersIn(dir); store.HoldsResults(dir) || folders == nil {
 		folders = []string{dir}

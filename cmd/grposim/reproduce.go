@@ -72,8 +72,7 @@ func newReproduce(stdout, stderr io.Writer) *cobra.Command {
 	c := newCommand("reproduce", nil, func(c *cobra.Command, names []string) error {
 		known := experimentNames(suite)
 		if len(known) == 0 {
-			wanted := strings.Join(suiteNames(), " or ")
-			return misuse("--suite: got %q, want %s", suite, wanted)
+			return misuse("--suite: got %q, want %s", suite, strings.Join(suiteNames(), " or "))
 		}
 		if len(names) == 0 {
 			names = known

@@ -64,9 +64,7 @@ func newSweep(stdout, stderr io.Writer) *cobra.Command {
 }
 
 // forecast prints the estimated work of a sweep, or of a part of it.
-func (f *sweepFlags) forecast(
-	ctx context.Context, stdout io.Writer, spec *config.Spec, part *store.Shard,
-) error {
+func (f *sweepFlags) forecast(ctx context.Context, stdout io.Writer, spec *config.Spec, part *store.Shard) error {
 	work, err := plan.NewForecast(ctx, spec, f.workers)
 	if err != nil {
 		return err
@@ -82,9 +80,7 @@ func (f *sweepFlags) forecast(
 }
 
 // sweep simulates the cells of a configuration and prints the verdicts, or those of a part.
-func (f *sweepFlags) sweep(
-	ctx context.Context, stdout, stderr io.Writer, spec *config.Spec, part *store.Shard,
-) error {
+func (f *sweepFlags) sweep(ctx context.Context, stdout, stderr io.Writer, spec *config.Spec, part *store.Shard) error {
 	run, err := f.runner.runner(ctx, f.workers, f.out, stderr)
 	if err != nil {
 		return err
@@ -109,7 +105,7 @@ func (f *sweepFlags) sweep(
 func newCheck(stdout, stderr io.Writer) *cobra.Command {
 	var verdicts *output
 	c := newCommand("check", cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
-		_, experiments, err := checkFolder(c.Context(), args[0], newProgress(stderr), sweeps.JudgeFolder)
+		_, experiments, err := checkFolder(c.Context(), args[0], newProgress(stderr), false)
 		if err != nil {
 			return err
 		}
@@ -130,16 +126,13 @@ func newReport(stdout, stderr io.Writer) *cobra.Command {
 		if all {
 			drawn.extent = report.Everything
 		}
-		judged := sweeps.JudgeFolder
 		switch {
 		case out != "" && trajectories != "":
 			return misuse("--out and --trajectories: got both, want one: each writes one file alone")
 		case trajectories != "":
 			return writeTrajectories(ctx, stdout, dir, trajectories, display)
-		case out != "": // nothing is written into the folders
-			judged = sweeps.JudgeStored
 		}
-		folders, experiments, err := checkFolder(ctx, dir, display, judged)
+		folders, experiments, err := checkFolder(ctx, dir, display, drawn.alone)
 		if err != nil {
 			return err
 		}
@@ -172,9 +165,7 @@ func newReport(stdout, stderr io.Writer) *cobra.Command {
 
 // writeTrajectories writes the trajectories of the results folder dir as CSV into a file, and
 // prints its path; the file "-" is stdout. It writes nothing into dir.
-func writeTrajectories(
-	ctx context.Context, stdout io.Writer, dir, file string, display *progress,
-) error {
+func writeTrajectories(ctx context.Context, stdout io.Writer, dir, file string, display *progress) error {
 	if several := store.FoldersIn(dir); len(several) > 0 && !store.HoldsResults(dir) {
 		return misuse("%s: got a folder of results folders, want one of them: %s",
 			dir, strings.Join(several, ", "))

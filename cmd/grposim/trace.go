@@ -93,12 +93,10 @@ func (r reading) cells(dir string) ([]source, error) {
 // log translates the columns of a log into the series of the diagnostics.
 func (r reading) log(path string, l *logs.Log) (source, error) {
 	s := source{file: path, log: l, notes: slices.Clone(l.Notes)}
-	rows := len(l.Steps)
-	s.about = fmt.Sprintf("%s, %s, step", l.Format, logs.CountWords(rows, "row"))
-	if rows == 1 {
-		s.about += fmt.Sprintf(" %d", l.Steps[0])
-	} else {
-		s.about += fmt.Sprintf("s %d to %d", l.Steps[0], l.Steps[rows-1])
+	rows, first := logs.CountWords(len(l.Steps), "row"), l.Steps[0]
+	s.about = fmt.Sprintf("%s, %s, step %d", l.Format, rows, first)
+	if len(l.Steps) > 1 {
+		s.about = fmt.Sprintf("%s, %s, steps %d to %d", l.Format, rows, first, l.Steps[len(l.Steps)-1])
 	}
 	if l.Averaged > 1 {
 		s.about += fmt.Sprintf(", each the mean of %d", l.Averaged)

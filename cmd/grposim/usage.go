@@ -27,7 +27,7 @@ func knownCommand(root *cobra.Command, args []string) error {
 	} else if other := (&input{name: "a command"}).instead(word); other != "" {
 		text += ": " + other
 	}
-	return usageError{errors.New(text)}
+	return misuse("%s", text)
 }
 
 // arguments turns the error of a check of positional arguments into a usage error with an
@@ -44,12 +44,11 @@ func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 		_, example, _ := strings.Cut(c.Example, c.CommandPath()+" ")
 		example, _, _ = strings.Cut(example, "\n")
 		example, _, _ = strings.Cut(example, "   #")
-		text := fmt.Sprintf("got %s: usage: %s: for example `%s %s`",
-			got, c.UseLine(), c.CommandPath(), example)
+		quotes := ""
 		if strings.ContainsAny(got, "]}") {
-			text += ": a value with spaces needs quotes"
+			quotes = ": a value with spaces needs quotes"
 		}
-		return usageError{errors.New(text)}
+		return misuse("got %s: usage: %s: for example `%s %s`%s", got, c.UseLine(), c.CommandPath(), example, quotes)
 	}
 }
 
