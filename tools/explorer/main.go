@@ -44,9 +44,9 @@ func run(_ context.Context, c *tool.Command) error {
 	if err := os.MkdirAll(filepath.Dir(*file), 0o755); err != nil {
 		return err
 	}
-	mb := func(bytes int) float64 { return float64(bytes) / 1e6 }
+	const mb = 1e6
 	c.Say("%s: program %.1f MB, compressed %.1f MB, page %.1f MB",
-		*file, mb(len(program)), mb(packed), mb(len(html)))
+		*file, float64(len(program))/mb, float64(packed)/mb, float64(len(html))/mb)
 	return os.WriteFile(*file, html, 0o644)
 }
 
@@ -58,8 +58,8 @@ func compile() ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, "explorer.wasm")
-	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", file,
-		"grposim/tools/explorer/wasm")
+	const program = "grposim/tools/explorer/wasm"
+	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, program)
 	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOEXPERIMENT=")
 	if message, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go build for js/wasm: %w\n%s", err, message)
@@ -98,6 +98,7 @@ func assemble(program []byte) (html []byte, packed int, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
+	in64 := base64.StdEncoding.EncodeToString
 	c := contents{
 		CSS: part("explorer.css"), JS: part("explorer.js"), Worker: part("worker.js"),
 		Colours: string(colours), WasmExec: string(support), Wasm: in64(compressed.Bytes()),
@@ -118,5 +119,3 @@ func part(name string) string {
 	}
 	return string(data)
 }
-
-func in64(data []byte) string { return base64.StdEncoding.EncodeToString(data) }

@@ -73,7 +73,7 @@ func guard(
 	var programs [2]string
 	for i, checkout := range checkouts {
 		programs[i] = filepath.Join(work, fmt.Sprint("grposim-", i))
-		build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", programs[i], program)
+		build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", programs[i], "./cmd/grposim")
 		build.Dir = checkout
 		if text, err := build.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("%s: %w\n%s", checkout, err, text)
@@ -83,9 +83,6 @@ func guard(
 	tasks := slices.DeleteFunc(allTasks(os.DirFS(checkouts[0]), checkouts[0]), other)
 	return compare(ctx, programs, tasks, rounds, work, w)
 }
-
-// program is the package that is built.
-const program = "./cmd/grposim"
 
 // allTasks returns the prediction of each configuration of a checkout in a folder, and its
 // experiments.

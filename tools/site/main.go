@@ -17,9 +17,10 @@ func main() { tool.Main("site", run) }
 // run writes the site.
 func run(_ context.Context, c *tool.Command) error {
 	out := c.String("o", "results/local/site", "write the pages to `FOLDER`")
-	explorer := c.String("explorer", "results/local/explorer.html", "`FILE` of the explorer, which make explorer writes")
-	report := c.String("report", "results/local/paper/report.html", "`FILE` of the example report, which make reproduce writes")
-	help := c.String("help-pages", "results/local/help", "`FOLDER` with what grposim help prints, as pages of Markdown")
+	const local = "results/local/"
+	explorer := c.String("explorer", local+"explorer.html", "`FILE` that make explorer writes")
+	report := c.String("report", local+"paper/report.html", "`FILE` that make reproduce writes")
+	help := c.String("help-pages", local+"help", "`FOLDER` with what grposim help prints, in Markdown")
 	if err := c.Parse(0); err != nil {
 		return err
 	}

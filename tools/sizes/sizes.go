@@ -91,8 +91,16 @@ func (h *house) addGo(path, room string) error {
 // sentenceEnd is where a sentence of a comment ends: a full stop before a space, or an empty line.
 var sentenceEnd = regexp.MustCompile(`[.!?]\s+|\n\n`)
 
-// totals returns the lines of the product, of the tools, and of the tests of both.
-func (h *house) totals() (product, tools, tests int) {
+// limit is a size of the whole repository beside the most that it may be.
+type limit struct {
+	what, unit string
+	got, most  int
+}
+
+// limits returns the lines of the product, of the tools and of the tests of both, and the documents,
+// with their limits.
+func (h *house) limits() []limit {
+	product, tools, tests := 0, 0, 0
 	for room, s := range h.rooms {
 		if room == "tools" || strings.HasPrefix(room, "tools/") {
 			tools += s.code
@@ -101,18 +109,6 @@ func (h *house) totals() (product, tools, tests int) {
 		}
 		tests += s.tests
 	}
-	return product, tools, tests
-}
-
-// limit is a size of the whole repository beside the most that it may be.
-type limit struct {
-	what, unit string
-	got, most  int
-}
-
-// limits returns the sizes of the whole with their limits.
-func (h *house) limits() []limit {
-	product, tools, tests := h.totals()
 	return []limit{
 		{"product without tests", "lines", product, mostProduct},
 		{"tools without tests", "lines", tools, mostTools},
