@@ -195,10 +195,9 @@ func printCures(p *page, cures []*advice.Trial) {
 	for _, outcome := range []advice.Outcome{advice.Arrives, advice.Holds, advice.Undecided, advice.Fails} {
 		for _, c := range cures {
 			if c.Outcome == outcome {
-				deep := c.Count(theory.TooDeep)
-				others := c.Runs - c.Count(theory.AtTarget) - deep
+				arrive, deep := c.Count(theory.AtTarget), c.Count(theory.TooDeep)
 				rows = append(rows, []string{c.Set, string(outcome), c.Arrived.Says(),
-					strconv.Itoa(deep), strconv.Itoa(others), strconv.Itoa(c.Runs)})
+					strconv.Itoa(deep), strconv.Itoa(c.Runs - arrive - deep), strconv.Itoa(c.Runs)})
 			}
 		}
 	}

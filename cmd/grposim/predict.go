@@ -39,11 +39,11 @@ func newPredict(stdout, stderr io.Writer) *cobra.Command {
 		}
 		if f.figures != "" {
 			way := func(c *plan.Cell) *theory.Way { return f.way(planned, c) }
-			if err := drawFigures(stderr, f.figures, sweeps.PathFigures(planned, way)...); err != nil {
-				return err
-			}
+			err = drawFigures(stderr, f.figures, sweeps.PathFigures(planned, way)...)
 		}
 		switch {
+		case err != nil:
+			return err
 		case f.csv:
 			return writePaths(stdout, planned, &f)
 		case f.path && !out.json:

@@ -31,8 +31,7 @@ type progress struct {
 // newProgress returns a display on stderr.
 func newProgress(stderr io.Writer) *progress {
 	file, ok := bare(stderr).(*os.File)
-	terminal := ok && term.IsTerminal(int(file.Fd()))
-	return &progress{stderr: stderr, terminal: terminal, lastLine: time.Now()}
+	return &progress{stderr: stderr, terminal: ok && term.IsTerminal(int(file.Fd())), lastLine: time.Now()}
 }
 
 func (p *progress) Begin(name string, cells, finished int, work float64) {

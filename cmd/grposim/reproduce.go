@@ -224,8 +224,7 @@ func readPlan(stderr io.Writer, aim config.Aim, file string, set []string) (*pla
 func readSpec(stderr io.Writer, aim config.Aim, file string, set []string) (*config.Spec, error) {
 	read, refuse := aim.ReadFile, aConfiguration.refuse
 	info, err := os.Stat(file)
-	isFile := err == nil && !info.IsDir() || err != nil && !errors.Is(err, fs.ErrNotExist)
-	if !isFile && slices.Contains(builtInNames(), file) {
+	if none := errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir(); none && slices.Contains(builtInNames(), file) {
 		read = func(name string, set ...string) (*config.Spec, error) {
 			return embeddedSpec(aim, name, set...)
 		}

@@ -95,7 +95,8 @@ func Advise(p *plan.Plan) iter.Seq2[*plan.Cell, Advice] {
 			c := &p.Cells[i]
 			a := &adviser{cache: cache, settings: c.Settings, p: cache.Predict(&c.Settings, rom.Unit)}
 			a.advise()
-			if !yield(c, Advice{Cell: c.ID, Label: c.Label(), Units: c.Settings.Units(), Lines: a.lines, cache: cache}) {
+			given := Advice{Cell: c.ID, Label: c.Label(), Units: a.settings.Units(), Lines: a.lines, cache: cache}
+			if !yield(c, given) {
 				return
 			}
 		}
@@ -107,6 +108,7 @@ type adviser struct {
 	cache    *theory.Cache
 	settings config.Settings
 	p        *rom.Prediction
+	kind     rom.Kind // of the linear dynamics
 	lines    []Line
 	unstable bool // by its spectral radius, the cell as it stands is not stable at rest
 }
@@ -137,33 +139,32 @@ func (a *adviser) advise() {
 		a.without("stationary state", theory.MissingFixedPoint(a.p), "")
 		return
 	}
-	a.add("mean reward at rest", a.p.FixedPoint.Reward, fmt.Sprintf("J* = %.6g", a.p.FixedPoint.Reward), a.p.ForceKind, "E[g] = 0 at the fixed point reached from the start")
-	best := 0
-	for arm, probability := range a.p.FixedPoint.Policy {
-		if probability > a.p.FixedPoint.Policy[best] {
-			best = arm
-		}
-	}
-	a.add("most probable arm at rest", float64(best), fmt.Sprintf("arm %d, the first being 0, with probability %.4g", best, a.p.FixedPoint.Policy[best]), a.p.ForceKind, "the policy at the fixed point")
-	d, kind := a.p.Linear()
-	if !d.Scope.In {
+	point := a.p.FixedPoint
+	a.add("mean reward at rest", point.Reward, fmt.Sprintf("J* = %.6g", point.Reward), a.p.ForceKind,
+		"E[g] = 0 at the fixed point reached from the start")
+	most := slices.Max(point.Policy)
+	best := slices.Index(point.Policy, most)
+	says := fmt.Sprintf("arm %d, the first being 0, with probability %.4g", best, most)
+	a.add("most probable arm at rest", float64(best), says, a.p.ForceKind, "the policy at the fixed point")
+	var d *rom.Dynamics
+	if d, a.kind = a.p.Linear(); !d.Scope.In {
 		a.without("dynamics", d.Scope.Because, "")
 		return
 	}
-	a.regime(d, kind)
-	a.rates(d, kind)
-	a.intervals(d, kind)
+	a.regime(d)
+	a.rates(d)
+	a.intervals(d)
 	a.noise()
 }
 
 // regime adds damping, stability and relaxation.
-func (a *adviser) regime(d *rom.Dynamics, kind rom.Kind) {
+func (a *adviser) regime(d *rom.Dynamics) {
 	if r := d.SpectralRadius; r != nil {
-		says := "stable"
+		says, rate := "stable", a.settings.Optimizer.LearningRate
 		switch a.unstable = d.IsUnstable(); {
 		case a.unstable:
 			says = "unstable"
-		case a.p.Adam != nil && a.settings.Optimizer.LearningRate > rest.LeastEscape*a.p.Adam.EscapeLearningRate:
+		case a.p.Adam != nil && rate > rest.LeastEscape*a.p.Adam.EscapeLearningRate:
 			says = "runs may leave the state"
 		case *r >= 1:
 			says = "neither stable nor unstable, but for rounding,"
@@ -172,7 +173,8 @@ func (a *adviser) regime(d *rom.Dynamics, kind rom.Kind) {
 		if d.Neutral > 0 {
 			says = fmt.Sprintf("neutral in %d of %d directions of the logits, whose stiffness is rounding; %s in the others", d.Neutral, len(a.settings.Bandit.Arms)-1, says)
 		}
-		a.add("stability", *r, fmt.Sprintf("%s, spectral radius %.6g", says, *r), kind, "largest modulus of a multiplier of the monodromy matrix; below 1 is stable: small displacements from the state at rest decay")
+		a.add("stability", *r, fmt.Sprintf("%s, spectral radius %.6g", says, *r), a.kind,
+			"largest modulus of a multiplier of the monodromy matrix; below 1 is stable: small displacements from the state at rest decay")
 	}
 	if z := d.DampingRatio; z != nil {
 		says := "overdamped"
@@ -184,11 +186,13 @@ func (a *adviser) regime(d *rom.Dynamics, kind rom.Kind) {
 		case theory.NewRegime(&a.settings, a.p).Name() == theory.Oscillatory:
 			says = "oscillatory in a faster mode"
 		}
-		a.add("regime", *z, fmt.Sprintf("%s, ζ = %.4g", says, *z), kind, "ζ = −(s₁+s₂)/(2√(s₁s₂)), s = ln of the two largest multipliers; a mode oscillates from the learning rate in the row "+oscillationFree+" on")
+		a.add("regime", *z, fmt.Sprintf("%s, ζ = %.4g", says, *z), a.kind,
+			"ζ = −(s₁+s₂)/(2√(s₁s₂)), s = ln of the two largest multipliers; a mode oscillates from the learning rate in the row "+oscillationFree+" on")
 	}
 	if r := d.RelaxationRate; r != nil && *r > 0 {
 		steps := math.Log(20) / *r
-		a.add(Recovery, steps, fmt.Sprintf("%.4g optimizer steps until 5 %% of it are left", steps), kind, "ln 20 / relaxation rate of the state at rest; the rise from the start is another time")
+		a.add(Recovery, steps, fmt.Sprintf("%.4g optimizer steps until 5 %% of it are left", steps), a.kind,
+			"ln 20 / relaxation rate of the state at rest; the rise from the start is another time")
 	}
 }
 
@@ -213,20 +217,21 @@ func (advice *Advice) Answer(asked string) float64 {
 const oscillationFree = "learning rates without oscillation"
 
 // rates adds the limits of the learning rate at the cell's refresh interval.
-func (a *adviser) rates(d *rom.Dynamics, kind rom.Kind) {
+func (a *adviser) rates(d *rom.Dynamics) {
 	say := func(rate float64) (float64, string) {
 		return rate, fmt.Sprintf("below %.6g", rate) + timesPresent(&a.settings, rate)
 	}
 	asked, assumes := a.limitWords("learning rates", "η")
-	a.limit(ofRate, asked, d.CriticalLearningRate, d.Searched.LearningRate, say, kind, assumes)
+	a.limit(ofRate, asked, d.CriticalLearningRate, d.Searched.LearningRate, say, assumes)
 	if at := a.p.Adam; at != nil {
-		rate := rest.LeastEscape * at.EscapeLearningRate
-		a.add("learning rates that keep Adam in its well", rate, fmt.Sprintf("below %.6g", rate)+timesPresent(&a.settings, rate), kind,
+		rate, says := say(rest.LeastEscape * at.EscapeLearningRate)
+		a.add("learning rates that keep Adam in its well", rate, says, a.kind,
 			fmt.Sprintf("%.2g of the η at which the spread of z is 1: from there to twice that η runs leave the fixed point for good. Far above the row before this, z fluctuates by %.3g", rest.LeastEscape, at.LogitGapDeviation))
 		a.bound(ofRate, rate, at.EscapeLearningRate)
 	}
 	if d.MeanSquareLearningRate != nil {
-		a.limit(ofRate, "learning rates with a bounded variance", d.MeanSquareLearningRate, 0, say, kind, "the smallest η at which the noise of random ages makes the variance infinite, everything else as it is")
+		a.limit(ofRate, "learning rates with a bounded variance", d.MeanSquareLearningRate, 0, say,
+			"the smallest η at which the noise of random ages makes the variance infinite"+otherwiseAsItIs)
 	}
 	a.rule(ofRate, asked, say, rom.SufficientRule)
 	a.rule(ofRate, asked, say, rom.RuleAtStiffness)
@@ -234,17 +239,19 @@ func (a *adviser) rates(d *rom.Dynamics, kind rom.Kind) {
 		a.rule(ofRate, asked, say, rom.RuleAtLargestAge)
 	}
 	a.rule(ofRate, asked, say, rom.PaperRule)
-	a.limit(ofNeither, oscillationFree, d.OscillationLearningRate, d.Searched.Onset, say, kind, "the smallest η at which a mode oscillates, everything else as it is")
+	a.limit(ofNeither, oscillationFree, d.OscillationLearningRate, d.Searched.Onset, say,
+		"the smallest η at which a mode oscillates"+otherwiseAsItIs)
 }
+
+const otherwiseAsItIs = ", everything else as it is"
 
 // limitWords returns what the limit of a parameter of the given name and symbol is asked as, and
 // what it assumes. Under Adam, at a finite G, no setting is unstable.
 func (a *adviser) limitWords(name, symbol string) (asked, assumes string) {
 	if a.settings.Optimizer.Kind == option.Adam && a.settings.Estimator.GroupSize != option.Infinite {
-		return name + " that keep Adam's spread small", "no limit of stability: Adam has none at a finite group size, because its second moments grow with the force. It is the smallest " + symbol +
-			" at which held second moments would be unstable, from which on the spread is several times that of smaller steps"
+		return name + " that keep Adam's spread small", fmt.Sprintf("no limit of stability: Adam has none at a finite group size, because its second moments grow with the force. It is the smallest %s at which held second moments would be unstable, from which on the spread is several times that of smaller steps", symbol)
 	}
-	return name + " that are stable at rest", "the smallest " + symbol + " with a multiplier on the unit circle, everything else as it is"
+	return name + " that are stable at rest", "the smallest " + symbol + " with a multiplier on the unit circle" + otherwiseAsItIs
 }
 
 // timesPresent compares a learning rate with the present one, unless that is a network's.
@@ -256,7 +263,7 @@ func timesPresent(s *config.Settings, rate float64) string {
 }
 
 // intervals adds the limits of the refresh interval at the cell's learning rate.
-func (a *adviser) intervals(d *rom.Dynamics, kind rom.Kind) {
+func (a *adviser) intervals(d *rom.Dynamics) {
 	if !a.settings.Lag.Kind.Regular() {
 		a.unknown("refresh intervals that are stable at rest", noInterval(a.settings))
 		return
@@ -273,7 +280,7 @@ func (a *adviser) intervals(d *rom.Dynamics, kind rom.Kind) {
 		return last, fmt.Sprintf("up to %.0f steps", last)
 	}
 	asked, assumes := a.limitWords(name+"s", "interval")
-	a.limit(ofInterval, asked, d.CriticalRefreshInterval, d.Searched.RefreshInterval, say, kind, assumes)
+	a.limit(ofInterval, asked, d.CriticalRefreshInterval, d.Searched.RefreshInterval, say, assumes)
 	a.rule(ofInterval, asked, say, rom.SufficientRule)
 	a.rule(ofInterval, asked, say, rom.RuleAtStiffness)
 	a.rule(ofInterval, asked, say, rom.PaperRule)
@@ -305,8 +312,8 @@ func (of bounded) set(s *config.Settings, x float64) {
 }
 
 // limit adds a threshold of the linear dynamics. nil stands for none up to searched (see
-// rest.Limits); say returns the largest safe value for a threshold, and its words.
-func (a *adviser) limit(of bounded, asked string, threshold *float64, searched float64, say func(float64) (float64, string), kind rom.Kind, assumes string) {
+// rest.Limits).
+func (a *adviser) limit(of bounded, asked string, threshold *float64, searched float64, say saying, assumes string) {
 	within := math.Inf(1)
 	if threshold != nil {
 		within = *threshold
@@ -318,17 +325,18 @@ func (a *adviser) limit(of bounded, asked string, threshold *float64, searched f
 		a.unknown(asked, "the threshold leaves the range of floating point")
 	case threshold != nil:
 		value, says := say(*threshold)
-		a.add(asked, value, says+a.beyondNoise(of, *threshold/2), kind, assumes)
+		a.add(asked, value, says+a.beyondNoise(of, *threshold/2), a.kind, assumes)
 		a.bound(of, value, *threshold)
 	case math.IsInf(searched, 1):
 		none := "there is provably no threshold"
-		if kind != rom.Exact {
+		if a.kind != rom.Exact {
 			none = "there is no threshold at this order"
 		}
-		a.add(asked, math.NaN(), "all", kind, none)
+		a.add(asked, math.NaN(), "all", a.kind, none)
 		a.bound(of, searched, searched)
 	case searched > 0:
-		a.add(asked, math.NaN(), fmt.Sprintf("all up to %.6g; not searched beyond%s", searched, a.beyondNoise(of, searched/2)), kind, assumes)
+		says := fmt.Sprintf("all up to %.6g; not searched beyond", searched)
+		a.add(asked, math.NaN(), says+a.beyondNoise(of, searched/2), a.kind, assumes)
 		a.bound(of, searched, math.Inf(1))
 	default:
 		a.unknown(asked, "the theory has no threshold here; --simulate locates it")
@@ -356,9 +364,12 @@ func (a *adviser) tooNoisy(s config.Settings) bool {
 	return floorMargin.Judge(&v).Out()
 }
 
+// saying returns the largest safe value for a threshold, and its words.
+type saying = func(threshold float64) (float64, string)
+
 // rule adds a threshold of the formulas of a kind for a parameter, if they give one. It bounds the
 // parameter if the theory stands for it.
-func (a *adviser) rule(of bounded, asked string, say func(float64) (float64, string), kind rom.Kind) {
+func (a *adviser) rule(of bounded, asked string, say saying, kind rom.Kind) {
 	rule := a.p.Rule(kind)
 	threshold := rule.Number(map[bounded]scope.Quantity{ofRate: scope.CriticalLearningRate, ofInterval: scope.CriticalRefreshInterval}[of])
 	if threshold == nil || a.contradicts(of, *threshold) {
@@ -382,8 +393,8 @@ func (a *adviser) rule(of bounded, asked string, say func(float64) (float64, str
 // parameter. Near 1 rounding decides about the spectral radius, and there can be more than one
 // window of instability.
 func (a *adviser) contradicts(of bounded, threshold float64) bool {
-	present := map[bounded]float64{ofRate: a.settings.Optimizer.LearningRate, ofInterval: float64(a.settings.Lag.Interval), ofNeither: math.Inf(1)}[of]
-	return a.unstable && present < threshold
+	rate, interval := a.settings.Optimizer.LearningRate, float64(a.settings.Lag.Interval)
+	return a.unstable && (of == ofRate && rate < threshold || of == ofInterval && interval < threshold)
 }
 
 // noise adds the noise floor.
@@ -394,7 +405,9 @@ func (a *adviser) noise() {
 		return
 	}
 	deviation := math.Sqrt(v.Value)
-	a.add(NoiseFloor, deviation, fmt.Sprintf("√Var J = %.4g ± %.1g", deviation, math.Sqrt(v.Value+v.Size())-deviation), v.Kind, "stationary law to second order in the noise, with the size of what it neglects")
+	says := fmt.Sprintf("√Var J = %.4g ± %.1g", deviation, math.Sqrt(v.Value+v.Size())-deviation)
+	a.add(NoiseFloor, deviation, says, v.Kind,
+		"stationary law to second order in the noise, with the size of what it neglects")
 }
 
 // floorMargin is the margin within which a noise floor is asked for: it is said with what it leaves

@@ -137,7 +137,7 @@ func TestAdviseAdam(t *testing.T) {
 func TestTinyThreshold(t *testing.T) {
 	a := &adviser{cache: theory.NewCache(), settings: planText(t, advisedBandit).Cells[0].Settings}
 	tiny := math.SmallestNonzeroFloat64
-	a.limit(ofRate, "rates", &tiny, 0, func(x float64) (float64, string) { return x, "" }, rom.LeadingOrder, "")
+	a.limit(ofRate, "rates", &tiny, 0, func(x float64) (float64, string) { return x, "" }, "")
 	if l := a.lines[0]; !strings.Contains(l.Says, "range of floating point") || l.bounds != ofNeither {
 		t.Errorf("%+v", l)
 	}

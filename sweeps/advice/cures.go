@@ -54,7 +54,7 @@ func brakes(s *config.Settings) []cure {
 	all := []cure{
 		{values("optimizer.max_norm", below(s.Optimizer.MaxNorm, 10, 4, 1, 0.1)...), true},
 		{values("optimizer.schedule.warmup", warmups...), true},
-		{values(config.LearningRateKey, multiples(s.Optimizer.LearningRate, 0.75, 0.625, 1./2, 1./4, 1./8, 1./16, 1./32, 1./64)...), true},
+		{rates(s, 0.75, 0.625, 1./2, 1./4, 1./8, 1./16, 1./32, 1./64), true},
 	}
 	if s.Optimizer.Kind != option.Adam && s.Optimizer.Momentum != 0 {
 		all = append(all, cure{values(config.MomentumKey, below(s.Optimizer.Momentum, 0.8, 0.5, 0)...), true})
@@ -103,12 +103,12 @@ func below(present float64, values ...float64) []float64 {
 	return slices.DeleteFunc(values, func(v float64) bool { return present > 0 && v >= present })
 }
 
-// multiples returns the multiples of x, rounded.
-func multiples(x float64, factors ...float64) (all []float64) {
-	for _, factor := range factors {
-		all = append(all, config.Round(x*factor))
+// rates lists changes of the learning rate to multiples of the present one, rounded.
+func rates(s *config.Settings, factors ...float64) [][]config.Assignment {
+	for i := range factors {
+		factors[i] = config.Round(factors[i] * s.Optimizer.LearningRate)
 	}
-	return all
+	return values(config.LearningRateKey, factors...)
 }
 
 // stale reports whether samples are of older policies.
@@ -118,11 +118,6 @@ func stale(s *config.Settings) bool { return s.Lag.Kind == option.Random || !grp
 func sampledPenalty(s *config.Settings) bool {
 	kl := &s.Estimator.KL
 	return kl.Sampled() && !kl.Outside()
-}
-
-// staleK3 reports whether k3 estimates the penalty from samples of older policies.
-func staleK3(s *config.Settings) bool {
-	return sampledPenalty(s) && s.Estimator.KL.Gradient == option.K3 && stale(s)
 }
 
 // shorterLags returns the halves of a refresh interval or delay down to the shortest.
@@ -146,12 +141,14 @@ func (t *Trials) Cures(ctx context.Context, present *Trial) (tried []*Trial, err
 		return nil, err
 	}
 	noisy := mean == nil || mean.Outcome == Arrives
-	all := repairs(s, noisy || staleK3(s) && !mean.late())
+	// k3 from samples of older policies leads astray without noise too
+	staleK3 := sampledPenalty(s) && s.Estimator.KL.Gradient == option.K3 && stale(s)
+	all := repairs(s, noisy || staleK3 && !mean.late())
 	if present.onTheWay() < present.Runs-present.Count(theory.AtTarget) {
 		all = append(all, brakes(s)...)
 	}
 	if present.late() {
-		all = append(all, cure{values(config.LearningRateKey, multiples(s.Optimizer.LearningRate, 2, 4, 8, 16)...), true})
+		all = append(all, cure{rates(s, 2, 4, 8, 16), true})
 	}
 	if present.most(present.onTheWay() + present.Count(theory.TooDeep)) {
 		all = append(all, longer(s))

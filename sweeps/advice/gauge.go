@@ -70,10 +70,10 @@ func (g *Gauge) limit(interval int) float64 {
 
 // Advise returns the limits of learning rate and lag, and half of the former.
 func (g *Gauge) Advise() *GaugedAdvice {
-	a := &GaugedAdvice{}
+	a, lines := &GaugedAdvice{}, &adviser{}
 	first, name := shortestLag(g.Lag.Kind)
 	add := func(asked string, value float64, assumes, says string, args ...any) {
-		a.Lines = append(a.Lines, Line{Asked: asked, Value: store.Number(value), Says: fmt.Sprintf(says, args...), Kind: rom.LeadingOrder, Assumes: assumes})
+		lines.add(asked, value, fmt.Sprintf(says, args...), rom.LeadingOrder, assumes)
 	}
 	of := "one mode of fresh stiffness λ_f and stale λ − λ_f: the smallest η with a multiplier on the unit circle"
 	if g.Adam {
@@ -92,13 +92,14 @@ func (g *Gauge) Advise() *GaugedAdvice {
 	}
 	add(fmt.Sprintf("learning rates that are stable at every %s up to %d", name, longestGauged), every, of, "below %.4g", every)
 
-	a.intervals(g, add, first, name, every)
+	g.intervals(add, first, name, every)
 	ratio := g.Rate / shorter
 	says := "below the limit"
 	if ratio >= 1 {
 		says = "beyond it"
 	}
 	add("present learning rate over the limit at this "+name+" or a shorter one", ratio, "the smallest of these limits", "%.3g: %s", ratio, says)
+	a.Lines = lines.lines
 	a.Limit, a.Ratio, a.Suggested = store.Number(shorter), store.Number(ratio), store.Number(shorter/2)
 	a.Says = fmt.Sprintf("learning rate %.3g, half of that limit. It is the limit where you measured, now: the stiffness grows on the way, so measure again as the reward rises.", shorter/2)
 	if g.Adam {
@@ -109,8 +110,8 @@ func (g *Gauge) Advise() *GaugedAdvice {
 
 // intervals adds the largest stable interval at the present learning rate, below which learning
 // rate every interval is stable, or that the interval does not matter.
-func (a *GaugedAdvice) intervals(g *Gauge, add func(string, float64, string, string, ...any), first float64, name string, every float64) {
-	asked, assumes := name+"s that are stable at this learning rate", "the smallest interval with a multiplier on the unit circle, everything else as it is"
+func (g *Gauge) intervals(add func(string, float64, string, string, ...any), first float64, name string, every float64) {
+	asked, assumes := name+"s that are stable at this learning rate", "the smallest interval with a multiplier on the unit circle"+otherwiseAsItIs
 	threshold := g.mode(g.Lag.Interval).Threshold(linear.CriticalInterval)
 	last := math.Ceil(threshold.At) - 1
 	switch {

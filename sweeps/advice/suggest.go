@@ -184,14 +184,14 @@ func (advice *Advice) walks(cell *plan.Cell) [][]choice {
 	present := min(best.interval, s.Lag.Interval)
 	if advice.Start.Outcome != Arrives && best.interval > present {
 		// a longer one is not to cure it
-		best = choice{rate: best.rate, interval: present, because: "the present ones", kind: Simulated}
+		best = choice{best.rate, present, "the present ones", Simulated, nil}
 	}
 	tried := func(rate float64, interval int) choice {
 		var changes []string
 		switch {
 		case interval > s.Lag.Interval:
 			because := fmt.Sprintf("halved from what is safe at rest until the rise takes at most %g times as long", slowestRise)
-			return choice{rate: rate, interval: interval, because: because, kind: Simulated}
+			return choice{rate, interval, because, Simulated, nil}
 		case interval < s.Lag.Interval:
 			changes = append(changes, fmt.Sprintf("the %s cut from %d", name, s.Lag.Interval))
 		}
@@ -201,7 +201,7 @@ func (advice *Advice) walks(cell *plan.Cell) [][]choice {
 		case rate < s.Optimizer.LearningRate:
 			changes = append(changes, "η halved")
 		}
-		return choice{rate: rate, interval: interval, because: strings.Join(changes, " and ") + " until the runs arrive", kind: Simulated}
+		return choice{rate, interval, strings.Join(changes, " and ") + " until the runs arrive", Simulated, nil}
 	}
 	rates := func(interval, most int, factor float64) (walk []choice) {
 		for n, rate := 0, best.rate; n < most; n++ {
@@ -218,7 +218,7 @@ func (advice *Advice) walks(cell *plan.Cell) [][]choice {
 	}
 	toPresent := []choice{best}
 	if toPresent = append(toPresent, shorter(best.interval, present+1)...); best.interval != present {
-		toPresent = append(toPresent, choice{rate: best.rate, interval: present, because: "the present " + name, kind: Simulated})
+		toPresent = append(toPresent, choice{best.rate, present, "the present " + name, Simulated, nil})
 	}
 	walks := [][]choice{toPresent, rates(present, halvings, 0.5)}
 	if rows := advice.rows(config.LearningRateKey); advice.Start.Outcome != Arrives && present < s.Lag.Interval {
@@ -231,9 +231,16 @@ func (advice *Advice) walks(cell *plan.Cell) [][]choice {
 		walks = append(walks, rates(shortest, halvings, 0.5))
 	}
 	if advice.Start.late() {
-		walks = append(walks, slices.DeleteFunc(rates(present, doublings, 2), func(c choice) bool { return c.rate > advice.largestRate()/safetyFactor }))
+		largest := math.Inf(1) // that all limits know to be safe
+		for i := range advice.Lines {
+			if l := &advice.Lines[i]; l.bounds == ofRate {
+				largest = min(largest, l.safe)
+			}
+		}
+		tooLarge := func(c choice) bool { return c.rate > largest/safetyFactor }
+		walks = append(walks, slices.DeleteFunc(rates(present, doublings, 2), tooLarge))
 	}
-	asItStands := choice{rate: s.Optimizer.LearningRate, interval: s.Lag.Interval, because: "the present ones", kind: Simulated}
+	asItStands := choice{s.Optimizer.LearningRate, s.Lag.Interval, "the present ones", Simulated, nil}
 	return append(walks, []choice{asItStands}, advice.rows(""))
 }
 
@@ -251,17 +258,6 @@ func (advice *Advice) rows(key string) (walk []choice) {
 func rounded(x float64) float64 {
 	unit := fp.Pow(10, math.Floor(math.Log10(x))-1)
 	return config.Round(math.Round(x/unit) * unit)
-}
-
-// largestRate returns the largest learning rate that all limits know to be safe.
-func (advice *Advice) largestRate() float64 {
-	largest := math.Inf(1)
-	for i := range advice.Lines {
-		if l := &advice.Lines[i]; l.bounds == ofRate {
-			largest = min(largest, l.safe)
-		}
-	}
-	return largest
 }
 
 // choose returns the choice that the limits give: the present learning rate with half of the limit
@@ -285,7 +281,7 @@ func (advice *Advice) choose(cell *plan.Cell) choice {
 		if s.Lag.Interval <= present.Lag.Interval {
 			because = "the present η, and " + because
 		}
-		return choice{rate: present.Optimizer.LearningRate, interval: s.Lag.Interval, because: because, kind: limit.Kind}
+		return choice{present.Optimizer.LearningRate, s.Lag.Interval, because, limit.Kind, nil}
 	}
 	limit, s = a.limitOf(advice.Lines, ofRate, func(s *config.Settings, safe float64) bool {
 		if half := safe / safetyFactor; half < s.Optimizer.LearningRate {
@@ -294,13 +290,13 @@ func (advice *Advice) choose(cell *plan.Cell) choice {
 		return safe > 0 && s.Optimizer.LearningRate >= option.SmallestNormal
 	})
 	if limit == nil {
-		return choice{rate: present.Optimizer.LearningRate, interval: present.Lag.Interval, because: "the present ones", kind: Simulated}
+		return choice{present.Optimizer.LearningRate, present.Lag.Interval, "the present ones", Simulated, nil}
 	}
 	because := "the present ones; η is at most half of the largest known to be safe"
 	if s.Optimizer.LearningRate < present.Optimizer.LearningRate {
 		because = fmt.Sprintf("the present %s, and half of %.3g, the largest η known to be safe", name, limit.safe)
 	}
-	return choice{rate: s.Optimizer.LearningRate, interval: present.Lag.Interval, because: because, kind: limit.Kind}
+	return choice{s.Optimizer.LearningRate, present.Lag.Interval, because, limit.Kind, nil}
 }
 
 // limitOf returns the line with the limit of a parameter, and the settings that half changes

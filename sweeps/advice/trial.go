@@ -149,9 +149,12 @@ func (t *Trials) Of(ctx context.Context, set ...config.Assignment) (*Trial, erro
 	if err != nil || trial == nil {
 		return nil, err
 	}
-	trial = new(*trial)
-	trial.Set = setOf(set)
-	return trial, nil
+	changed, parts := new(*trial), []string(nil)
+	for _, a := range set {
+		parts = append(parts, a.Param+"="+config.Format(a.Value))
+	}
+	changed.Set = strings.Join(parts, " ")
+	return changed, nil
 }
 
 // decide simulates settings until they arrive, or are decided by at least so many runs.
@@ -163,15 +166,6 @@ func (t *Trials) decide(ctx context.Context, s config.Settings, least int) (tria
 		}
 	}
 	return trial, err
-}
-
-// setOf writes changes as --set takes them.
-func setOf(set []config.Assignment) string {
-	var parts []string
-	for _, a := range set {
-		parts = append(parts, a.Param+"="+config.Format(a.Value))
-	}
-	return strings.Join(parts, " ")
 }
 
 // simulate simulates so many runs of settings, one if all are equal. Their streams are those of
@@ -240,14 +234,9 @@ func (t *Trial) count(ends []sim.End, steps []int) {
 		g := groups[w]
 		t.Endings = append(t.Endings, Ending{w.how, w.arm, len(g.since), w.moves, middle(g.since), middle(g.reward), middle(g.last), middle(g.odds), middle(g.rare)})
 	}
+	first := map[theory.How]int{theory.AtTarget: 1}
 	slices.SortStableFunc(t.Endings, func(a, b Ending) int {
-		if (a.How == theory.AtTarget) != (b.How == theory.AtTarget) {
-			if a.How == theory.AtTarget {
-				return -1
-			}
-			return 1
-		}
-		return b.Runs - a.Runs
+		return cmp.Or(first[b.How]-first[a.How], b.Runs-a.Runs)
 	})
 	held := t.share(arrived+t.Count(theory.TooDeep), t.Runs)
 	t.Arrived = t.share(arrived, t.Runs)
