@@ -69,14 +69,13 @@ func (f *runnerFlags) addWait(c *cobra.Command) { c.Flags().BoolVar(&f.wait, "wa
 
 // runner returns the runner of a sweep in the results folder dir, which draws its figures and
 // pages. The error is that of a folder that cannot be a cache.
-func (f *runnerFlags) runner(ctx context.Context, workers int, dir string, stderr io.Writer) (sweeps.Runner, error) {
+func (f *runnerFlags) runner(ctx context.Context, workers int, dir string, stderr io.Writer) (r sweeps.Runner, err error) {
 	display := newProgress(stderr)
-	r := sweeps.Runner{Workers: workers, Progress: display, Wait: f.wait}
+	r = sweeps.Runner{Workers: workers, Progress: display, Wait: f.wait}
 	r.Draw = func(e *sweeps.Experiment) error {
 		_, err := reporter{report.Sample, false, display}.part(ctx, dir, e)
 		return err
 	}
-	var err error
 	if f.cache != "" {
 		r.Cache, err = store.OpenCache(f.cache)
 	}
