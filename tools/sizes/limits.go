@@ -3,9 +3,9 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 70_431
-	mostTools   = 5_264
-	mostTests   = 45_561
+	mostProduct = 70_427
+	mostTools   = 5_241
+	mostTests   = 45_541
 	mostDocs    = 331
 )
 
@@ -37,7 +37,7 @@ var rooms = map[string]int{
 	"sim/measure":            1182,
 	"sim/probe":              1950,
 	"sweeps":                 4351,
-	"sweeps/advice":          1770,
+	"sweeps/advice":          1766,
 	"sweeps/claim":           3045,
 	"sweeps/config":          5184,
 	"sweeps/judge":           1852,
@@ -45,16 +45,16 @@ var rooms = map[string]int{
 	"sweeps/report":          1810,
 	"sweeps/store":           1902,
 	"sweeps/theory":          2472,
-	"tools/bench":            168,
-	"tools/calibrate":        1044,
-	"tools/explorer":         118,
+	"tools/bench":            163,
+	"tools/calibrate":        1040,
+	"tools/explorer":         121,
 	"tools/explorer/explore": 1490,
 	"tools/explorer/wasm":    21,
-	"tools/fuzz":             1299,
-	"tools/guard":            282,
-	"tools/internal/tool":    130,
-	"tools/site":             469,
-	"tools/sizes":            243,
+	"tools/fuzz":             1261,
+	"tools/guard":            280,
+	"tools/internal/tool":    148,
+	"tools/site":             470,
+	"tools/sizes":            247,
 	"training/change":        376,
 	"training/diagnose":      1200,
 	"training/equivalence":   824,
