@@ -30,7 +30,7 @@ func (row *Row) decideLocking(c *course) {
 		}
 		mean, _ := loneSample(&c.Params, c.front, b)
 		pull, z := 2*gain*mean*steps, c.init[c.front]-c.init[b]
-		if pull*fp.Exp(min(z, 0)) < leftMiddle {
+		if pull*fp.MathExp(min(z, 0)) < leftMiddle {
 			row.Because = c.notThere()
 			return
 		}
@@ -67,9 +67,9 @@ func (c *course) locked(b int, z, edge, gain float64) float64 {
 			log -= lockingStep * force[0] / (gain * noise)
 		}
 		if x < z {
-			below += fp.Exp(log)
+			below += fp.MathExp(log)
 		} else {
-			above += fp.Exp(log)
+			above += fp.MathExp(log)
 		}
 	}
 	return above / (below + above)
