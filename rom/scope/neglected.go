@@ -54,12 +54,6 @@ func (s Sizes) Plus(other Sizes) Sizes {
 		s.RelaxationRate + other.RelaxationRate, s.DampingRatio + other.DampingRatio}
 }
 
-// Max returns the larger one of every size.
-func (s Sizes) Max(other Sizes) Sizes {
-	return Sizes{max(s.RewardMean, other.RewardMean), max(s.RewardVariance, other.RewardVariance), max(s.ZeroVariance, other.ZeroVariance),
-		max(s.RelaxationRate, other.RelaxationRate), max(s.DampingRatio, other.DampingRatio)}
-}
-
 // Times returns the sizes of the stationary state with a factor each.
 func (s Sizes) Times(mean, variance, share float64) Sizes {
 	return Sizes{RewardMean: mean * s.RewardMean, RewardVariance: variance * s.RewardVariance, ZeroVariance: share * s.ZeroVariance}
