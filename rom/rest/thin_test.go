@@ -2,9 +2,7 @@
 
 package rest
 
-import (
-	"flag"
-)
+import "flag"
 
 // Thin is the factor by which fast tests thin out similar cases: they try one case
 // in Thin. The long tests try all.
