@@ -3,9 +3,9 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 70_427
+	mostProduct = 70_393
 	mostTools   = 5_241
-	mostTests   = 45_541
+	mostTests   = 45_516
 	mostDocs    = 331
 )
 
@@ -19,16 +19,16 @@ var rooms = map[string]int{
 	"option":                 848,
 	"rom":                    110,
 	"rom/arrive":             923,
-	"rom/cell":               1037,
+	"rom/cell":               1032,
 	"rom/deep":               981,
-	"rom/fixed":              1056,
+	"rom/fixed":              1049,
 	"rom/force":              1245,
 	"rom/group":              1919,
-	"rom/linear":             3119,
+	"rom/linear":             3116,
 	"rom/paper":              330,
 	"rom/path":               2286,
-	"rom/rest":               2720,
-	"rom/scope":              474,
+	"rom/rest":               2707,
+	"rom/scope":              468,
 	"rom/weight":             214,
 	"sim":                    4398,
 	"sim/draw":               1334,
