@@ -56,17 +56,13 @@ func TestAxisForms(t *testing.T) {
 // gives is kept.
 func TestDefaultsFollow(t *testing.T) {
 	const sweep = "sweep: [{param: run.steps, values: [1000, 3000]}]\n"
-	if got := axisOf(loadPoints(t, loadMinimal+sweep), ScheduleTotalKey); got != "1000 3000" {
-		t.Errorf("left out: %v", got)
-	}
-	zero := loadMinimal[:len(loadMinimal)-len("run: {steps: 2000}\n")] + "run: {steps: 2000}\n"
-	spec := must(Load("f", []byte(zero+sweep), ScheduleTotalKey+"=0"))(t)
-	if got := axisOf(spec.Points(), ScheduleTotalKey); got != "1000 3000" {
-		t.Errorf("0: %v", got)
-	}
-	spec = must(Load("f", []byte(loadMinimal+sweep), ScheduleTotalKey+"=2000"))(t)
-	if got := axisOf(spec.Points(), ScheduleTotalKey); got != "2000 2000" {
-		t.Errorf("given: %v", got)
+	for set, want := range map[string]string{
+		"seed=1": "1000 3000", ScheduleTotalKey + "=0": "1000 3000", ScheduleTotalKey + "=2000": "2000 2000",
+	} {
+		spec := must(Load("f", []byte(loadMinimal+sweep), set))(t)
+		if got := axisOf(spec.Points(), ScheduleTotalKey); got != want {
+			t.Errorf("%s: %v, want %v", set, got, want)
+		}
 	}
 
 	points := loadPoints(t, loadMinimal+`
@@ -75,14 +71,13 @@ variants:
   - {name: base}
   - {name: counted, set: {bandit.arms: [{reward: constant, mean: 1, count: 2}, {reward: constant, mean: 0, count: 3}]}}
 `)
-	if got, want := axisOf(points, "policy.reference"), "[0, 1] [0, 0, 1, 1, 1]"; got != want {
-		t.Errorf("reference %v, want %v", got, want)
-	}
-	if got, want := axisOf(points, InitKey), "[0, 0] [0, 0, 0, 0, 0]"; got != want {
-		t.Errorf("init %v, want %v", got, want)
-	}
-	if got, want := axisOf(points, TrueMeansKey), "[0.9, 0.2] [1, 1, 0, 0, 0]"; got != want {
-		t.Errorf("true means %v, want %v", got, want)
+	for key, want := range map[string]string{
+		"policy.reference": "[0, 1] [0, 0, 1, 1, 1]", InitKey: "[0, 0] [0, 0, 0, 0, 0]",
+		TrueMeansKey: "[0.9, 0.2] [1, 1, 0, 0, 0]",
+	} {
+		if got := axisOf(points, key); got != want {
+			t.Errorf("%s %v, want %v", key, got, want)
+		}
 	}
 }
 

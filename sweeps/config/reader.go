@@ -87,30 +87,24 @@ func (rd *reader) fields(n *node, path string, known []string) map[string]*node 
 	return fields
 }
 
-// unknownKey records a key of a section that does not exist. The section ends with a dot; "": the
-// known names are paths.
-func (rd *reader) unknownKey(at Place, path, section, name, want string, known []string) {
-	rd.problem(at, path, "got an unknown key, want %s%s", want, rd.keyHint(section, name, known))
-}
-
 // mostHinted is the number of problems after which no key is suggested: of thousands of unknown
 // keys 50 are shown (shownProblems), and to look for the key that one means takes 0.2 ms.
 const mostHinted = 1000
 
-// keyHint ends the message of unknownKey: it suggests the key that is meant, and marks it
-// as bad, so that no other problem follows.
-func (rd *reader) keyHint(section, name string, known []string) string {
-	if len(rd.problems) >= mostHinted {
-		return ""
+// unknownKey records a key of a section that does not exist. It suggests the key that is meant,
+// and marks it as bad, so that no other problem follows. The section ends with a dot; "": the
+// known names are paths.
+func (rd *reader) unknownKey(at Place, path, section, name, want string, known []string) {
+	meant := ""
+	if len(rd.problems) < mostHinted {
+		meant = meantKey(name, known)
 	}
-	meant := meantKey(name, known)
-	path := meant
+	rd.problem(at, path, "got an unknown key, want %s%s", want, didYou(meant))
 	if slices.Contains(known, meant) {
-		path = section + meant
+		meant = section + meant
 	}
-	rd.bad[path] = true
-	rd.badSection(path)
-	return didYou(meant)
+	rd.bad[meant] = true
+	rd.badSection(meant)
 }
 
 // badSection marks every key of a section that cannot be read as bad.
