@@ -3,9 +3,9 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 70_393
+	mostProduct = 70_387
 	mostTools   = 5_241
-	mostTests   = 45_516
+	mostTests   = 45_511
 	mostDocs    = 331
 )
 
@@ -39,7 +39,7 @@ var rooms = map[string]int{
 	"sweeps":                 4351,
 	"sweeps/advice":          1766,
 	"sweeps/claim":           3045,
-	"sweeps/config":          5184,
+	"sweeps/config":          5178,
 	"sweeps/judge":           1852,
 	"sweeps/plan":            1206,
 	"sweeps/report":          1810,
