@@ -125,7 +125,7 @@ func (s *series) wrote(text []byte) {
 func number(text []byte) (x float64, has, ok bool) {
 	word := strings.TrimSpace(string(text))
 	switch word {
-	case "", "null", "None", "N/A":
+	case "", "null", "NULL", "None", "N/A", "NA", "<NA>": // the last two of R and pandas
 		return 0, false, true
 	case "true", "True":
 		return 1, true, true

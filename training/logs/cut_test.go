@@ -1,11 +1,16 @@
 package logs
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 // A log of any form that is cut at any byte has no value that was never written, and loses at most its last row.
@@ -57,6 +62,32 @@ func TestCutForms(t *testing.T) {
 			}
 			if last := slices.Max(l.Steps); last < whole-1 {
 				t.Fatalf("%s: %q: the last step is %d, want %d at least", name, text[:cut], last, whole-1)
+			}
+		}
+	}
+}
+
+// A file whose bytes are changed one by one is read or refused, without a panic or a control character in words.
+func TestChangedBytes(t *testing.T) {
+	files, err := filepath.Glob("testdata/good/*")
+	if err != nil || len(files) < 40 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data = data[:min(len(data), 3000)]
+		for i := 0; i < len(data); i += thin*thin {
+			for _, to := range []byte{0, '\n', '"', '9', '{', 0xff} {
+				was := data[i]
+				data[i] = to
+				_, err := ReadAll(bytes.NewReader(data), "f", Options{})
+				data[i] = was
+				if wrong, is := errors.AsType[*Error](err); err != nil && (!is || strings.ContainsFunc(strings.ReplaceAll(wrong.Error(), "\n", ""), unicode.IsControl)) {
+					t.Fatalf("%s, byte %d is %q: %v", file, i, to, err)
+				}
 			}
 		}
 	}

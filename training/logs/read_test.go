@@ -43,6 +43,7 @@ func TestRewardStd(t *testing.T) {
 		{"JSON lines may lack keys", `{"step": 1, ` + row + `}`, RewardStdAmbiguous},
 		{"v0.17 on the console", `{'reward': 0.5, 'reward_std': 0.25, 'completions/mean_length': 9}` + "\n", RewardStdWithin},
 		{"v0.18 on the console", `{'reward': 0.5, 'reward_std': 0.25, 'completions/mean_length': 9, 'frac_reward_zero_std': 0}` + "\n", RewardStdAmbiguous},
+		{"asynchronous", `{"step": 1, ` + row + `, "rewards/f": 0.5, "ratio": 1}`, RewardStdWithin},
 		{"v1.0", `{"step": 1, ` + row + `, "vespo/phi_seq_mean": 1}`, RewardStdBatch},
 	} {
 		l := readText(t, tt.text)

@@ -58,6 +58,7 @@ func TestTextForms(t *testing.T) {
 		"long form, by key":                      "run,key,value,step\na,kl,0.1,1\na,kl,0.2,2\na,reward,0.5,1\na,reward,0.75,2\na,reward,0.6,",
 		"iterations of Ray":                      "reward,training_iteration,config/lr,epoch\n0.5,1,1,0\n0.75,2,1,0\n",
 		"CSV":                                    "step,reward\n1,0.5\n2,0.75\n",
+		"CSV of R":                               "\"step\",\"reward\",\"kl\"\n1,0.5,NA\n2,0.75,NULL\n",
 		"CSV of a spreadsheet":                   "\ufeffstep,reward\r\n1,0.5\r\n2,0.75\r\n",
 		"tabs without an end":                    "step\treward\tkl\n1\t0.5\t0\n2\t0.75\t0",
 		"a cut last cell of CSV":                 "step,reward,kl\n1,0.5,1e-05\n2,0.75,4.1e",

@@ -1,0 +1,6 @@
+//go:build long
+
+package logs
+
+// thin is 1: the long tests try every case.
+const thin = 1
