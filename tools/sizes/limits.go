@@ -5,7 +5,7 @@ package main
 const (
 	mostProduct = 70_387
 	mostTools   = 5_241
-	mostTests   = 45_539
+	mostTests   = 45_560
 	mostDocs    = 331
 )
 
