@@ -43,6 +43,10 @@ func TestMistakes(t *testing.T) {
 		}
 	}
 	rate := func(o option.Optimizer, step int) func() { return func() { grpo.Rate(&o, step) } }
+	decay := func(kind option.ScheduleKind, total int) func() {
+		schedule := option.Schedule{Kind: kind, Warmup: total, Total: total}
+		return rate(option.Optimizer{LearningRate: 1, Schedule: schedule}, total)
+	}
 	for _, c := range []struct {
 		mistake func()
 		want    string
@@ -71,10 +75,8 @@ func TestMistakes(t *testing.T) {
 			grpo.NewForce(e, []float64{0, math.NaN()})
 		}, "grpo: reference[1]: got NaN, want a finite number"},
 		{rate(option.Optimizer{}, 0), "grpo: Optimizer.LearningRate: got 0, want a finite number > 0"},
-		{rate(option.Optimizer{LearningRate: 1, Schedule: option.Schedule{Kind: option.CosineDecay}}, 0),
-			"grpo: Optimizer.Schedule.Total: got 0, want more than Warmup"},
-		{rate(option.Optimizer{LearningRate: 1, Schedule: option.Schedule{Kind: option.LinearDecay,
-			Warmup: 9, Total: 9}}, 9), "grpo: Optimizer.Schedule.Total: got 9, want more than Warmup"},
+		{decay(option.CosineDecay, 0), "grpo: Optimizer.Schedule.Total: got 0, want more than Warmup"},
+		{decay(option.LinearDecay, 9), "grpo: Optimizer.Schedule.Total: got 9, want more than Warmup"},
 	} {
 		if got := panicOf(c.mistake); got != c.want {
 			t.Errorf("panics with %q, want %q", got, c.want)

@@ -3,6 +3,7 @@ package grpo
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"grposim/fp"
 	"grposim/option"
@@ -40,10 +41,8 @@ func NewForce(estimator option.Estimator, reference []float64) *Force {
 		estimator: estimator,
 		reference: NewPolicy(reference),
 		shifts:    make([]float64, len(reference)),
-		upper:     make([]float64, len(reference)),
-	}
-	for a := range f.upper { // setWeights changes them unless the mode is NoImportance
-		f.upper[a] = 1
+		// setWeights changes them unless the mode is NoImportance.
+		upper: slices.Repeat([]float64{1}, len(reference)),
 	}
 	f.lower = f.upper
 	kl := &f.estimator.KL

@@ -133,12 +133,8 @@ func TestSaturationCoverage(t *testing.T) {
 			missed++
 		}
 	}
-	if slack := 6 * math.Sqrt(2./trials); math.Abs(stated/observed-1) > slack {
-		t.Errorf("stated over observed variance is %g, want 1 ± %g", stated/observed, slack)
-	}
-	if slack := 6 * math.Sqrt(0.05*0.95*trials); math.Abs(missed-0.05*trials) > slack {
-		t.Errorf("the interval misses %g times, want %g ± %g", missed, 0.05*trials, slack)
-	}
+	near(t, "stated over observed variance", stated/observed, 1, 6*math.Sqrt(2./trials))
+	near(t, "misses of the interval", missed, 0.05*trials, 6*math.Sqrt(0.05*0.95*trials))
 }
 
 // Fits and traces do not change the results of the run by a single bit.

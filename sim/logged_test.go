@@ -59,9 +59,8 @@ func TestLoggedRewardHasTheLawOfTheSamples(t *testing.T) {
 			values []float64
 			want   float64
 		}{{rewards, mean}, {squares, variance}} {
-			if e := measure.Mean(moment.values); math.Abs(e.Mean-moment.want) > 5*e.StdErr {
-				t.Errorf("%s: %g ± %g, want %g", test.name, e.Mean, e.StdErr, moment.want)
-			}
+			e := measure.Mean(moment.values)
+			near(t, test.name, e.Mean, moment.want, 5*e.StdErr)
 		}
 	}
 }
