@@ -3,9 +3,9 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 70_387
+	mostProduct = 70_386
 	mostTools   = 5_241
-	mostTests   = 45_560
+	mostTests   = 45_557
 	mostDocs    = 331
 )
 
@@ -14,7 +14,7 @@ var rooms = map[string]int{
 	"cmd/grposim":            4976,
 	"configs":                39,
 	"fp":                     574,
-	"grpo":                   1244,
+	"grpo":                   1243,
 	"network":                1296,
 	"option":                 848,
 	"rom":                    110,
