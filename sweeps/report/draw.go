@@ -83,8 +83,7 @@ type picture struct {
 // newPicture lays a figure out.
 func newPicture(f sweeps.Figure) *picture {
 	p := &picture{f: f, plot: plot.New()}
-	grouped := []sweeps.Mark{sweeps.Measured, sweeps.Predicted, sweeps.Spread, sweeps.Share}
-	for _, mark := range grouped {
+	for _, mark := range []sweeps.Mark{sweeps.Measured, sweeps.Predicted, sweeps.Spread, sweeps.Share} {
 		for _, s := range f.Series {
 			if s.Mark == mark && !slices.Contains(p.groups, s.Group) {
 				p.groups = append(p.groups, s.Group)
@@ -287,8 +286,7 @@ func (p *picture) layerOf(s sweeps.FigureSeries) *layer {
 	runs, points := p.runs(s), p.drawn(s)
 	at := func(x, y float64) plotter.XY { return plotter.XY{X: x, Y: p.y.clamp(y)} }
 	box := func(x, half, lo, hi float64) {
-		m.area.XYs = append(m.area.XYs,
-			plotter.XYs{at(x-half, lo), at(x+half, lo), at(x+half, hi), at(x-half, hi)})
+		m.area.XYs = append(m.area.XYs, plotter.XYs{at(x-half, lo), at(x+half, lo), at(x+half, hi), at(x-half, hi)})
 	}
 	perPoint := (p.x.max - p.x.min) / 400 // the axis is about as many points long
 	offset, half := p.place(s, perPoint)
@@ -336,9 +334,8 @@ func (p *picture) layerOf(s sweeps.FigureSeries) *layer {
 			break
 		}
 		p.addCurve(m, s, perPoint)
-		for _, run := range runsOf(s.Points, func(pt sweeps.FigurePoint) bool {
-			return p.drawable(s.Mark, pt) && bounded(pt)
-		}) {
+		banded := func(pt sweeps.FigurePoint) bool { return p.drawable(s.Mark, pt) && bounded(pt) }
+		for _, run := range runsOf(s.Points, banded) {
 			var ring plotter.XYs
 			for _, pt := range run {
 				ring = append(ring, at(pt.X, pt.Lo))
@@ -379,11 +376,10 @@ func (p *picture) addCurve(m *layer, s sweeps.FigureSeries, perPoint float64) {
 }
 
 // runsOf returns the longest sequences of points that all satisfy a condition.
-func runsOf(points []sweeps.FigurePoint, satisfies func(sweeps.FigurePoint) bool) (
-	runs [][]sweeps.FigurePoint) {
+func runsOf(points []sweeps.FigurePoint, in func(sweeps.FigurePoint) bool) (runs [][]sweeps.FigurePoint) {
 	start := 0
 	for i := range len(points) + 1 {
-		if i == len(points) || !satisfies(points[i]) {
+		if i == len(points) || !in(points[i]) {
 			if i > start {
 				runs = append(runs, points[start:i])
 			}
@@ -484,8 +480,7 @@ func (p *picture) style(s sweeps.FigureSeries) *layer {
 		if i < 0 || !p.byGroup() {
 			colour = grey
 		}
-		m.line = draw.LineStyle{Color: colour, Width: 0.9,
-			Dashes: referenceDashes[p.order(s)%len(referenceDashes)]}
+		m.line = draw.LineStyle{Color: colour, Width: 0.9, Dashes: referenceDashes[p.order(s)%len(referenceDashes)]}
 	}
 	return m
 }

@@ -40,8 +40,7 @@ func (p *picture) addLegend(width vg.Length) {
 		entries[i].name = " " + fit(entries[i].name, legendStyle, width/widestFont-40)
 		widest = max(widest, thumb+gap+widestFont*legendStyle.Width(entries[i].name))
 	}
-	count := max(1, min(int(width/widest), 6, len(entries)))
-	p.columns = slices.Repeat([]plot.Legend{plot.NewLegend()}, count)
+	p.columns = slices.Repeat([]plot.Legend{plot.NewLegend()}, max(1, min(int(width/widest), 6, len(entries))))
 	for i, e := range entries {
 		l := &p.columns[i%len(p.columns)]
 		l.TextStyle, l.Left, l.Top, l.Padding, l.ThumbnailWidth = legendStyle, true, true, 3, thumb

@@ -88,16 +88,15 @@ func Page(w io.Writer, heading Heading, parts []Part) error {
 		p.Judged = p.Judged || judged
 		p.Sections = append(p.Sections, s)
 	}
-	total := judge.Summarize(verdicts)
-	p.Total, p.Measurements = total, total.Measurements()
+	p.Total = judge.Summarize(verdicts)
 	own := 0
 	for _, v := range verdicts {
 		if v.Hypothesis != nil && v.Verdict == judge.Disagree {
 			own++
 		}
 	}
-	p.State, p.Sentence = overall(total, own)
-	p.Counts = counts(total)
+	p.State, p.Sentence = overall(p.Total, own)
+	p.Counts = counts(p.Total)
 	p.Outcomes = outcomesOf(judge.DecidedStatements(verdicts), p.Sections)
 	for _, o := range p.Outcomes {
 		p.Statements += len(o.Statements)
@@ -155,13 +154,12 @@ type page struct {
 	Sections []section
 	Columns  map[string][]string // of its tables
 
-	Judged       bool      // whether there is anything to judge: a map alone has no checks
-	Measurements string    // the independent ones, in words
-	Outcomes     []outcome // the statements of the paper; nil for a single experiment
-	Statements   int       // their number
-	Failing      *outcome  // those that fail; nil: none
-	Lead         *figure   // the figure at the top; nil: none
-	LeadSection  *section  // where it is from
+	Judged      bool      // whether there is anything to judge: a map alone has no checks
+	Outcomes    []outcome // the statements of the paper; nil for a single experiment
+	Statements  int       // their number
+	Failing     *outcome  // those that fail; nil: none
+	Lead        *figure   // the figure at the top; nil: none
+	LeadSection *section  // where it is from
 }
 
 // count is the number of verdicts with a ruling.
@@ -186,8 +184,7 @@ func (b badge) Symbol() string { return string([]rune("✗?–✓")[b.Order()]) 
 
 // Order returns the key that sorts rulings: disagreements first, agreements last.
 func (b badge) Order() int {
-	return slices.Index([]judge.Ruling{judge.Disagree, judge.Inconclusive, judge.OutOfScope,
-		judge.Agree}, b.Ruling)
+	return slices.Index([]judge.Ruling{judge.Disagree, judge.Inconclusive, judge.OutOfScope, judge.Agree}, b.Ruling)
 }
 
 // overall returns the state of all verdicts together, and a sentence that says it: the worst of
@@ -294,12 +291,12 @@ func (s section) Counts() []count { return counts(s.Summary) }
 // newSection returns the i-th section of the page.
 func newSection(i int, part Part) section {
 	e, spec := part.Experiment, part.Experiment.Plan.Spec
+	file := ConfigFile(spec.Name)
 	s := section{
 		ID: fmt.Sprintf("experiment-%d", i+1), Name: spec.Name, experiment: spec.Name,
-		Claim: spec.Claim, Facts: facts(part), Units: e.Plan.Units(),
-		Summary: judge.Summarize(e.Verdicts), Command: part.Command,
-		ConfigFile: ConfigFile(spec.Name),
-		FromFile:   strings.Contains(part.Command, " "+ConfigFile(spec.Name)),
+		Claim: spec.Claim, Facts: facts(part), Units: e.Plan.Units(), Command: part.Command,
+		Summary: judge.Summarize(e.Verdicts), ConfigFile: file,
+		FromFile: strings.Contains(part.Command, " "+file),
 	}
 	if part.Folder != "" && part.Folder != spec.Name {
 		s.Name = fmt.Sprintf("%s (%s)", spec.Name, part.Folder)
@@ -327,8 +324,7 @@ func newSection(i int, part Part) section {
 		}
 	}
 	if left := len(e.Figures) - len(s.Figures); left > 0 {
-		s.Left = append(s.Left,
-			fmt.Sprintf("The folder figures has %s more.", config.CountWords(left, "picture")))
+		s.Left = append(s.Left, fmt.Sprintf("The folder figures has %s more.", config.CountWords(left, "picture")))
 	}
 	s.Gist, _, _ = strings.Cut(strings.TrimSuffix(spec.Claim, "."), ". ")
 	s.Verdicts = config.CountWords(len(e.Verdicts), "verdict")
@@ -397,16 +393,11 @@ func facts(part Part) string {
 		seeds[c.Settings.Seed] = true
 	}
 	parts := []string{config.CountWords(len(e.Plan.Cells), "cell")}
-	for _, s := range []struct {
-		status store.CellStatus
-		words  string
-	}{
-		{store.CellDiverged, "%d diverged"},
-		{store.CellOverflow, "%d with an estimate out of range"},
-		{store.NoFixedPoint, "%d without a fixed point"},
-	} {
-		if n := count[s.status]; n > 0 {
-			parts = append(parts, fmt.Sprintf(s.words, n))
+	words := map[store.CellStatus]string{store.CellDiverged: "diverged",
+		store.CellOverflow: "with an estimate out of range", store.NoFixedPoint: "without a fixed point"}
+	for _, status := range []store.CellStatus{store.CellDiverged, store.CellOverflow, store.NoFixedPoint} {
+		if n := count[status]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, words[status]))
 		}
 	}
 	if len(seeds) == 1 {
@@ -430,9 +421,7 @@ func facts(part Part) string {
 // inline returns an SVG without its XML declaration, to be part of a page. The SVGs of
 // Draw have no element ids, so those of several figures cannot clash.
 func inline(svg []byte) template.HTML {
-	if i := bytes.Index(svg, []byte("<svg")); i > 0 {
-		svg = svg[i:]
-	}
+	svg = svg[max(bytes.Index(svg, []byte("<svg")), 0):]
 	return template.HTML(bytes.TrimSpace(svg)) // from Draw, which escapes all text
 }
 

@@ -171,9 +171,7 @@ func (g *Target) Wrong(logits []float64) bool {
 }
 
 // inFront reports whether the arms in front are those at the target, or it has none in front.
-func (g *Target) inFront(policy []float64) bool {
-	return g.Held < majority || g.holds(policy) >= 0.5
-}
+func (g *Target) inFront(policy []float64) bool { return g.Held < majority || g.holds(policy) >= 0.5 }
 
 // Samples returns the number of samples that a run draws.
 func Samples(s *config.Settings) float64 {

@@ -79,15 +79,13 @@ func WayCures(cells []config.Settings, judged func(changed []config.Settings) sc
 	return curesOf(slices.DeleteFunc(slices.Clone(cures), longer), cells, judged)
 }
 
-func curesOf(cures []cure, cells []config.Settings,
-	judged func(changed []config.Settings) scope.Reason) string {
+func curesOf(cures []cure, cells []config.Settings, judged func([]config.Settings) scope.Reason) string {
 	for i := range cells {
 		if s := &cells[i]; len(s.Bandit.Arms)*grpo.StoredPolicies(&s.Lag, s.Run.Steps) > maxCured {
 			return ""
 		}
 	}
-	if !judged(cells).Is(scope.TooMuchNeglected, scope.UnknownSize, scope.NoiseTooLarge,
-		scope.BoundWithinNoise) {
+	if !judged(cells).Is(scope.TooMuchNeglected, scope.UnknownSize, scope.NoiseTooLarge, scope.BoundWithinNoise) {
 		return ""
 	}
 	var found []string

@@ -111,8 +111,7 @@ func (cache *Cache) Courses(s *config.Settings, steps []int, of ...sim.Quantity)
 			r = *ComeToRest(&r, steps, func() *AtRest { return cache.Stationary(s) })
 		}
 		path.Steps, path.Scope.In = steps, true
-		path.Reward, path.Deviation, path.Neglected = r.Mean, r.Deviation, r.Neglected
-		path.strata = r.Strata
+		path.Reward, path.Deviation, path.Neglected, path.strata = r.Mean, r.Deviation, r.Neglected, r.Strata
 	}
 	return all
 }

@@ -89,8 +89,7 @@ func taskOf(s *config.Settings) (*network.Task, error) {
 }
 
 // build returns the network of a cell and how its first weights are drawn.
-func build(s *config.Settings, task *network.Task) (
-	net network.Network, initial func(seed uint64) []float64) {
+func build(s *config.Settings, task *network.Task) (net network.Network, initial func(uint64) []float64) {
 	n := s.Network
 	if n.Kind == "mlp" {
 		hidden := slices.Repeat([]int{n.Width}, n.Layers)
@@ -188,8 +187,7 @@ func (cache *Cache) network(s *config.Settings) *policyNetwork {
 // (docs/theory-deep.md). Exact is that of the matrices Λ_f and Λ. LeadingOrder has one number λ, as
 // if the whole force were stale; RuleAtStiffness is the paper's rule at λ. Of variances
 // LeadingOrder is the law at the fixed point of the start, and Exact that along its slide.
-func (cache *Cache) atNetwork(s *config.Settings, factors rom.Factors,
-	of rest.Extent) *rom.Prediction {
+func (cache *Cache) atNetwork(s *config.Settings, factors rom.Factors, of rest.Extent) *rom.Prediction {
 	key := fmt.Sprintf("%s %v %v", config.Canonical(*s), factors, of)
 	return cache.ofNetworks.get(key, 1, maxPredictions, func() *rom.Prediction {
 		switch {
@@ -301,8 +299,7 @@ func (n *policyNetwork) predict(s *config.Settings, of rest.Extent) *rom.Predict
 	}
 	p.Exact = dynamicsOf(exact, of)
 	if of&rest.Onset != 0 && !exact.Mixed { // of modes that mix no simulation finds it
-		onset := exact.Threshold(linear.OnsetRate)
-		p.Exact.OscillationLearningRate, p.Exact.Searched.Onset = onset.Result()
+		p.Exact.OscillationLearningRate, p.Exact.Searched.Onset = exact.Threshold(linear.OnsetRate).Result()
 	}
 	switch {
 	case s.Estimator.GroupSize == option.Infinite:
@@ -311,8 +308,7 @@ func (n *policyNetwork) predict(s *config.Settings, of rest.Extent) *rom.Predict
 	case s.Optimizer.Schedule.Kind != option.ConstantRate || s.Optimizer.Schedule.Warmup > 0:
 		p.Noise.Because = scope.RateVaries.Because("is not constant")
 	case s.Policy.Init.Kind != config.AtFixedPoint: // deep.Window is of a run from there
-		p.Noise.Because = scope.Networks.Because(
-			"the variance of a run that does not start at the fixed point")
+		p.Noise.Because = scope.Networks.Because("the variance of a run that does not start at the fixed point")
 	default: // noise carries weights along their fixed points, where the variance is another one
 		p.Noise.Because = scope.Networks.Because("the variance beyond its leading order")
 		if law, err := exact.Law(modes, deep.Window{From: s.Run.BurnIn, To: s.Run.Steps}); err == nil {
@@ -334,8 +330,7 @@ func dynamicsOf(d *deep.Dynamics, of rest.Extent) rom.Dynamics {
 		r.CriticalLearningRate, r.Searched.LearningRate = d.Threshold(linear.CriticalRate).Result()
 	}
 	if of&rest.CriticalInterval != 0 {
-		interval := d.Threshold(linear.CriticalInterval)
-		r.CriticalRefreshInterval, r.Searched.RefreshInterval = interval.Result()
+		r.CriticalRefreshInterval, r.Searched.RefreshInterval = d.Threshold(linear.CriticalInterval).Result()
 	}
 	return r
 }

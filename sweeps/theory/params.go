@@ -43,8 +43,7 @@ func Prompts(s *config.Settings) *sim.Prompts {
 	if law.Count <= 1 {
 		return nil
 	}
-	p := &sim.Prompts{Parameters: law.Parameters, Order: law.Order,
-		Means: make([][2]float64, law.Count)}
+	p := &sim.Prompts{Parameters: law.Parameters, Order: law.Order, Means: make([][2]float64, law.Count)}
 	for x := range p.Means {
 		for a := range 2 {
 			p.Means[x][a] = s.Bandit.Arms[a].Mean
@@ -58,8 +57,7 @@ func Prompts(s *config.Settings) *sim.Prompts {
 			}
 		}
 		if law.Start.Drawn() && law.Parameters == option.Tabular {
-			u := promptUniform(s.Seed, "start", x, 0)
-			p.Starts = append(p.Starts, config.Round(startGap(law.Start, u)))
+			p.Starts = append(p.Starts, config.Round(startGap(law.Start, promptUniform(s.Seed, "start", x, 0))))
 		}
 	}
 	return p
@@ -68,8 +66,7 @@ func Prompts(s *config.Settings) *sim.Prompts {
 // promptUniform returns the uniform number in (0, 1) of a prompt and an arm, a pure function
 // of its arguments.
 func promptUniform(seed uint64, purpose string, prompt, arm int) float64 {
-	text := fmt.Appendf(nil, "grposim prompt 1\n%d\n%s\n%d\n%d\n", seed, purpose, prompt, arm)
-	digest := sha256.Sum256(text)
+	digest := sha256.Sum256(fmt.Appendf(nil, "grposim prompt 1\n%d\n%s\n%d\n%d\n", seed, purpose, prompt, arm))
 	return (float64(binary.BigEndian.Uint64(digest[:8])>>12) + 0.5) * 0x1p-52
 }
 

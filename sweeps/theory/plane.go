@@ -22,8 +22,7 @@ type Plane struct {
 
 // NewPlane returns the plane of a cell's settings over the keys x and y. It reaches from the first
 // to the last of the sorted distinct values, of which there are at least two.
-func (cache *Cache) NewPlane(s config.Settings, x, y config.Key,
-	xValues, yValues []float64) *Plane {
+func (cache *Cache) NewPlane(s config.Settings, x, y config.Key, xValues, yValues []float64) *Plane {
 	return &Plane{
 		cache: cache, base: s, xKey: x, yKey: y, known: make(map[Spot]Regime),
 		xNode: newNodes(x, xValues), yNode: newNodes(y, yValues),
@@ -70,7 +69,7 @@ type Boundary struct {
 // order.
 func (p *Plane) Boundaries(kind string) (lines []Boundary, unstable [][]Spot) {
 	for _, b := range boundaries {
-		f := p.field(b.zero)
+		f := newField(p.xNode, p.yNode, func(x, y float64) float64 { return b.zero(p.Regime(x, y)) })
 		line := Boundary{Name: b.name, Label: strings.Replace(b.label, "%s", kind, 1),
 			Meaning: b.meaning, Lines: f.zeros()}
 		switch b.name {
@@ -84,15 +83,10 @@ func (p *Plane) Boundaries(kind string) (lines []Boundary, unstable [][]Spot) {
 	return lines, unstable
 }
 
-// field evaluates a function of the regime on the nodes of the plane.
-func (p *Plane) field(of func(Regime) float64) *field {
-	return newField(p.xNode, p.yNode, func(x, y float64) float64 { return of(p.Regime(x, y)) })
-}
-
 // Known returns the area in which the theory says whether the linear dynamics is stable, as closed
 // polygons.
 func (p *Plane) Known() [][]Spot {
-	return p.field(func(r Regime) float64 { return 0 * r.Margin }).positive()
+	return newField(p.xNode, p.yNode, func(x, y float64) float64 { return 0 * p.Regime(x, y).Margin }).positive()
 }
 
 // Names of the boundaries that surround an area.
@@ -209,8 +203,7 @@ func NewRegime(s *config.Settings, p *rom.Prediction) Regime {
 		return *x
 	}
 	nan := math.NaN()
-	r := Regime{Rate: s.Optimizer.LearningRate, Radius: nan, Margin: nan, Rule: nan, Damping: nan,
-		Onset: nan}
+	r := Regime{Rate: s.Optimizer.LearningRate, Radius: nan, Margin: nan, Rule: nan, Damping: nan, Onset: nan}
 	if p.FixedPoint == nil {
 		return r
 	}

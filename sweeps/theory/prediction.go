@@ -54,13 +54,10 @@ type Numbers struct {
 // within a margin.
 func (cache *Cache) Line(id string, s *config.Settings, margin Margin) *Prediction {
 	at := cache.Stationary(s)
-	within := func(because scope.Reason) rom.Scope {
-		return rom.Scope{In: !because.Out(), Because: because}
-	}
 	line := &Prediction{Cell: id, Parameters: config.Canonical(*s), Units: s.Units(), Margin: margin,
 		Prediction: *at.prediction, Regime: NewRegime(s, at.prediction).Name(),
 		AtRest: Numbers{at.Mean(""), at.Variance(), at.ZeroShare()},
-		Scope:  within(at.Scope()), Run: within(at.Arrival(cache.Start(s), margin))}
+		Scope:  at.Scope().Scope(), Run: at.Arrival(cache.Start(s), margin).Scope()}
 	if p := &line.Prediction; p.FixedPoint != nil {
 		line.FixedPoint, line.Stiffness = p.FixedPoint, &p.Stiffness
 		line.Gradient, line.Oscillator = &p.GradientVariance, &p.Oscillator

@@ -18,8 +18,7 @@ import (
 // ID returns the id of a cell: the sha256, in hexadecimal, of the canonical JSON of its settings
 // and of what is measured beside its run, by name.
 func ID(s *config.Settings, measured map[string]any) string {
-	settings := json.RawMessage(config.Canonical(*s, config.SeedKey))
-	content := map[string]any{"seed": s.Seed, "settings": settings}
+	content := map[string]any{"seed": s.Seed, "settings": json.RawMessage(config.Canonical(*s, config.SeedKey))}
 	maps.Copy(content, measured)
 	data, err := json.Marshal(content) // sorts keys
 	if err != nil {

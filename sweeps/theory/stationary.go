@@ -169,8 +169,7 @@ func (a *AtRest) RunVariance(kind rom.Kind) scope.Number {
 	own := n.Kind
 	linear, best := variances(own, p)
 	n.Kind = cmp.Or(kind, own)
-	leading := p.LeadingOrder.StationaryVariance.ExpectedReward
-	if s.Deep() && n.Kind == rom.LeadingOrder && leading != nil {
+	if s.Deep() && n.Kind == rom.LeadingOrder && p.LeadingOrder.StationaryVariance.ExpectedReward != nil {
 		n.Because = scope.Reason{} // that of the law where a run starts
 	}
 	if n.Out() {
@@ -226,8 +225,7 @@ func (a *AtRest) RunVariance(kind rom.Kind) scope.Number {
 // InRun adds to a number of the stationary state what the mean path from the logits start leaves of
 // the way after burn-in. Runs from the fixed point leave nothing. A path that is elsewhere is out
 // of scope.
-func (a *AtRest) InRun(n *scope.Number, params rom.Params, start []float64,
-	of func(*scope.Sizes) float64) {
+func (a *AtRest) InRun(n *scope.Number, params rom.Params, start []float64, of func(*scope.Sizes) float64) {
 	s := a.settings
 	if n.Out() {
 		return
@@ -297,8 +295,7 @@ func MissingFormula(p *rom.Prediction, kind rom.Kind, x *float64) scope.Reason {
 	if x != nil {
 		return scope.Reason{}
 	}
-	return cmp.Or(MissingFixedPoint(p), p.Rule(kind).Because,
-		scope.NoNumber.Because("the rule has none"))
+	return cmp.Or(MissingFixedPoint(p), p.Rule(kind).Because, scope.NoNumber.Because("the rule has none"))
 }
 
 // fewestKicks is the least number of independent forces from which the scatter of the replicas

@@ -189,8 +189,7 @@ func (w *Way) timeTo(end, level float64) *TimeTo {
 // out is how far the time moves if the path moves by what it leaves out.
 func TimeOf(steps []int, values, neglected []float64, level float64, up bool) (time scope.Number) {
 	if time.Value = Reaches(steps, values, level, up); math.IsNaN(time.Value) {
-		time.Because = scope.UnknownSize.Because(
-			"the path has no finite prediction before the level is reached")
+		time.Because = scope.UnknownSize.Because("the path has no finite prediction before the level is reached")
 		return time
 	}
 	size, note := 0.0, ""
