@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 70_386
+	mostProduct = 70_335
 	mostTools   = 5_241
 	mostTests   = 45_557
 	mostDocs    = 331
@@ -42,9 +42,9 @@ var rooms = map[string]int{
 	"sweeps/config":          5178,
 	"sweeps/judge":           1852,
 	"sweeps/plan":            1206,
-	"sweeps/report":          1810,
+	"sweeps/report":          1787,
 	"sweeps/store":           1902,
-	"sweeps/theory":          2472,
+	"sweeps/theory":          2444,
 	"tools/bench":            163,
 	"tools/calibrate":        1040,
 	"tools/explorer":         121,
