@@ -133,12 +133,8 @@ func (s *source) report() *runReport {
 
 // reportWith is report where what the log states is known.
 func (s *source) reportWith(stated []findings.Finding) *runReport {
-	r := &runReport{source: s, stated: len(stated), hidden: findings.Kinds(),
-		notes: slices.Clone(s.notes), leading: "none"}
-	if s.log != nil {
-		r.hidden = slices.DeleteFunc(r.hidden,
-			func(k findings.Kind) bool { return findings.Observable(s.log, k) })
-	}
+	r := &runReport{source: s, stated: len(stated), hidden: findings.Hidden(s.log), leading: "none"}
+	r.notes = slices.Clone(s.notes)
 	note := ""
 	if r.findings, r.modes, note = findings.Judge(s.log, s.trace, stated); note != "" {
 		r.notes = append(r.notes, note)

@@ -31,7 +31,7 @@ func Name(t Trace) Diagnosis {
 	rings := rewardRinging(&t)
 	swings := entropySwings(&t)
 	clipped := t.lateLevel("clip fraction", t.ClipFraction, 0.5)
-	moved := t.lateLevel("KL to the old policy", t.KLOld, klLimit)
+	moved := t.lateLevel("KL to the old policy", t.KLOld, KLLimit)
 	coupling := rewardCoupling(&t)
 	silent := zeroVarianceGroups(&t)
 	spread := remainingEntropy(&t, "remaining entropy", t.Entropy, identity)
@@ -140,9 +140,12 @@ func zeroVarianceGroups(t *Trace) Evidence {
 // positive advantage. ε = 0.2 is the default of trainers (arXiv:1707.06347).
 const clipLimit = 1.2
 
-// klLimit is the divergence of log ratios whose root mean square is log clipLimit, since
-// KL = ½E[(log ratio)²] for small ones.
-var klLimit = math.Log(clipLimit) * math.Log(clipLimit) / 2
+// LogLimit is the log ratio at that bound, in nats. KLLimit is the divergence of log ratios whose
+// root mean square it is, since KL = ½E[(log ratio)²] for small ones.
+var (
+	LogLimit = math.Log(clipLimit)
+	KLLimit  = LogLimit * LogLimit / 2
+)
 
 // lateLevel measures the late mean of a series that is a sign of instability from a threshold on.
 // If the minLate-th largest late value is smaller, it is that: a few outliers are not enough. A

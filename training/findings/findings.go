@@ -133,11 +133,12 @@ func (k Kind) Next() string {
 	return ""
 }
 
-// Observable reports whether a log has a column that can show a kind.
-func Observable(l *logs.Log, k Kind) bool {
-	return slices.ContainsFunc(checks, func(c Row) bool {
-		return c.Kind == k && slices.ContainsFunc(l.Columns,
-			func(col logs.Column) bool { return slices.Contains(c.From, col.Quantity) })
+// Hidden lists the kinds that no column of a log can show: all of them if it is nil.
+func Hidden(l *logs.Log) []Kind {
+	return slices.DeleteFunc(Kinds(), func(k Kind) bool {
+		i := slices.IndexFunc(checks, func(c Row) bool { return c.Kind == k })
+		shows := func(c logs.Column) bool { return slices.Contains(checks[i].From, c.Quantity) }
+		return l != nil && slices.ContainsFunc(l.Columns, shows)
 	})
 }
 

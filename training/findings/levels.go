@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"grposim/training/change"
+	"grposim/training/diagnose"
 	"grposim/training/logs"
 )
 
 const (
-	// clip is the bound of a ratio of probabilities, that of the clipped objective, 1 ± ε. Beyond it a
+	// clip is the bound of an importance weight, 1 ± clip, that of the clipped objective. Beyond it a
 	// sample counts as drawn from another policy.
 	clip = 0.2
 	// half is the midpoint from which most of the samples or groups lack something.
@@ -20,16 +21,9 @@ const (
 	aQuarter = 0.25
 )
 
-var (
-	// logLimit is the log ratio at the bound, in nats.
-	logLimit = math.Log(1 + clip)
-	// klLimit is the divergence of log ratios whose root mean square is logLimit, since
-	// KL = ½E[(log ratio)²] for small ones.
-	klLimit = logLimit * logLimit / 2
-	// probLimit is the difference of probabilities from which the divergence is at least klLimit, by
-	// Pinsker's inequality.
-	probLimit = logLimit / 2
-)
+// probLimit is the difference of probabilities from which the divergence is at least that at the
+// bound, by Pinsker's inequality.
+var probLimit = diagnose.LogLimit / 2
 
 // limit are the levels of a quantity at and beyond which it is a finding.
 type limit struct {
@@ -72,8 +66,8 @@ func exceeded(l *logs.Log, what string, limits ...limit) (found []Finding) {
 func samplerMismatch(l *logs.Log) []Finding {
 	found := exceeded(l, "the sampling engine and the trainer disagree about the probabilities of "+
 		"the sampled tokens",
-		limit{logs.MismatchKL, anything, -klLimit, klLimit, Failure},
-		limit{logs.LogpMismatch, notBelow0, -1, logLimit, Failure},
+		limit{logs.MismatchKL, anything, -diagnose.KLLimit, diagnose.KLLimit, Failure},
+		limit{logs.LogpMismatch, notBelow0, -1, diagnose.LogLimit, Failure},
 		limit{logs.ProbMismatch, aShare, -1, probLimit, Failure},
 		limit{logs.ISEffective, aShare, half, 2, Failure},
 		limit{logs.ISRatioMean, positive, 1 - clip, 1 + clip, Remark})
@@ -205,7 +199,7 @@ func klBlowUp(l *logs.Log) []Finding {
 	if len(kl.values) == 0 {
 		return nil
 	}
-	if x := kl.values[0]; l.Averaged == 1 && kl.steps[0] <= 1 && x >= logLimit && x < klPerToken {
+	if x := kl.values[0]; l.Averaged == 1 && kl.steps[0] <= 1 && x >= diagnose.LogLimit && x < klPerToken {
 		return []Finding{{Level: Remark, Since: kl.steps[0],
 			Text: fmt.Sprintf("at the first step the divergence from the reference policy is %s nats a "+
 				"token (%s), where it should be 0", plain(x), kl.key),
