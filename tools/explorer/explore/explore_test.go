@@ -7,6 +7,7 @@ package explore
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"net/url"
@@ -59,6 +60,13 @@ func must[T any](t *testing.T, e *Explorer, f func(*Explorer, State) (T, error),
 		t.Fatalf("%v: %v", s, err)
 	}
 	return reply
+}
+
+// ensemble asks for runs from one on.
+func ensemble(from, most int) func(*Explorer, State) (*Ensemble, error) {
+	return func(e *Explorer, s State) (*Ensemble, error) {
+		return e.Ensemble(EnsembleRequest{s, from, most, nil})
+	}
 }
 
 // planOf returns what the commands make of a configuration file.
@@ -293,7 +301,7 @@ func TestEnsembleIsTheSweep(t *testing.T) {
 		}
 		runs := 0
 		for parts := 0; runs < 37 && parts < 37; parts++ {
-			got := must(t, e, func(e *Explorer, s State) (*Ensemble, error) { return e.Ensemble(EnsembleRequest{s, runs, 10, nil}) }, s)
+			got := must(t, e, ensemble(runs, 10), s)
 			if got.Total != 37 || got.From != runs || len(got.Runs) == 0 || len(got.Runs) > 10 || got.Diverged > 0 {
 				t.Fatalf("%s: asked for 10 runs from %d on, got %d from %d of %d, %d diverged", preset, runs, len(got.Runs), got.From, got.Total, got.Diverged)
 			}
@@ -326,9 +334,7 @@ func TestPathIsThatOfTheRuns(t *testing.T) {
 		predicted++
 		var runs [][]float64
 		for len(runs) < 200 {
-			got := must(t, e, func(e *Explorer, s State) (*Ensemble, error) {
-				return e.Ensemble(EnsembleRequest{s, len(runs), 200, nil})
-			}, s)
+			got := must(t, e, ensemble(len(runs), 200), s)
 			if !slices.Equal(got.Steps, path.Steps) {
 				t.Fatalf("%s: the runs have steps %v, the path %v", preset, got.Steps, path.Steps)
 			}
@@ -385,7 +391,7 @@ func TestNothingToStartFrom(t *testing.T) {
 	if p := must(t, e, (*Explorer).Path, s); p.Scope == nil || *p.Scope != "no fixed point is reached from the start" {
 		t.Errorf("got the path %+v", p)
 	}
-	runs := must(t, e, func(e *Explorer, s State) (*Ensemble, error) { return e.Ensemble(EnsembleRequest{s, 0, 1, nil}) }, s)
+	runs := must(t, e, ensemble(0, 1), s)
 	if runs.Total != 0 || len(runs.Runs) != 0 {
 		t.Errorf("got the runs %+v", runs)
 	}
@@ -430,11 +436,13 @@ func TestMapInParts(t *testing.T) {
 			t.Errorf("%s: the area %s has the state: %v, in regime %s", s.Preset, area.Name, within, m.Here.Regime)
 		}
 	}
+	const rate, interval = config.LearningRateKey, config.LagIntervalKey
+	infinite := map[string]string{config.GroupSizeKey: "inf"}
 	for want, r := range map[string]MapRequest{
-		"want two controls of numbers":       {State: State{Preset: "two-arms"}, X: "lag.kind", Y: "lag.interval"},
-		"no effect while lag.kind is random": {State: State{Preset: "asynchronous"}, X: "optimizer.learning_rate", Y: "lag.interval"},
-		"it has no place on an axis":         {State: State{"two-arms", map[string]string{"grpo.group_size": "inf"}}, X: "optimizer.learning_rate", Y: "grpo.group_size"},
-		"no fixed point exists without":      {State: State{Preset: "no-penalty"}, X: "optimizer.learning_rate", Y: "lag.interval"},
+		"want two controls of numbers":       {State{"two-arms", nil}, lagKindKey, interval, 0},
+		"no effect while lag.kind is random": {State{"asynchronous", nil}, rate, interval, 0},
+		"it has no place on an axis":         {State{"two-arms", infinite}, rate, config.GroupSizeKey, 0},
+		"no fixed point exists without":      {State{"no-penalty", nil}, rate, interval, 0},
 	} {
 		if _, err := e.Map(r); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: got %v, want %q", r, err, want)
@@ -458,12 +466,15 @@ func inside(polygon [][2]float64, x, y float64) (in bool) {
 func TestWordsSayWhatRunsDo(t *testing.T) {
 	e := New()
 	for _, s := range []State{
-		{"unstable", map[string]string{"optimizer.learning_rate": "0.3", "grpo.group_size": "inf", "policy.init": "{fixed_point_offset: 0.001}", "run.steps": "400"}},
-		{"two-arms", map[string]string{"optimizer.learning_rate": "0.05", "optimizer.momentum": "0.9", "lag.interval": "1", "grpo.group_size": "inf", "policy.init": "{fixed_point_offset: 0.001}", "run.steps": "400"}},
-		{"two-arms", map[string]string{"grpo.group_size": "inf", "policy.init": "{fixed_point_offset: 0.001}", "run.steps": "400"}},
+		{"unstable", map[string]string{"optimizer.learning_rate": "0.3"}},
+		{"two-arms", map[string]string{
+			"optimizer.learning_rate": "0.05", "optimizer.momentum": "0.9", "lag.interval": "1"}},
+		{"two-arms", map[string]string{}},
 	} {
+		maps.Copy(s.Set, map[string]string{
+			"grpo.group_size": "inf", "policy.init": "{fixed_point_offset: 0.001}", "run.steps": "400"})
 		answer := must(t, e, (*Explorer).Answer, s)
-		run := must(t, e, func(e *Explorer, s State) (*Ensemble, error) { return e.Ensemble(EnsembleRequest{s, 0, 1, nil}) }, s)
+		run := must(t, e, ensemble(0, 1), s)
 		var crossings []float64
 		displaced, settled := math.Abs(run.Runs[0][0]-answer.Prediction.FixedPoint.Reward), 0.0
 		for i, j := range run.Runs[0] {
