@@ -53,13 +53,11 @@ func TestPrintable(t *testing.T) {
 	if !seen(escape(hostile, "")) {
 		t.Errorf("got %q", escape(hostile, ""))
 	}
-	if quoted, err := json.Marshal(hostile); err != nil {
-		t.Error(err)
-	} else {
-		var back string
-		if err := json.Unmarshal([]byte(escape(string(quoted), "")), &back); err != nil || back != hostile {
-			t.Errorf("JSON reads back as %q: %v", back, err)
-		}
+	quoted, bad := json.Marshal(hostile)
+	back := ""
+	err := json.Unmarshal([]byte(escape(string(quoted), "")), &back)
+	if bad != nil || err != nil || back != hostile {
+		t.Errorf("JSON reads back as %q: %v, %v", back, bad, err)
 	}
 }
 

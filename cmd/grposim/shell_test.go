@@ -13,7 +13,8 @@ import (
 // and a file is no flag. sbatch runs the job of the tasks here, and srun writes its arguments into
 // a file.
 func TestSlurmWords(t *testing.T) {
-	t.Chdir(t.TempDir())
+	here := t.TempDir()
+	t.Chdir(here)
 	write := func(file, text string, mode os.FileMode) {
 		if err := os.WriteFile(file, []byte(text), mode); err != nil {
 			t.Fatal(err)
@@ -22,10 +23,6 @@ func TestSlurmWords(t *testing.T) {
 	grposim(t, 0, "init", "--", "-x.yaml")
 	write("sbatch", "#!/bin/sh\ncase $1 in --parsable) exec sh;; esac\n", 0o755)
 	write("srun", "#!/bin/sh\nshift 2\nprintf '%s\\n' \"$@\" >words\n", 0o755)
-	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
 	t.Setenv("PATH", here+":"+os.Getenv("PATH"))
 	t.Setenv("SLURM_ARRAY_TASK_ID", "1")
 	const cache = "it's $(touch PWNED) `touch PWNED` \"END"

@@ -17,20 +17,17 @@ func TestTableFitsTheScreen(t *testing.T) {
 		{"fixed-point", "0.75 [0.7, 0.8]", "agree"},
 		{"stationary-fluctuation", "1e-05 [0, 2e-05]", "disagree: it lies outside"},
 	}
+	const whole = `
+CLAIM                   MEASURED          VERDICT
+fixed-point             0.75 [0.7, 0.8]   agree
+stationary-fluctuation  1e-05 [0, 2e-05]  disagree: it lies outside
+`
 	for _, tt := range []struct {
 		screen screen
 		want   string
 	}{
-		{screen{}, `
-CLAIM                   MEASURED          VERDICT
-fixed-point             0.75 [0.7, 0.8]   agree
-stationary-fluctuation  1e-05 [0, 2e-05]  disagree: it lies outside
-`},
-		{screen{width: 67}, `
-CLAIM                   MEASURED          VERDICT
-fixed-point             0.75 [0.7, 0.8]   agree
-stationary-fluctuation  1e-05 [0, 2e-05]  disagree: it lies outside
-`},
+		{screen{}, whole},
+		{screen{width: 67}, whole},
 		{screen{width: 50}, `
 CLAIM            MEASURED         VERDICT
 fixed-point      0.75 [0.7, 0.8]  agree
