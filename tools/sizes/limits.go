@@ -5,7 +5,7 @@ package main
 const (
 	mostProduct = 70_329
 	mostTools   = 5_241
-	mostTests   = 45_566
+	mostTests   = 45_558
 	mostDocs    = 331
 )
 
