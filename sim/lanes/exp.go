@@ -37,6 +37,21 @@ type expConstants struct {
 	i2, i3, i4, i5, i6, i7           floats
 }
 
+// reduce returns x·32/ln 2 rounded, whose low bits choose a table entry, and what is left of x.
+func (c *expConstants) reduce(x floats) (steps words, rest floats) {
+	shifted := x.Mul(c.perUnit).Add(c.round)
+	k := shifted.Sub(c.round)
+	return shifted.ToBits(), x.Sub(k.Mul(c.high)).Sub(k.Mul(c.low))
+}
+
+// finish returns power·(1 + tail)·exp(r).
+func (c *expConstants) finish(power, tail, r floats) floats {
+	square := r.Mul(r)
+	fourth := c.i4.Add(r.Mul(c.i5)).Add(square.Mul(c.i6.Add(r.Mul(c.i7))))
+	series := tail.Add(r).Add(square.Mul(c.i2.Add(r.Mul(c.i3)))).Add(square.Mul(square).Mul(fourth))
+	return power.Add(power.Mul(series))
+}
+
 // newExponentials has room for a number of vectors.
 func newExponentials(vectors int) *exponentials {
 	w := width()
@@ -72,10 +87,9 @@ func (e *exponentials) reduce(n int) {
 	for i := range list {
 		d := list[i].x
 		distant = distant.Or(below(d, c.least))
-		shifted := d.Mul(c.perUnit).Add(c.round)
-		k := shifted.Sub(c.round)
-		shifted.ToBits().Store(steps[i*w:])
-		list[i].rest = d.Sub(k.Mul(c.high)).Sub(k.Mul(c.low))
+		shifted, rest := c.reduce(d)
+		shifted.Store(steps[i*w:])
+		list[i].rest = rest
 	}
 	e.distant = distant
 }
@@ -92,11 +106,7 @@ func (e *exponentials) finish(n int) {
 	c, list, steps, tails, w := &e.c, e.list[:n], e.steps, e.tails, e.w
 	for i := range list {
 		power, tail := load(steps[i*w:]).BitsToFloat64(), load(tails[i*w:]).BitsToFloat64()
-		r := list[i].rest
-		square := r.Mul(r)
-		fourth := c.i4.Add(r.Mul(c.i5)).Add(square.Mul(c.i6.Add(r.Mul(c.i7))))
-		series := tail.Add(r).Add(square.Mul(c.i2.Add(r.Mul(c.i3)))).Add(square.Mul(square).Mul(fourth))
-		list[i].x = power.Add(power.Mul(series))
+		list[i].x = c.finish(power, tail, list[i].rest)
 	}
 }
 
@@ -106,10 +116,9 @@ func (e *exponentials) reduceBelow(now []policy, most floats, at int) (distant w
 	for a := range now {
 		d := now[a].logit.Sub(most)
 		distant = distant.Or(below(d, c.least))
-		shifted := d.Mul(c.perUnit).Add(c.round)
-		n := shifted.Sub(c.round)
-		shifted.ToBits().Store(steps[a*w:])
-		list[a].rest = d.Sub(n.Mul(c.high)).Sub(n.Mul(c.low))
+		shifted, rest := c.reduce(d)
+		shifted.Store(steps[a*w:])
+		list[a].rest = rest
 	}
 	return distant
 }
@@ -119,11 +128,7 @@ func (e *exponentials) finishBelow(now []policy, at int) (sum floats) {
 	c, list, steps, tails, w := &e.c, e.list[at:][:len(now)], e.steps[at*e.w:], e.tails[at*e.w:], e.w
 	for a := range now {
 		power, tail := load(steps[a*w:]).BitsToFloat64(), load(tails[a*w:]).BitsToFloat64()
-		r := list[a].rest
-		square := r.Mul(r)
-		fourth := c.i4.Add(r.Mul(c.i5)).Add(square.Mul(c.i6.Add(r.Mul(c.i7))))
-		series := tail.Add(r).Add(square.Mul(c.i2.Add(r.Mul(c.i3)))).Add(square.Mul(square).Mul(fourth))
-		x := power.Add(power.Mul(series))
+		x := c.finish(power, tail, list[a].rest)
 		now[a].prob = x
 		sum = sum.Add(x)
 	}
