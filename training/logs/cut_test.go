@@ -79,7 +79,7 @@ func TestChangedBytes(t *testing.T) {
 			t.Fatal(err)
 		}
 		data = data[:min(len(data), 3000)]
-		for i := 0; i < len(data); i += thin*thin {
+		for i := 0; i < len(data); i += thin * thin {
 			for _, to := range []byte{0, '\n', '"', '9', '{', 0xff} {
 				was := data[i]
 				data[i] = to
