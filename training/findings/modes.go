@@ -48,7 +48,8 @@ func Judge(l *logs.Log, trace diagnose.Trace, stated []Finding) (all []Finding, 
 			all = append(all, verdict.asFinding())
 		}
 	}
-	slices.SortStableFunc(all, func(x, y Finding) int { return cmp.Compare(x.place(), y.place()) })
+	// Failures come before remarks in the alphabet too.
+	slices.SortStableFunc(all, func(x, y Finding) int { return cmp.Compare(x.Level, y.Level) })
 	return all, verdicts, note
 }
 
@@ -60,19 +61,6 @@ func Lost(stated []Finding) (first Finding, found bool) {
 		}
 	}
 	return first, found
-}
-
-// place is small for what comes first among findings and modes.
-func (f Finding) place() int {
-	switch mode := f.Kind.IsMode(); {
-	case f.Level == Failure && !mode:
-		return 0
-	case f.Level == Failure:
-		return 1
-	case mode:
-		return 2
-	}
-	return 3
 }
 
 // misattributed says why a verdict would take the effect of a finding for a mode; "" if it does not.
