@@ -151,14 +151,6 @@ func (f *logFit) object() object {
 		r.Independent).with("lost", f.lost, f.lost != "")
 }
 
-func (f *logFit) meaning() string {
-	r := &f.result
-	if f.lost != "" {
-		return f.lost + ": " + meaning(r)
-	}
-	return meaning(r)
-}
-
 func meaning(r *fit.Result) string {
 	verb := map[fit.Direction]string{fit.Rises: "rises", fit.Falls: "falls",
 		fit.NoDirection: "ends where it began"}[r.Direction]
@@ -208,7 +200,11 @@ func (f *logFit) print(p *page) {
 	p.printf("%s: %s, %d rows with a reward, steps %.6g to %.6g\n", f.log.Name(), f.log.Format,
 		len(steps), steps[0], steps[len(steps)-1])
 	p.printf("time of the laws: %s\n", f.lawTime())
-	p.printf("regime: %s; %s\n", r.Regime, f.meaning())
+	about := meaning(r)
+	if f.lost != "" {
+		about = f.lost + ": " + about
+	}
+	p.printf("regime: %s; %s\n", r.Regime, about)
 	p.printf("residuals of successive rows: correlation %.2f, "+
 		"so that %d rows count as %.0f independent ones\n\n", r.Correlation, len(steps), r.Independent)
 	lowest := slices.MinFunc(r.Models, func(a, b fit.Model) int { return cmp.Compare(a.BIC, b.BIC) })
