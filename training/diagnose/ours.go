@@ -81,7 +81,7 @@ func wayToBest(t *Trace) Evidence {
 			return undefined
 		}
 		way, last := (r.end()[0]-start)/(best-start), int(r.at[len(r.at)-1])
-		return reading{way, t.lateError(r, 0) / (best - start), AtMost, 0.95, last}
+		return reading{way, t.lateError(r) / (best - start), AtMost, 0.95, last}
 	}, t.Reward)
 }
 
@@ -102,7 +102,7 @@ func wayLeft(t *Trace) Evidence {
 		if !(left > roundOff*math.Abs(*t.BestReward)) {
 			return undefined
 		}
-		return reading{(after - before) / left, t.lateError(r, 0) / left, AtMost, slowestLeft / 2, int(last)}
+		return reading{(after - before) / left, t.lateError(r) / left, AtMost, slowestLeft / 2, int(last)}
 	}, t.Reward)
 }
 
@@ -114,8 +114,8 @@ func wayLeft(t *Trace) Evidence {
 func zeroVarianceGroups(t *Trace) Evidence {
 	const name = "zero-variance groups"
 	late := func(r *run) reading {
-		t.settle(r, 0)
-		return reading{r.end()[0], t.lateError(r, 0), AtLeast, 0.5, r.onset(0, AtLeast, 0.5)}
+		t.settle(r)
+		return reading{r.end()[0], t.lateError(r), AtLeast, 0.5, r.onset(AtLeast, 0.5)}
 	}
 	e := t.evidence(name, AdvantageDegeneracy, late, t.ZeroVariance)
 	if e.Observable != NotRecorded {
@@ -156,12 +156,12 @@ func (t *Trace) lateLevel(name string, series []float64, threshold float64) Evid
 		if !slices.ContainsFunc(r.columns[0], func(x float64) bool { return x != 0 }) {
 			return undefined
 		}
-		t.settle(r, 0)
+		t.settle(r)
 		level, wide := min(r.end()[0], nthLargest(r.columns[0][r.late:], minLate)), 0.0
 		if level < threshold {
-			wide = t.lateError(r, 0)
+			wide = t.lateError(r)
 		}
-		return reading{level, wide, AtLeast, threshold, r.onset(0, AtLeast, threshold)}
+		return reading{level, wide, AtLeast, threshold, r.onset(AtLeast, threshold)}
 	}, series)
 }
 
@@ -220,7 +220,7 @@ func importanceRatios(t *Trace) (late, reached Evidence) {
 		return e
 	}
 	late = of("late importance ratio", func(r *run) reading {
-		return reading{r.end()[0], 0, AtLeast, clipLimit, r.onset(0, AtLeast, clipLimit)}
+		return reading{r.end()[0], 0, AtLeast, clipLimit, r.onset(AtLeast, clipLimit)}
 	})
 	reached = of("importance ratio reached", func(r *run) reading {
 		arms := math.NaN()
@@ -246,15 +246,15 @@ func remainingEntropy(t *Trace, diagnostic string, series []float64, entropy fun
 		start, scatter := r.columns[0][0], 0.0
 		if t.Origin == Samples {
 			early := r.columns[0][:r.late]
-			start = r.start()[0]
+			start = change.Mean(r.columns[0][:max(1, len(r.at)/10)])
 			scatter = standardErrors * change.Noise(early) / math.Sqrt(float64(max(1, len(r.at)/10)))
 		}
 		if !(start > max(roundOff, scatter)) {
 			return undefined // the run starts on a single arm
 		}
-		t.settle(r, 0)
+		t.settle(r)
 		rest := r.end()[0] / start
-		wide := math.Hypot(t.lateError(r, 0), rest*scatter) / start
-		return reading{rest, wide, AtMost, 0.5, r.onset(0, AtMost, start/2)}
+		wide := math.Hypot(t.lateError(r), rest*scatter) / start
+		return reading{rest, wide, AtMost, 0.5, r.onset(AtMost, start/2)}
 	}, series)
 }

@@ -198,10 +198,10 @@ func TestOnset(t *testing.T) {
 		}
 		r.at, r.columns[0] = append(r.at, float64(3*i)), append(r.columns[0], x)
 	}
-	if got := r.onset(0, AtLeast, 0.5); got != 180 {
+	if got := r.onset(AtLeast, 0.5); got != 180 {
 		t.Errorf("the level changes at step %d, want 180", got)
 	}
-	if got := r.onset(0, AtMost, 0.5); got != 0 {
+	if got := r.onset(AtMost, 0.5); got != 0 {
 		t.Errorf("the level is below the threshold since step %d, want 0", got)
 	}
 }

@@ -66,9 +66,6 @@ func (t *Trace) rows(columns ...[]float64) (run, Observability) {
 
 func isNumber(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// start returns the column means of the first tenth of the rows, at least one.
-func (r *run) start() []float64 { return r.means(0, max(1, len(r.at)/10)) }
-
 // end returns the column means over the last half of the steps.
 func (r *run) end() []float64 { return r.means(r.late, len(r.at)) }
 
@@ -84,23 +81,23 @@ func (r *run) means(from, to int) []float64 {
 // line, which has two parameters.
 var studentErrors = distuv.StudentsT{Sigma: 1, Nu: minLate - 2}.Quantile(1 - change.FalseAlarm)
 
-// lateError returns the half-width of the interval of a column's late mean, 0 for
+// lateError returns the half-width of the interval of the first column's late mean, 0 for
 // Expectations. It is made of the means of minLate batches of rows about a line, so that
 // the noise may be correlated over rows.
-func (t *Trace) lateError(r *run, column int) float64 {
+func (t *Trace) lateError(r *run) float64 {
 	if t.Origin == Expectations {
 		return 0
 	}
-	late := r.columns[column][r.late:]
+	late := r.columns[0][r.late:]
 	rest := change.Detrended(change.Rows(minLate), change.Batches(late, minLate))
 	return studentErrors * math.Sqrt(change.Dot(rest, rest)/(minLate-2)/minLate)
 }
 
-// settle moves the beginning of the late rows of Samples to a change of a column's level within
-// them. Noise must show one as clear less often than change.FalseAlarm, and minLate rows must
-// follow. The level after it is the run's, and the change is no noise.
-func (t *Trace) settle(r *run, column int) {
-	late := r.columns[column][r.late:]
+// settle moves the beginning of the late rows of Samples to a change of the first column's level
+// within them. Noise must show one as clear less often than change.FalseAlarm, and minLate rows
+// must follow. The level after it is the run's, and the change is no noise.
+func (t *Trace) settle(r *run) {
+	late := r.columns[0][r.late:]
 	if t.Origin == Expectations {
 		return
 	}
@@ -109,13 +106,13 @@ func (t *Trace) settle(r *run, column int) {
 	}
 }
 
-// onset returns the step at which a column's level changed across a threshold for good
+// onset returns the step at which the first column's level changed across a threshold for good
 // (change.Onset).
-func (r *run) onset(column int, s Side, threshold float64) int {
+func (r *run) onset(s Side, threshold float64) int {
 	sign := 1.0
 	if s == AtMost {
 		sign = -1
 	}
 	return int(r.at[change.Onset(len(r.at),
-		func(i int) float64 { return sign * (r.columns[column][i] - threshold) })])
+		func(i int) float64 { return sign * (r.columns[0][i] - threshold) })])
 }
