@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 70_334
+	mostProduct = 70_315
 	mostTools   = 5_241
 	mostTests   = 45_558
 	mostDocs    = 331
@@ -11,7 +11,7 @@ const (
 
 // rooms has the most lines of each folder, without tests.
 var rooms = map[string]int{
-	"cmd/grposim":            4972,
+	"cmd/grposim":            4968,
 	"configs":                39,
 	"fp":                     574,
 	"grpo":                   1243,
@@ -56,9 +56,9 @@ var rooms = map[string]int{
 	"tools/site":             470,
 	"tools/sizes":            247,
 	"training/change":        376,
-	"training/diagnose":      1203,
+	"training/diagnose":      1200,
 	"training/equivalence":   824,
-	"training/findings":      1575,
+	"training/findings":      1563,
 	"training/fit":           954,
 	"training/logs":          5662,
 }
