@@ -15,10 +15,7 @@ import (
 // runCached runs a plan with a cache, and checks that it gives the wanted files.
 func runCached(t *testing.T, cache string, want map[string]string) *silent {
 	t.Helper()
-	c, err := store.OpenCache(cache)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must(store.OpenCache(cache))
 	var quiet silent
 	dir := t.TempDir()
 	if _, err := (Runner{Workers: 2, Progress: &quiet, Cache: c}).Run(t.Context(), planText(t, small), dir); err != nil {
@@ -52,9 +49,7 @@ func TestCache(t *testing.T) {
 		func(line []byte) []byte { return aged(line) },
 		func(line []byte) []byte { return append(line, line...) },
 	} {
-		if err := os.WriteFile(entries[i], change(readFile(t, entries[i])), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(entries[i], change(readFile(t, entries[i])), 0o644))
 	}
 	if p := runCached(t, cache, want); p.cells != 6 || len(p.notes) != 7 || !strings.Contains(p.notes[0], "is damaged: its cell is computed again") {
 		t.Errorf("with six bad entries: %d cells simulated; %q", p.cells, p.notes)
@@ -68,9 +63,7 @@ func TestCache(t *testing.T) {
 		3: func(path string) error { return os.Symlink("/dev/zero", path) },
 	}
 	for i, put := range irregular {
-		if err := errors.Join(os.Remove(entries[i]), put(entries[i])); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, errors.Join(os.Remove(entries[i]), put(entries[i])))
 	}
 	if p := runCached(t, cache, want); p.cells != 3 || !strings.Contains(strings.Join(p.notes, "\n"), "is a named pipe, want a regular file: its cell is computed again") {
 		t.Errorf("with a pipe and two links: %d cells simulated; %q", p.cells, p.notes)
@@ -84,10 +77,7 @@ func TestCache(t *testing.T) {
 // is interrupted.
 func TestWaitForAFolder(t *testing.T) {
 	dir := t.TempDir()
-	release, err := store.Lock(dir, "minimal")
-	if err != nil {
-		t.Fatal(err)
-	}
+	release := must(store.Lock(dir, "minimal"))
 	ctx, cancel := context.WithCancel(t.Context())
 	noted := &silent{}
 	waiting := make(chan error)

@@ -42,19 +42,19 @@ func TestJudgeArrival(t *testing.T) {
 		want                       judge.Ruling
 		because                    string
 	}{
-		{check, 1000, 0, 0, 1, judge.Agree, ""},
-		{check, 500, 500, 0, 0.5, judge.Disagree, "500 of 1000 replicas end elsewhere, at J = 0.2 on average"},
-		{check, 500, 0, 500, 0.5, judge.Disagree, "outside"},
-		{check, 20, 0, 0, 1, judge.Inconclusive, "would decide"},
-		{"{claim: arrival, at_least: 0.95}", 1000, 0, 0, 1, judge.Agree, "≥ 0.95 holds; the theory predicts 1"},
-		{"{claim: arrival, at_least: 0.95}", 500, 500, 0, 0.5, judge.Disagree, "500 of 1000 replicas end elsewhere"},
-		{"{claim: arrival, expected: 0.5, margin: 0.2}", 500, 500, 0, 0.5, judge.Agree, "0.5 ± 0.1 holds"},
+		{check, 1000, 0, 0, 1, agree, ""},
+		{check, 500, 500, 0, 0.5, disagree, "500 of 1000 replicas end elsewhere, at J = 0.2 on average"},
+		{check, 500, 0, 500, 0.5, disagree, "outside"},
+		{check, 20, 0, 0, 1, inconclusive, "would decide"},
+		{"{claim: arrival, at_least: 0.95}", 1000, 0, 0, 1, agree, "≥ 0.95 holds; the theory predicts 1"},
+		{"{claim: arrival, at_least: 0.95}", 500, 500, 0, 0.5, disagree, "500 of 1000 replicas end elsewhere"},
+		{"{claim: arrival, expected: 0.5, margin: 0.2}", 500, 500, 0, 0.5, agree, "0.5 ± 0.1 holds"},
 	} {
 		v := arrived(t, c.check, c.there, c.elsewhere, c.diverged)
 		if v.Verdict != c.want || math.Abs(float64(v.Measured)-c.share) > 1e-12 || !strings.Contains(v.Because, c.because) {
 			t.Errorf("%s: %v of %d, %d, %d: %v because %s, want %v", c.check, v.Measured, c.there, c.elsewhere, c.diverged, v.Verdict, v.Because, c.want)
 		}
-		if v.Control != nil && v.Control.Verdict != judge.Disagree && c.want == judge.Agree {
+		if v.Control != nil && v.Control.Verdict != disagree && c.want == agree {
 			t.Errorf("the control is %v", v.Control.Verdict)
 		}
 	}
@@ -78,34 +78,23 @@ func TestEndsAreStored(t *testing.T) {
 		t.Error("a cell that keeps the ends of its replicas has the id of one that does not")
 	}
 	dir := t.TempDir()
-	e, err := Run(t.Context(), p, dir, 1, &silent{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must(Run(t.Context(), p, dir, 1, &silent{}))
 	ends := e.Outcomes[p.Cells[0].ID].Ends
 	sum := 0.0
 	for _, x := range ends {
 		sum += float64(x) / float64(len(ends))
 	}
-	recorded, err := e.Outcomes[p.Cells[0].ID].Trajectory(sim.ExpectedReward)
-	if err != nil {
-		t.Fatal(err)
-	}
+	recorded := must(e.Outcomes[p.Cells[0].ID].Trajectory(sim.ExpectedReward))
 	mean := plan.EndOf(recorded.Steps, func(i int) float64 { return float64(recorded.Series(sim.ExpectedReward).Mean[i]) })
 	if len(ends) != 64 || math.Abs(sum-mean) > 1e-12 {
 		t.Errorf("%d ends of mean %.15g, want 64 of %.15g", len(ends), sum, mean)
 	}
 	_, outcomes, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if again := outcomes[p.Cells[0].ID].Ends; !slices.Equal(again, ends) {
 		t.Errorf("read back %v, want %v", again, ends)
 	}
-	alone, err := plan.Simulate(t.Context(), without, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alone := must(plan.Simulate(t.Context(), without, 1))
 	if o := alone[without.Cells[0].ID]; o.Ends != nil {
 		t.Errorf("%d ends that no check asks for", len(o.Ends))
 	}
@@ -125,12 +114,9 @@ run: {steps: 1000, replicas: 128}
 checks:
   - {claim: arrival, at_least: 0.95}
 `)
-	outcomes, err := plan.Simulate(t.Context(), p, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	outcomes := must(plan.Simulate(t.Context(), p, 1))
 	v := judged(t, p, outcomes)[0]
-	if v.Verdict != judge.Disagree || !(v.Hi < 0.8) || !(v.Lo > 0.2) {
+	if v.Verdict != disagree || !(v.Hi < 0.8) || !(v.Lo > 0.2) {
 		t.Errorf("%v arrive in [%v, %v], %v because %s, want about a half", v.Measured, v.Lo, v.Hi, v.Verdict, v.Because)
 	}
 	if h := v.Hypothesis; h.OutOfScope == "" {

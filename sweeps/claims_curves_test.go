@@ -35,17 +35,14 @@ checks:
   - {claim: fixed-point, margin: 0.02}
   - {claim: trajectory, absolute_margin: 0.03}
 `)
-	outcomes, err := plan.Simulate(context.Background(), p, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	outcomes := must(plan.Simulate(context.Background(), p, 1))
 	verdicts := judged(t, p, outcomes)
 	for i, want := range []struct {
 		ruling  judge.Ruling
 		because string
 	}{
-		{judge.Agree, ""}, {judge.OutOfScope, "neglects"}, {judge.OutOfScope, "fixed point"},
-		{judge.Agree, ""}, {judge.Agree, ""}, {judge.Agree, ""},
+		{agree, ""}, {outOfScope, "neglects"}, {outOfScope, "fixed point"},
+		{agree, ""}, {agree, ""}, {agree, ""},
 	} {
 		v := verdicts[i]
 		if v.Verdict != want.ruling || !strings.Contains(v.Because, want.because) {
@@ -69,15 +66,12 @@ checks:
   - {claim: trajectory, absolute_margin: 0.03}
   - {claim: saturation-fit, margin: 0.1}
 `)
-	outcomes, err := plan.Simulate(context.Background(), p, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	outcomes := must(plan.Simulate(context.Background(), p, 1))
 	if o := outcomes[p.Cells[0].ID]; o.Diverged != 1 {
 		t.Fatalf("%d replicas diverged, want 1", o.Diverged)
 	}
 	for _, v := range judged(t, p, outcomes) {
-		if v.Verdict != judge.OutOfScope || !strings.Contains(v.Because, "the mean field leaves the range") {
+		if v.Verdict != outOfScope || !strings.Contains(v.Because, "the mean field leaves the range") {
 			t.Errorf("%s: %v because %s", v.Claim, v.Verdict, v.Because)
 		}
 	}
@@ -99,11 +93,11 @@ checks:
 	p := rom.Predict(theory.Params(&plan.Cells[0].Settings, rom.Unit))
 	const start = 0.55
 	model := paper.Curve(*p.PaperRule.Stiffness, 0.1, 0.9, 4, start, p.FixedPoint.Reward)
-	for share, want := range map[float64]judge.Ruling{0.5: judge.Agree, 2: judge.Disagree} {
+	for share, want := range map[float64]judge.Ruling{0.5: agree, 2: disagree} {
 		_, o := record(300, 4, func(at float64) float64 { return start + share*(model(at)-start) }, 0.6)
 		o.ID = plan.Cells[0].ID
 		v := judged(t, plan, map[string]*store.Outcome{o.ID: o})[0]
-		if v.Verdict != want || math.Abs(float64(v.Measured)+math.Log(share)) > 1e-9 || v.Control.Verdict != judge.Disagree {
+		if v.Verdict != want || math.Abs(float64(v.Measured)+math.Log(share)) > 1e-9 || v.Control.Verdict != disagree {
 			t.Errorf("a run of %g times the range: %v, measured %v, control %v; want %v", share, v.Verdict, v.Measured, v.Control.Verdict, want)
 		}
 	}

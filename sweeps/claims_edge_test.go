@@ -31,7 +31,7 @@ func TestJudgeRateOverThreshold(t *testing.T) {
 	for _, of := range []struct {
 		early, late float64
 		want        judge.Ruling
-	}{{3, 1.02, judge.Agree}, {0.3, 0.97, judge.Agree}, {0.3, 0.8, judge.Disagree}, {1, 1.2, judge.Disagree}} {
+	}{{3, 1.02, agree}, {0.3, 0.97, agree}, {0.3, 0.8, disagree}, {1, 1.2, disagree}} {
 		o := &store.Outcome{ID: c.ID, Status: store.CellOK}
 		o.SetTrajectory(series(func(step int) float64 {
 			switch {
@@ -46,11 +46,11 @@ func TestJudgeRateOverThreshold(t *testing.T) {
 		if v.Verdict != of.want || math.Abs(float64(v.Measured)-of.late) > 1e-12 {
 			t.Errorf("%+v: %s, measured %v because %q", of, v.Verdict, v.Measured, v.Because)
 		}
-		if of.want == judge.Agree && v.Control.Verdict != judge.Disagree {
+		if of.want == agree && v.Control.Verdict != disagree {
 			t.Errorf("%+v: the fault is not caught: %+v", of, v.Control)
 		}
 	}
-	for unknown, want := range map[int]judge.Ruling{400: judge.Agree, 800: judge.Inconclusive, 1000: judge.Inconclusive} {
+	for unknown, want := range map[int]judge.Ruling{400: agree, 800: inconclusive, 1000: inconclusive} {
 		o := &store.Outcome{ID: c.ID, Status: store.CellOK}
 		o.SetTrajectory(series(func(step int) float64 {
 			if step == unknown {
@@ -62,7 +62,7 @@ func TestJudgeRateOverThreshold(t *testing.T) {
 			t.Errorf("not known at step %d: %s, want %s", unknown, v.Verdict, want)
 		}
 	}
-	if v := judged(t, plan, map[string]*store.Outcome{c.ID: {ID: c.ID, Status: store.CellOK}})[0]; v.Verdict != judge.Inconclusive {
+	if v := judged(t, plan, map[string]*store.Outcome{c.ID: {ID: c.ID, Status: store.CellOK}})[0]; v.Verdict != inconclusive {
 		t.Errorf("not recorded: %s", v.Verdict)
 	}
 }

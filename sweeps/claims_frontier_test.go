@@ -73,9 +73,9 @@ func TestJudgeFrontiers(t *testing.T) {
 		multiples    [3]float64
 		want         [3]judge.Ruling
 	}{
-		{"visible-frontier", line, [3]float64{1, 1.3, inf}, [3]judge.Ruling{judge.Agree, judge.Disagree, judge.Disagree}},
-		{"visible-frontier", line + ", expect: fails", [3]float64{1, 1.3, inf}, [3]judge.Ruling{judge.Disagree, judge.Agree, judge.Agree}},
-		{"frontier-above-onset", line, [3]float64{1, 1e-3, inf}, [3]judge.Ruling{judge.Agree, judge.Disagree, judge.Agree}},
+		{"visible-frontier", line, [3]float64{1, 1.3, inf}, [3]judge.Ruling{agree, disagree, disagree}},
+		{"visible-frontier", line + ", expect: fails", [3]float64{1, 1.3, inf}, [3]judge.Ruling{disagree, agree, agree}},
+		{"frontier-above-onset", line, [3]float64{1, 1e-3, inf}, [3]judge.Ruling{agree, disagree, agree}},
 	} {
 		for i, v := range judgeFrontiers(t, c.claim, c.check, c.multiples) {
 			if v.Verdict != c.want[i] || v.PredictionKind != rom.PaperRule {
@@ -96,9 +96,9 @@ func TestJudgeMedianFrontier(t *testing.T) {
 		want      judge.Ruling
 		control   judge.Ruling
 	}{
-		{check + ", control: {scale: {stiffness: 2}}", [3]float64{1.1, 0.5, 0.9}, 0.1, judge.Agree, judge.Disagree},
-		{check + ", control: {scale: {stiffness: 2}}", [3]float64{0.6, 0.5, 1}, 0.4, judge.Disagree, judge.Agree},
-		{check + ", expect: fails", [3]float64{0.6, 0.5, math.Inf(1)}, 0.5, judge.Agree, judge.Disagree},
+		{check + ", control: {scale: {stiffness: 2}}", [3]float64{1.1, 0.5, 0.9}, 0.1, agree, disagree},
+		{check + ", control: {scale: {stiffness: 2}}", [3]float64{0.6, 0.5, 1}, 0.4, disagree, agree},
+		{check + ", expect: fails", [3]float64{0.6, 0.5, math.Inf(1)}, 0.5, agree, disagree},
 	} {
 		v := judgeFrontiers(t, "median-frontier", c.check, c.multiples)[0]
 		if v.Verdict != c.want || math.Abs(float64(v.Measured)-c.measured) > 1e-9 || v.Control == nil || v.Control.Verdict != c.control {
@@ -161,13 +161,13 @@ func TestJudgeFrontierGap(t *testing.T) {
 			gap, ratio judge.Ruling
 		}{
 			// the frontier comes nearer to ζ = 1 in proportion, not in distance
-			{[3]float64{36, 80, 16}, judge.Agree, judge.Disagree},
+			{[3]float64{36, 80, 16}, agree, disagree},
 			// a hyperbola: ζ = 1 is flatter than one at small K_ref
-			{[3]float64{40, 80, 20}, judge.Agree, judge.Agree},
-			{[3]float64{40, 2, 8}, judge.Disagree, judge.Disagree}, // the wrong sign at the smallest rate
-			{[3]float64{2, 80, 20}, judge.Disagree, judge.Disagree},
-			{[3]float64{40, 80, 1}, judge.Inconclusive, judge.Inconclusive},
-			{[3]float64{40, math.Inf(1), 20}, judge.Inconclusive, judge.Inconclusive},
+			{[3]float64{40, 80, 20}, agree, agree},
+			{[3]float64{40, 2, 8}, disagree, disagree}, // the wrong sign at the smallest rate
+			{[3]float64{2, 80, 20}, disagree, disagree},
+			{[3]float64{40, 80, 1}, inconclusive, inconclusive},
+			{[3]float64{40, math.Inf(1), 20}, inconclusive, inconclusive},
 		} {
 			v, onsets := judgeOverRate(t, claim, "margin: 0.25, control: {scale: {stiffness: 0.1}}", c.intervals)
 			want := map[string]judge.Ruling{"frontier-gap": c.gap, "frontier-ratio": c.ratio}[claim]
@@ -176,7 +176,7 @@ func TestJudgeFrontierGap(t *testing.T) {
 			}
 			small, middle, large := between(0.025, onsets[1]), between(0.05, onsets[0]), between(0.1, onsets[2])
 			least := min(small, middle-small, large-middle) / max(math.Abs(small), math.Abs(middle), math.Abs(large))
-			if want != judge.Inconclusive && math.Abs(float64(v.Measured)-least) > 1e-2*math.Abs(least) {
+			if want != inconclusive && math.Abs(float64(v.Measured)-least) > 1e-2*math.Abs(least) {
 				t.Errorf("%s, frontiers at K_ref = %v: measured %v, want %v", claim, c.intervals, v.Measured, least)
 			}
 		}
@@ -192,17 +192,17 @@ func TestJudgeFrontierConstant(t *testing.T) {
 		measured  float64
 		want      judge.Ruling
 	}{
-		{"control: {set: {optimizer.learning_rate: 0.05}}", [3]float64{40, 80, 20}, 0, judge.Agree},
-		{"control: {set: {optimizer.learning_rate: 0.05}}", [3]float64{40, 80, 40}, math.Pow(2, 2./3) - 1, judge.Disagree},
-		{"expect: fails", [3]float64{40, 80, 40}, math.Pow(2, 2./3) - 1, judge.Agree},
+		{"control: {set: {optimizer.learning_rate: 0.05}}", [3]float64{40, 80, 20}, 0, agree},
+		{"control: {set: {optimizer.learning_rate: 0.05}}", [3]float64{40, 80, 40}, math.Pow(2, 2./3) - 1, disagree},
+		{"expect: fails", [3]float64{40, 80, 40}, math.Pow(2, 2./3) - 1, agree},
 		// it is far beyond the others
-		{"expect: fails", [3]float64{40, 80, math.Inf(1)}, math.NaN(), judge.Agree},
+		{"expect: fails", [3]float64{40, 80, math.Inf(1)}, math.NaN(), agree},
 	} {
 		v, _ := judgeOverRate(t, "frontier-constant", "absolute_margin: 0.25, "+c.check, c.intervals)
 		if v.Verdict != c.want || math.Abs(float64(v.Measured)-c.measured) > 1e-9 {
 			t.Errorf("frontiers at %v: %v, measured %v; want %v, %v", c.intervals, v.Verdict, v.Measured, c.want, c.measured)
 		}
-		if c.want == judge.Agree && v.Control.Verdict != judge.Disagree {
+		if c.want == agree && v.Control.Verdict != disagree {
 			t.Errorf("frontiers at %v: control %+v", c.intervals, v.Control)
 		}
 	}
@@ -231,10 +231,10 @@ checks:
 		measured       float64
 		holds, control judge.Ruling // with expect: holds
 	}{
-		{[3]func(float64) float64{rising, overshoots, swings}, "monotone", "overshooting", 1, judge.Agree, judge.Agree},
-		{[3]func(float64) float64{overshoots, overshoots, swings}, "overshooting", "monotone", 2, judge.Agree, judge.Disagree},
-		{[3]func(float64) float64{overshoots, overshoots, swings}, "monotone", "oscillatory", 0, judge.Disagree, judge.Agree},
-		{[3]func(float64) float64{rising, nil, swings}, "monotone", "overshooting", math.NaN(), judge.Inconclusive, judge.Inconclusive},
+		{[3]func(float64) float64{rising, overshoots, swings}, "monotone", "overshooting", 1, agree, agree},
+		{[3]func(float64) float64{overshoots, overshoots, swings}, "overshooting", "monotone", 2, agree, disagree},
+		{[3]func(float64) float64{overshoots, overshoots, swings}, "monotone", "oscillatory", 0, disagree, agree},
+		{[3]func(float64) float64{rising, nil, swings}, "monotone", "overshooting", math.NaN(), inconclusive, inconclusive},
 	} {
 		for _, expect := range []string{"", ", expect: fails"} {
 			plan := planText(t, fmt.Sprintf(text, c.class, c.another, expect))
@@ -248,7 +248,7 @@ checks:
 				outcomes[o.ID] = o
 			}
 			v := judged(t, plan, outcomes)[0]
-			opposite := map[judge.Ruling]judge.Ruling{judge.Agree: judge.Disagree, judge.Disagree: judge.Agree, judge.Inconclusive: judge.Inconclusive}
+			opposite := map[judge.Ruling]judge.Ruling{agree: disagree, disagree: agree, inconclusive: inconclusive}
 			want, control := c.holds, c.control
 			if expect != "" {
 				want, control = opposite[want], opposite[control]
@@ -287,13 +287,13 @@ checks:
 		bandits *claim.Tally
 		want    judge.Ruling // with expect: holds
 	}{
-		{bandits, func(interval int, _ float64) bool { return interval == 2 }, 3, &claim.Tally{Holds: 3, Of: 3}, judge.Agree},
-		{bandits, func(interval int, mean float64) bool { return interval == 2 && mean > 0.75 }, 2, &claim.Tally{Holds: 2, Of: 3}, judge.Disagree},
-		{bandits, func(int, float64) bool { return false }, 0, &claim.Tally{Holds: 0, Of: 3}, judge.Disagree},
-		{overIntervals, func(int, float64) bool { return true }, 3, nil, judge.Agree},
-		{overIntervals, func(interval int, _ float64) bool { return interval < 3 }, 2, nil, judge.Disagree},
+		{bandits, func(interval int, _ float64) bool { return interval == 2 }, 3, &claim.Tally{Holds: 3, Of: 3}, agree},
+		{bandits, func(interval int, mean float64) bool { return interval == 2 && mean > 0.75 }, 2, &claim.Tally{Holds: 2, Of: 3}, disagree},
+		{bandits, func(int, float64) bool { return false }, 0, &claim.Tally{Holds: 0, Of: 3}, disagree},
+		{overIntervals, func(int, float64) bool { return true }, 3, nil, agree},
+		{overIntervals, func(interval int, _ float64) bool { return interval < 3 }, 2, nil, disagree},
 	} {
-		for expect, want := range map[string]judge.Ruling{"control: {class: oscillatory}": c.want, "expect: fails": judge.Agree + judge.Disagree - c.want} {
+		for expect, want := range map[string]judge.Ruling{"control: {class: oscillatory}": c.want, "expect: fails": agree + disagree - c.want} {
 			plan := planText(t, fmt.Sprintf(c.text, expect))
 			outcomes := make(map[string]*store.Outcome)
 			for i := range plan.Cells {
@@ -313,7 +313,7 @@ checks:
 			if (v.Bandits == nil) != (c.bandits == nil) || v.Bandits != nil && *v.Bandits != *c.bandits {
 				t.Errorf("%s: bandits %v, want %v", v.Cell, v.Bandits, c.bandits)
 			}
-			if expect == "expect: fails" && v.Verdict == judge.Agree && v.Control.Verdict != judge.Disagree {
+			if expect == "expect: fails" && v.Verdict == agree && v.Control.Verdict != disagree {
 				t.Errorf("%s: the control that all are of the class is %v", v.Cell, v.Control.Verdict)
 			}
 		}

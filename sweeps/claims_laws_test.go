@@ -32,22 +32,22 @@ func TestJudgeLawFit(t *testing.T) {
 	evidence := claim.NewEvidence(plan, map[string]*store.Outcome{plan.Cells[0].ID: {}})
 	want := claim.NewQuestion(&plan.Spec.Checks[0], evidence).Find(plan.Checks[0].Sets[0])[0].Predicted.Value
 	name := sim.LoggedR2(measure.CriticallyDamped)
-	if v := judgeRare(t, check, outcomeOf(known(name, want)))[0]; v.Verdict != judge.Agree || v.Control.Verdict != judge.Disagree || v.Control.Fault != "law = exponential" || v.PredictionKind != rom.Exact {
+	if v := judgeRare(t, check, outcomeOf(known(name, want)))[0]; v.Verdict != agree || v.Control.Verdict != disagree || v.Control.Fault != "law = exponential" || v.PredictionKind != rom.Exact {
 		t.Errorf("right: %v of %s because %s, control %+v", v.Verdict, v.PredictionKind, v.Because, v.Control)
 	}
-	if v := judgeRare(t, check, outcomeOf(known(name, want-0.02)))[0]; v.Verdict != judge.Disagree {
+	if v := judgeRare(t, check, outcomeOf(known(name, want-0.02)))[0]; v.Verdict != disagree {
 		t.Errorf("0.02 below: %v", v.Verdict)
 	}
-	if v := judgeRare(t, check, outcomeOf(known(name, want-0.005)))[0]; v.Verdict != judge.Inconclusive {
+	if v := judgeRare(t, check, outcomeOf(known(name, want-0.005)))[0]; v.Verdict != inconclusive {
 		t.Errorf("at the margin: %v", v.Verdict)
 	}
 	// Without a penalty there is no fixed point, and the mean path is known.
-	for r2, want := range map[float64]judge.Ruling{0.95: judge.Agree, 0.93: judge.Disagree} {
+	for r2, want := range map[float64]judge.Ruling{0.95: agree, 0.93: disagree} {
 		if v := judgeRare(t, check, outcomeOf(known(name, r2)), "coefficient: 0.05", "coefficient: 0")[0]; v.Verdict != want {
 			t.Errorf("without a penalty, R² = %g: %v because %s, predicted %g, want %v", r2, v.Verdict, v.Because, float64(v.Predicted), want)
 		}
 	}
-	if v := judgeRare(t, check, store.Outcome{Status: store.CellDiverged, Diverged: 20, DivergedAt: 3})[0]; v.Verdict != judge.Disagree {
+	if v := judgeRare(t, check, store.Outcome{Status: store.CellDiverged, Diverged: 20, DivergedAt: 3})[0]; v.Verdict != disagree {
 		t.Errorf("diverged: %v", v.Verdict)
 	}
 }
@@ -58,8 +58,8 @@ func TestJudgeLawFitByThePaper(t *testing.T) {
 		return judgeRare(t, "{claim: law-fit, law: critically-damped, prediction: paper-rule, absolute_margin: 0.5, control: {law: exponential}}",
 			outcomeOf(known(sim.LoggedR2(measure.CriticallyDamped), r2), known(sim.LoggedR2(measure.Exponential), 0.9)))[0]
 	}
-	for r2, want := range map[float64]judge.Ruling{0.99: judge.Agree, 0.912: judge.Agree, 0.91: judge.Inconclusive, 0.908: judge.Disagree} {
-		if v := bar(r2); v.Verdict != want || v.Predicted != 0.91 || v.Margin != 0 || v.PredictionKind != rom.PaperRule || v.Control.Verdict != judge.Disagree {
+	for r2, want := range map[float64]judge.Ruling{0.99: agree, 0.912: agree, 0.91: inconclusive, 0.908: disagree} {
+		if v := bar(r2); v.Verdict != want || v.Predicted != 0.91 || v.Margin != 0 || v.PredictionKind != rom.PaperRule || v.Control.Verdict != disagree {
 			t.Errorf("R² = %g: %v, want %v; control %+v", r2, v.Verdict, want, v.Control)
 		}
 	}
@@ -67,8 +67,8 @@ func TestJudgeLawFitByThePaper(t *testing.T) {
 		return judgeRare(t, "{claim: law-fit, law: logistic, prediction: paper-rule, absolute_margin: 0.5, expect: fails, control: {law: exponential}}",
 			outcomeOf(known(sim.LoggedLead(measure.Logistic), x), known(sim.LoggedLead(measure.Exponential), 0.04)))[0]
 	}
-	for x, want := range map[float64]judge.Ruling{-0.05: judge.Agree, 0: judge.Inconclusive, 0.05: judge.Disagree} {
-		if v := lead(x); v.Verdict != want || v.Predicted != 0 || v.Expect != config.Fails || v.Control.Verdict != judge.Disagree {
+	for x, want := range map[float64]judge.Ruling{-0.05: agree, 0: inconclusive, 0.05: disagree} {
+		if v := lead(x); v.Verdict != want || v.Predicted != 0 || v.Expect != config.Fails || v.Control.Verdict != disagree {
 			t.Errorf("lead %g: %v, want %v; control %+v", x, v.Verdict, want, v.Control)
 		}
 	}
@@ -82,7 +82,7 @@ func TestJudgeLawForecast(t *testing.T) {
 		t.Fatalf("%d verdicts, want 2", len(verdicts))
 	}
 	for _, v := range verdicts {
-		if v.Verdict != judge.Agree || v.Predicted != 0.5 || v.Control.Verdict != judge.Disagree {
+		if v.Verdict != agree || v.Predicted != 0.5 || v.Control.Verdict != disagree {
 			t.Errorf("%s: %v against %g, control %+v", v.Quantity, v.Verdict, float64(v.Predicted), v.Control)
 		}
 	}
@@ -103,12 +103,12 @@ func TestJudgeThePaperDiagnostics(t *testing.T) {
 		check string
 		paper float64
 		want  judge.Ruling
-	}{{check + "}", 1, judge.Agree}, {check + "}", 0.3, judge.Disagree}, {check + ", expect: fails}", 0.3, judge.Agree}} {
+	}{{check + "}", 1, agree}, {check + "}", 0.3, disagree}, {check + ", expect: fails}", 0.3, agree}} {
 		v := judgeOne(t, test.check, outcomeOf(ours, share("paper_named_dynamical-instability", test.paper)))
 		if v.Verdict != test.want || v.PredictionKind != rom.PaperRule || float64(v.Measured) != test.paper || !strings.HasSuffix(v.Quantity, "by the paper's diagnostics") {
 			t.Errorf("%s: %v of %q, measured %g, want %v", test.check, v.Verdict, v.Quantity, float64(v.Measured), test.want)
 		}
-		if v.Control != nil && v.Control.Verdict != judge.Disagree {
+		if v.Control != nil && v.Control.Verdict != disagree {
 			t.Errorf("control %+v", v.Control)
 		}
 	}
@@ -133,7 +133,7 @@ checks:
 	o := outcomeOf(known(sim.LoggedR2(measure.Logistic), 0.022))
 	o.ID = plan.Cells[0].ID
 	v := judged(t, plan, map[string]*store.Outcome{o.ID: &o})[0]
-	if v.Verdict != judge.OutOfScope || !strings.Contains(v.Because, "neglects") {
+	if v.Verdict != outOfScope || !strings.Contains(v.Because, "neglects") {
 		t.Errorf("%v because %s", v.Verdict, v.Because)
 	}
 }

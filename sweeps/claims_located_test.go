@@ -70,16 +70,16 @@ func TestJudgeLocated(t *testing.T) {
 		stiffness     store.NamedEstimate
 		want, control judge.Ruling
 	}{
-		{"located at the prediction", threshold, 0.999, 1.001, 2, certain, judge.Agree, judge.Disagree},
-		{"located 10 % above the prediction", threshold, 1.1, 1.101, 2, certain, judge.Disagree, judge.Disagree},
-		{"stiffness with an error of 1 %", threshold, 0.999, 1.001, 2, noisy, judge.Inconclusive, judge.Disagree},
-		{"stiffness of unknown error", threshold, 0.999, 1.001, 2, store.NamedEstimate{Mean: locatingStiffness}, judge.Inconclusive, judge.Inconclusive},
-		{"not located, though predicted within the search", threshold, 2, nan, 2, certain, judge.Disagree, judge.Disagree},
-		{"not located, and predicted beyond the search", threshold, 0.5, nan, 0.5, certain, judge.Agree, judge.Agree},
-		{"search undecided before its end", threshold, 0.5, nan, 2, certain, judge.Inconclusive, judge.Inconclusive},
-		{"search not begun", threshold, nan, nan, nan, certain, judge.OutOfScope, judge.OutOfScope},
-		{"refutation of the rule, right", refuted, 0.999, 1.001, 2, certain, judge.Agree, judge.Disagree},
-		{"refutation of the rule, wrong", refuted, 0.999 * locatingRule / locatingThreshold, 1.001 * locatingRule / locatingThreshold, 2, certain, judge.Disagree, judge.Agree},
+		{"located at the prediction", threshold, 0.999, 1.001, 2, certain, agree, disagree},
+		{"located 10 % above the prediction", threshold, 1.1, 1.101, 2, certain, disagree, disagree},
+		{"stiffness with an error of 1 %", threshold, 0.999, 1.001, 2, noisy, inconclusive, disagree},
+		{"stiffness of unknown error", threshold, 0.999, 1.001, 2, store.NamedEstimate{Mean: locatingStiffness}, inconclusive, inconclusive},
+		{"not located, though predicted within the search", threshold, 2, nan, 2, certain, disagree, disagree},
+		{"not located, and predicted beyond the search", threshold, 0.5, nan, 0.5, certain, agree, agree},
+		{"search undecided before its end", threshold, 0.5, nan, 2, certain, inconclusive, inconclusive},
+		{"search not begun", threshold, nan, nan, nan, certain, outOfScope, outOfScope},
+		{"refutation of the rule, right", refuted, 0.999, 1.001, 2, certain, agree, disagree},
+		{"refutation of the rule, wrong", refuted, 0.999 * locatingRule / locatingThreshold, 1.001 * locatingRule / locatingThreshold, 2, certain, disagree, agree},
 	} {
 		v := judgeLocated(t, c.check, c.lo*locatingThreshold, c.hi*locatingThreshold, c.end*locatingThreshold, c.stiffness)[0]
 		if v.Verdict != c.want || v.Control.Verdict != c.control {
@@ -101,11 +101,11 @@ func TestJudgeRuleIsSafe(t *testing.T) {
 		want   [2]judge.Ruling
 		caught [2]judge.Ruling
 	}{
-		{holds, factor, [2]judge.Ruling{judge.Agree, judge.Agree}, [2]judge.Ruling{judge.Disagree, judge.Disagree}},
-		{holds, 0.99, [2]judge.Ruling{judge.Disagree, judge.Disagree}, [2]judge.Ruling{judge.Disagree, judge.Disagree}},
-		{holds, 1, [2]judge.Ruling{judge.Inconclusive, judge.Disagree}, [2]judge.Ruling{judge.Disagree, judge.Disagree}},
-		{fails, factor, [2]judge.Ruling{judge.Disagree, judge.Agree}, [2]judge.Ruling{judge.Disagree, judge.Disagree}},
-		{fails, 0.9, [2]judge.Ruling{judge.Agree, judge.Disagree}, [2]judge.Ruling{judge.Agree, judge.Disagree}},
+		{holds, factor, [2]judge.Ruling{agree, agree}, [2]judge.Ruling{disagree, disagree}},
+		{holds, 0.99, [2]judge.Ruling{disagree, disagree}, [2]judge.Ruling{disagree, disagree}},
+		{holds, 1, [2]judge.Ruling{inconclusive, disagree}, [2]judge.Ruling{disagree, disagree}},
+		{fails, factor, [2]judge.Ruling{disagree, agree}, [2]judge.Ruling{disagree, disagree}},
+		{fails, 0.9, [2]judge.Ruling{agree, disagree}, [2]judge.Ruling{agree, disagree}},
 	} {
 		verdicts := judgeLocated(t, c.check, c.at*locatingRule*0.9999, c.at*locatingRule*1.0001, 8*locatingRule, certain)
 		for i, v := range verdicts {
@@ -137,7 +137,7 @@ func TestJudgeBeyondSearchOfTheory(t *testing.T) {
 		o.Estimates = append(o.Estimates, certain)
 	}
 	v := judged(t, p, map[string]*store.Outcome{o.ID: &o})[0]
-	if v.Verdict != judge.OutOfScope || !strings.Contains(v.Because, "below 79 only") {
+	if v.Verdict != outOfScope || !strings.Contains(v.Because, "below 79 only") {
 		t.Errorf("%v because %s", v.Verdict, v.Because)
 	}
 }

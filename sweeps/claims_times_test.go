@@ -33,10 +33,7 @@ func TestTimeToLevelByFormula(t *testing.T) {
 	checks += fmt.Sprintf("  - {claim: time-to-level, quantity: entropy, level: %.12g, margin: 0.01}\n", entropy)
 	text := strings.NewReplacer("group_size: 8", "group_size: inf", "learning_rate: 0.05", fmt.Sprint("learning_rate: ", rate), "steps: 600", "steps: 8000").Replace(underway)
 	p := planText(t, text+checks)
-	outcomes, err := plan.Simulate(t.Context(), p, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	outcomes := must(plan.Simulate(t.Context(), p, 1))
 	for i, v := range judged(t, p, outcomes) {
 		best := 0.8
 		if i < len(levels) {
@@ -44,7 +41,7 @@ func TestTimeToLevelByFormula(t *testing.T) {
 		}
 		z := math.Log(best / (1 - best))
 		want := (z + math.Sinh(z)) / (rate * gap)
-		if got := float64(v.Predicted); math.Abs(got/want-1) > rate || v.Verdict != judge.Agree || math.Abs(float64(v.Measured/v.Predicted)-1) > 1e-9 {
+		if got := float64(v.Predicted); math.Abs(got/want-1) > rate || v.Verdict != agree || math.Abs(float64(v.Measured/v.Predicted)-1) > 1e-9 {
 			t.Errorf("%s: predicted %.6g and measured %.6g, want %.6g; %v because %s", v.Quantity, got, float64(v.Measured), want, v.Verdict, v.Because)
 		}
 	}
@@ -89,21 +86,21 @@ func TestJudgeTimeToLevel(t *testing.T) {
 		want            judge.Ruling
 		because         string
 	}{
-		{check, 1, 1e-4, judge.Agree, "inside"},
-		{check, 1.2, 1e-4, judge.Disagree, "outside"},
-		{check, 1, 0.02, judge.Inconclusive, "would decide"},
-		{"{claim: time-to-level, level: 0.89, margin: 0.05}", 1, 1e-4, judge.Agree, "not reached in the run, and is not predicted to be"},
-		{"{claim: time-to-level, level: 0.82, margin: 0.05}", 20, 1e-4, judge.Disagree, "not reached in the run, and is predicted to be"},
-		{"{claim: time-to-level, level: 0.89, margin: 0.05}", 0.25, 1e-4, judge.Disagree, "outside"},
-		{"{claim: time-to-level, level: 0.75, at_most: 1000}", 1, 1e-4, judge.Agree, "≤ 1000 holds; the theory predicts"},
-		{"{claim: time-to-level, level: 0.75, expected: 10, margin: 0.5}", 1, 1e-4, judge.Disagree, "10 ± 5 is refuted"},
-		{"{claim: time-to-level, level: 0.89, at_most: 300}", 1, 1e-4, judge.Disagree, "≤ 300 is refuted; the theory predicts that it never occurs"},
+		{check, 1, 1e-4, agree, "inside"},
+		{check, 1.2, 1e-4, disagree, "outside"},
+		{check, 1, 0.02, inconclusive, "would decide"},
+		{"{claim: time-to-level, level: 0.89, margin: 0.05}", 1, 1e-4, agree, "not reached in the run, and is not predicted to be"},
+		{"{claim: time-to-level, level: 0.82, margin: 0.05}", 20, 1e-4, disagree, "not reached in the run, and is predicted to be"},
+		{"{claim: time-to-level, level: 0.89, margin: 0.05}", 0.25, 1e-4, disagree, "outside"},
+		{"{claim: time-to-level, level: 0.75, at_most: 1000}", 1, 1e-4, agree, "≤ 1000 holds; the theory predicts"},
+		{"{claim: time-to-level, level: 0.75, expected: 10, margin: 0.5}", 1, 1e-4, disagree, "10 ± 5 is refuted"},
+		{"{claim: time-to-level, level: 0.89, at_most: 300}", 1, 1e-4, disagree, "≤ 300 is refuted; the theory predicts that it never occurs"},
 	} {
 		v := timed(t, c.check, c.stretch, c.stdErr)
 		if v.Verdict != c.want || !strings.Contains(v.Because, c.because) {
 			t.Errorf("%s, times × %g: %v because %s, want %v because %s", c.check, c.stretch, v.Verdict, v.Because, c.want, c.because)
 		}
-		if v.Control != nil && c.want == judge.Agree && v.Control.Verdict != judge.Disagree {
+		if v.Control != nil && c.want == agree && v.Control.Verdict != disagree {
 			t.Errorf("%s: the control is %v", c.check, v.Control.Verdict)
 		}
 	}
@@ -129,12 +126,9 @@ func TestTrajectoryOfEveryQuantity(t *testing.T) {
 		text += fmt.Sprintf("  - {claim: trajectory, quantity: %s, absolute_margin: 0.05, control: {scale: {stiffness: 1.3}}}\n", q)
 	}
 	p := planText(t, text)
-	outcomes, err := plan.Simulate(t.Context(), p, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	outcomes := must(plan.Simulate(t.Context(), p, 1))
 	for i, v := range judged(t, p, outcomes) {
-		if v.Verdict != judge.Agree || v.Control.Verdict != judge.Disagree || v.PredictionKind != rom.Exact {
+		if v.Verdict != agree || v.Control.Verdict != disagree || v.PredictionKind != rom.Exact {
 			t.Errorf("%s: %s %v in [%v, %v], %v because %s, control %v", names[i], v.Quantity, v.Measured, v.Lo, v.Hi, v.Verdict, v.Because, v.Control.Verdict)
 		}
 	}

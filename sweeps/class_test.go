@@ -123,10 +123,7 @@ func TestClassAtFiniteGroups(t *testing.T) {
 		{1, 0, claim.Unresolved},
 	} {
 		cell.Settings.Run.Replicas = c.replicas
-		recorded, err := o.Trajectory()
-		if err != nil {
-			t.Fatal(err)
-		}
+		recorded := must(o.Trajectory())
 		for i := range recorded.Steps {
 			recorded.Quantities[0].StdErr[i] = store.Number(c.stdErr)
 		}
@@ -142,10 +139,7 @@ func TestAtRestAtFiniteGroups(t *testing.T) {
 	cell, o := record(400, 1, func(t float64) float64 { return 0.75 + 1e-4*math.Sin(t) }, 0.5)
 	cell.Settings.Estimator.GroupSize = 16
 	cell.Settings.Run.Replicas = 1000
-	recorded, err := o.Trajectory()
-	if err != nil {
-		t.Fatal(err)
-	}
+	recorded := must(o.Trajectory())
 	for _, c := range []struct {
 		stdErr float64
 		want   claim.Class
@@ -176,10 +170,7 @@ func TestLocked(t *testing.T) {
 		{"close to one arm at first", func(t float64) float64 { return 0.6 + 0.4*math.Exp(-t/100) }, claim.Sustained},
 	} {
 		cell, o := record(600, 1, oscillator(0, 0.2), 0)
-		recorded, err := o.Trajectory()
-		if err != nil {
-			t.Fatal(err)
-		}
+		recorded := must(o.Trajectory())
 		for i, step := range recorded.Steps {
 			recorded.Quantities[1].Mean[i] = store.Number(c.collision(float64(step)))
 		}

@@ -84,10 +84,7 @@ func TestCompareFolders(t *testing.T) {
 	a, b := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
 	runSweep(t, text+"variants: [{name: one}, {name: two}]\nsweep: [{param: grpo.group_size, values: [16, 32, 64]}]\n", a, 2)
 	runSweep(t, strings.Replace(text, "coefficient: 0.5", "coefficient: 1", 1)+"sweep: [{param: grpo.group_size, values: [64, 32, 128]}]\n", b, 2)
-	c, err := CompareFolders(a, b, &silent{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must(CompareFolders(a, b, &silent{}))
 	if got, want := fmt.Sprint(c.Differing), "[{grpo.kl.coefficient 0.5 1}]"; got != want {
 		t.Errorf("%s differ, want %s", got, want)
 	}
@@ -102,10 +99,7 @@ func TestCompareFolders(t *testing.T) {
 	if want := 1 - 0.01/22; c.Confidence != 0.99 || c.IntervalConfidence != want || len(c.Quantities) != 22 {
 		t.Errorf("confidence %g, of each %g, want 0.99 and %g", c.Confidence, c.IntervalConfidence, want)
 	}
-	same, err := CompareFolders(a, a, &silent{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	same := must(CompareFolders(a, a, &silent{}))
 	if same.SameID != 3 || len(same.Quantities) != 33 || len(same.Differing) != 0 {
 		t.Errorf("a folder with itself: %+v", same)
 	}
@@ -130,10 +124,7 @@ func TestCompareFinalValues(t *testing.T) {
 		a, b := t.TempDir(), t.TempDir()
 		runSweep(t, text, a, 1)
 		runSweep(t, strings.Replace(text, "coefficient: 0.5", "coefficient: 1", 1), b, 1)
-		compared, err := CompareFolders(a, b, &silent{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		compared := must(CompareFolders(a, b, &silent{}))
 		q := compared.Quantities[0]
 		if q.Quantity != "final_expected_reward" || q.Verdict != c.want || c.exact != (q.Lo == q.Hi) {
 			t.Errorf("G = %s, %s replicas: %+v, want %s", c.size, c.replicas, q, c.want)
@@ -145,9 +136,7 @@ func TestCompareFinalValues(t *testing.T) {
 func TestFoldersToCompare(t *testing.T) {
 	dir := t.TempDir()
 	for _, path := range []string{"a/one", "a/two", "b/two", "b/three", "c"} {
-		if err := errors.Join(os.MkdirAll(filepath.Join(dir, path), 0o755), os.WriteFile(filepath.Join(dir, path, store.ManifestName), nil, 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, errors.Join(os.MkdirAll(filepath.Join(dir, path), 0o755), os.WriteFile(filepath.Join(dir, path, store.ManifestName), nil, 0o644)))
 	}
 	at := func(path string) string { return filepath.Join(dir, path) }
 	pairs, only := FoldersToCompare(at("a"), at("b"))

@@ -36,10 +36,10 @@ type faultRow struct {
 }
 
 var (
-	agrees    = []judge.Ruling{judge.Agree}
-	declined  = []judge.Ruling{judge.OutOfScope}
-	undecided = []judge.Ruling{judge.Inconclusive}
-	honest    = []judge.Ruling{judge.Agree, judge.OutOfScope}
+	agrees    = []judge.Ruling{agree}
+	declined  = []judge.Ruling{outOfScope}
+	undecided = []judge.Ruling{inconclusive}
+	honest    = []judge.Ruling{agree, outOfScope}
 )
 
 // faultFiles are the known answers, by the name of the file.
@@ -49,19 +49,19 @@ var faultFiles = map[string]faultFile{
 	// A deviation that grows to its limit.
 	"grown": {rows: []faultRow{{rulings: declined, because: "the deviation grows"}}},
 	// A sampled KL gradient whose rare arm is never drawn.
-	"undrawn-penalty":   {rows: []faultRow{{claim: "stiffness", rulings: []judge.Ruling{judge.Inconclusive}}}},
+	"undrawn-penalty":   {rows: []faultRow{{claim: "stiffness", rulings: []judge.Ruling{inconclusive}}}},
 	"tied-rewards":      {rows: []faultRow{{claim: "degenerate-groups", rulings: declined, because: "no such number"}, {claim: "fixed-point", rulings: agrees}}},
 	"level-curve":       {rows: []faultRow{{rulings: declined, because: "does not change"}}},
 	"overflowing-force": {rows: []faultRow{{rulings: declined, because: "range of floating point"}}},
 	// A pair of multipliers that decays too fast for a fit.
-	"faint-pair":     {rows: []faultRow{{rulings: []judge.Ruling{judge.Agree, judge.Inconclusive}}}},
-	"small-velocity": {rows: []faultRow{{rulings: []judge.Ruling{judge.Agree, judge.Inconclusive}}}},
+	"faint-pair":     {rows: []faultRow{{rulings: []judge.Ruling{agree, inconclusive}}}},
+	"small-velocity": {rows: []faultRow{{rulings: []judge.Ruling{agree, inconclusive}}}},
 	"overtaken":      {rows: []faultRow{{rulings: agrees}}},
-	"hidden-growth":  {rows: []faultRow{{rulings: []judge.Ruling{judge.Agree, judge.Inconclusive}}}},
+	"hidden-growth":  {rows: []faultRow{{rulings: []judge.Ruling{agree, inconclusive}}}},
 	// Means of prompts at the end of their range.
 	"certain-prompts": {},
 	// A second multiplier of 8e-4, of which the leftover of the cubic terms is a fortieth.
-	"dead-multiplier": {rows: []faultRow{{rulings: []judge.Ruling{judge.Agree, judge.Inconclusive}, truth: 3.744}}},
+	"dead-multiplier": {rows: []faultRow{{rulings: []judge.Ruling{agree, inconclusive}, truth: 3.744}}},
 	"disp":            {refused: "checks[0].displacement: got 0.02, want at most 0.00248"},
 	// The mean field leaves the range of floating point.
 	"dv": {rows: []faultRow{{rulings: declined, because: "leaves the range"}}},
@@ -109,7 +109,7 @@ var faultFiles = map[string]faultFile{
 	"rounded-stiffness": {rows: []faultRow{{rulings: undecided, because: "straddles"}}},
 	// Modes of arms of probability 1e-24, which do not move: what is left of a deviation might
 	// also be a mode that grows slowly.
-	"neutral-modes": {rows: []faultRow{{claim: "stability-threshold", rulings: []judge.Ruling{judge.Agree, judge.Inconclusive}, truth: 11.5671}}},
+	"neutral-modes": {rows: []faultRow{{claim: "stability-threshold", rulings: []judge.Ruling{agree, inconclusive}, truth: 11.5671}}},
 	// Nearly all groups have equal rewards. Without importance weights the fresh part is that
 	// of the penalty, which is not sampled.
 	"silent": {rows: []faultRow{
@@ -129,10 +129,10 @@ func (row *faultRow) wrong(v *judge.Verdict) string {
 	switch {
 	case !slices.Contains(row.rulings, v.Verdict):
 		return "not a right ruling"
-	case v.Verdict != judge.Agree && !strings.Contains(v.Because, row.because):
+	case v.Verdict != agree && !strings.Contains(v.Because, row.because):
 		return "want the reason " + row.because
 	case row.truth == 0:
-	case v.Verdict != judge.OutOfScope && off(float64(v.Predicted)) > float64(v.Margin):
+	case v.Verdict != outOfScope && off(float64(v.Predicted)) > float64(v.Margin):
 		return "the prediction is wrong"
 	case float64(v.Lo) > 1.01*row.truth || float64(v.Hi) < 0.99*row.truth:
 		return "the measured interval is wrong"
@@ -154,10 +154,7 @@ func TestFaultFiles(t *testing.T) {
 
 func checkFaultFile(t *testing.T, file string, known faultFile) {
 	began := time.Now()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(os.ReadFile(file))
 	spec, err := config.Load(file, data)
 	if known.refused != "" {
 		if err == nil || !strings.Contains(err.Error(), known.refused) {
@@ -165,20 +162,15 @@ func checkFaultFile(t *testing.T, file string, known faultFile) {
 		}
 		return
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := Run(t.Context(), plan.New(spec), t.TempDir(), 2, &silent{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
+	e := must(Run(t.Context(), plan.New(spec), t.TempDir(), 2, &silent{}))
 	used := make([]bool, len(known.rows))
 	for _, v := range e.Verdicts {
 		report := func(problem string) {
 			t.Errorf("%s %s, %s: measured %.6g [%.6g, %.6g], predicted %.6g ± %.2g: %v because %s: %s", v.Variant, v.Claim, v.Quantity,
 				float64(v.Measured), float64(v.Lo), float64(v.Hi), float64(v.Predicted), float64(v.Margin), v.Verdict, v.Because, problem)
 		}
-		if v.Verdict == judge.Disagree {
+		if v.Verdict == disagree {
 			report("it must not disagree")
 			continue
 		}

@@ -124,10 +124,10 @@ func TestLocatedAtAnUnknownStiffness(t *testing.T) {
 			outcomeOf(stiffness, fresh, stale,
 				store.NamedEstimate{Name: probe.LocatedLow, Mean: 2 / lambda, DF: -1}, store.NamedEstimate{Name: probe.LocatedHigh, Mean: 2 / lambda, DF: -1}))
 	}
-	if v := located(store.NamedEstimate{Name: plan.StiffnessTotal, Mean: lambda, StdErr: 1e-4 * lambda, DF: 63}); v.Verdict != judge.Agree {
+	if v := located(store.NamedEstimate{Name: plan.StiffnessTotal, Mean: lambda, StdErr: 1e-4 * lambda, DF: 63}); v.Verdict != agree {
 		t.Errorf("relative error 1e-4: %v because %s", v.Verdict, v.Because)
 	}
-	if v := located(store.NamedEstimate{Name: plan.StiffnessTotal, Mean: lambda, DF: 0}); v.Verdict != judge.Inconclusive {
+	if v := located(store.NamedEstimate{Name: plan.StiffnessTotal, Mean: lambda, DF: 0}); v.Verdict != inconclusive {
 		t.Errorf("error of a single draw: %v because %s", v.Verdict, v.Because)
 	}
 }

@@ -32,10 +32,7 @@ variants:
 		t.Fatalf("figures %s, want %s", got, want)
 	}
 	c := &e.Plan.Cells[0]
-	recorded, err := e.Outcomes[c.ID].Trajectory()
-	if err != nil {
-		t.Fatal(err)
-	}
+	recorded := must(e.Outcomes[c.ID].Trajectory())
 	reward := recorded.Series(sim.ExpectedReward)
 	last := len(recorded.Steps) - 1
 	curves := named["learning-curves-grid"]

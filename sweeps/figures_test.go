@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"grposim/sweeps/config"
-	"grposim/sweeps/judge"
 )
 
 // pictured is a configuration whose checks use every kind of figure over a parameter, and
@@ -49,7 +48,7 @@ func TestFigures(t *testing.T) {
 	text := strings.Replace(pictured, "steps: 400", "steps: 400, burn_in: 100", 1)
 	e, _ := runSweep(t, text, t.TempDir(), 2)
 	for i := range e.Verdicts {
-		if v := &e.Verdicts[i]; v.Verdict != judge.Agree {
+		if v := &e.Verdicts[i]; v.Verdict != agree {
 			t.Errorf("%s %s: %v, %s", v.Claim, v.Label, v.Verdict, v.Because)
 		}
 	}

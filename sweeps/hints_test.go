@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"grposim/sim"
-	"grposim/sweeps/judge"
 	"grposim/sweeps/store"
 )
 
@@ -26,13 +25,10 @@ func TestUnsettledSlope(t *testing.T) {
 			o.ID = c.ID
 			outcomes[c.ID] = &o
 		}
-		e, err := NewExperiment(t.Context(), plan, outcomes, 1, &silent{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must(NewExperiment(t.Context(), plan, outcomes, 1, &silent{}))
 		v := e.Verdicts[0]
 		for _, want := range says {
-			if v.Verdict != judge.OutOfScope || !strings.Contains(v.Because, want) {
+			if v.Verdict != outOfScope || !strings.Contains(v.Because, want) {
 				t.Errorf("%s because %s: want %q", v.Verdict, v.Because, want)
 			}
 		}

@@ -84,19 +84,13 @@ func TestErrorOfASlope(t *testing.T) {
 func TestBandHoldsAtAllSteps(t *testing.T) {
 	text := strings.Replace(resting, "policy: {init: fixed-point}", "policy: {init: [0, 0]}", 1)
 	p := planText(t, strings.Replace(text, "steps: 1000", "steps: 300", 1)+"  - {claim: trajectory, absolute_margin: 0.001}\n")
-	outcomes, err := plan.Simulate(t.Context(), p, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	outcomes := must(plan.Simulate(t.Context(), p, 1))
 	v := judged(t, p, outcomes)[0]
 	var step int
 	if _, err := fmt.Sscanf(v.Quantity, "deviation of mean reward at step %d", &step); err != nil {
 		t.Fatalf("%q: %v", v.Quantity, err)
 	}
-	recorded, err := outcomes[p.Cells[0].ID].Trajectory(sim.ExpectedReward)
-	if err != nil {
-		t.Fatal(err)
-	}
+	recorded := must(outcomes[p.Cells[0].ID].Trajectory(sim.ExpectedReward))
 	series := recorded.Series(sim.ExpectedReward)
 	point, _ := rest.Reached(theory.Params(&p.Cells[0].Settings, rom.Unit))
 	rise := point.Reward - (0.9+0.2)/2
@@ -141,18 +135,18 @@ func TestHypotheses(t *testing.T) {
 		want       judge.Ruling
 		says       string
 	}{
-		{"expected: 0.75, absolute_margin: 0.04", judge.Agree, ": 0.75 ± 0.04 holds; the theory predicts "},
-		{"expected: 0.75, margin: 0.06", judge.Agree, ": 0.75 ± 0.045 holds; "},
-		{"expected: 0.75, absolute_margin: 0.02", judge.Inconclusive, " is undecided; the interval straddles the margin: about 2.6 times the replicas"},
-		{"expected: 0.6, absolute_margin: 0.13", judge.Inconclusive, " is undecided; "},
-		{"expected: 0.6, absolute_margin: 0.04", judge.Disagree, ": 0.6 ± 0.04 is refuted; "},
-		{fmt.Sprint("at_most: ", 0.75+1.01*half), judge.Agree, " holds; "},
-		{fmt.Sprint("at_most: ", 0.75+0.99*half), judge.Inconclusive, " is undecided; the interval straddles the bound: about 1 times the replicas"},
-		{fmt.Sprint("at_most: ", 0.75-0.99*half), judge.Inconclusive, " is undecided; "},
-		{fmt.Sprint("at_most: ", 0.75-1.01*half), judge.Disagree, " is refuted; "},
-		{fmt.Sprint("at_least: ", 0.75-1.01*half), judge.Agree, " holds; "},
-		{fmt.Sprint("at_least: ", 0.75-0.99*half), judge.Inconclusive, " is undecided; "},
-		{fmt.Sprint("at_least: ", 0.75+1.01*half), judge.Disagree, " is refuted; "},
+		{"expected: 0.75, absolute_margin: 0.04", agree, ": 0.75 ± 0.04 holds; the theory predicts "},
+		{"expected: 0.75, margin: 0.06", agree, ": 0.75 ± 0.045 holds; "},
+		{"expected: 0.75, absolute_margin: 0.02", inconclusive, " is undecided; the interval straddles the margin: about 2.6 times the replicas"},
+		{"expected: 0.6, absolute_margin: 0.13", inconclusive, " is undecided; "},
+		{"expected: 0.6, absolute_margin: 0.04", disagree, ": 0.6 ± 0.04 is refuted; "},
+		{fmt.Sprint("at_most: ", 0.75+1.01*half), agree, " holds; "},
+		{fmt.Sprint("at_most: ", 0.75+0.99*half), inconclusive, " is undecided; the interval straddles the bound: about 1 times the replicas"},
+		{fmt.Sprint("at_most: ", 0.75-0.99*half), inconclusive, " is undecided; "},
+		{fmt.Sprint("at_most: ", 0.75-1.01*half), disagree, " is refuted; "},
+		{fmt.Sprint("at_least: ", 0.75-1.01*half), agree, " holds; "},
+		{fmt.Sprint("at_least: ", 0.75-0.99*half), inconclusive, " is undecided; "},
+		{fmt.Sprint("at_least: ", 0.75+1.01*half), disagree, " is refuted; "},
 	} {
 		plan := planText(t, resting+"  - {claim: fixed-point, "+c.hypothesis+"}\n")
 		o := outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardMean, Mean: 0.75, StdErr: 0.01, DF: 9})
@@ -202,7 +196,7 @@ func TestClaimsAboutRest(t *testing.T) {
 				outcomes[cell.ID] = &o
 			}
 			for _, v := range judged(t, plan, outcomes) {
-				if rest := strings.Contains(v.Because, "the mean path is still on its way") || strings.Contains(v.Because, "the mean field from the start is"); v.Verdict != judge.OutOfScope || !rest || v.Reason == "" {
+				if rest := strings.Contains(v.Because, "the mean path is still on its way") || strings.Contains(v.Because, "the mean field from the start is"); v.Verdict != outOfScope || !rest || v.Reason == "" {
 					t.Errorf("%s, %s: %v, %s", c.claim, way, v.Verdict, v.Because)
 				}
 			}
@@ -216,7 +210,7 @@ func TestHypothesisOfAnEarlyFit(t *testing.T) {
 	arms := "arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.5}, {reward: bernoulli, mean: 0.3}, {reward: bernoulli, mean: 0.1}]"
 	text := strings.NewReplacer("arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]", arms, "group_size: 16", "group_size: inf").Replace(resting)
 	// the rate is 0.0059, at first 0.0106
-	for burnIn, want := range map[string]judge.Ruling{"1": judge.OutOfScope, "600": judge.Disagree} {
+	for burnIn, want := range map[string]judge.Ruling{"1": outOfScope, "600": disagree} {
 		plan := planText(t, strings.Replace(text, "burn_in: 100", "burn_in: "+burnIn, 1)+"  - {claim: relaxation, offset: 0.001, at_least: 0.01}\n")
 		o := outcomeOf(store.NamedEstimate{Name: probe.RelaxationRate, Mean: map[string]float64{"1": 0.0106, "600": 0.0059}[burnIn], DF: -1})
 		o.ID = plan.Cells[0].ID
@@ -235,7 +229,7 @@ func TestHypothesisOfAFit(t *testing.T) {
 		t.Errorf("to leading order: %+v, want one verdict on the rate", v)
 	}
 	plan := planText(t, strings.Replace(resting, "fixed-point", "[0, 0]", 1)+"  - {claim: saturation-fit, at_least: 0.99}\n")
-	for r2, want := range map[float64]judge.Ruling{0.995: judge.Agree, 0.98: judge.Disagree} {
+	for r2, want := range map[float64]judge.Ruling{0.995: agree, 0.98: disagree} {
 		o := outcomeOf(
 			store.NamedEstimate{Name: sim.SaturationRate, Mean: 2, StdErr: 1e-6, DF: 9},
 			store.NamedEstimate{Name: sim.SaturationR2, Mean: r2, StdErr: 1e-6, DF: 9},

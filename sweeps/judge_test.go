@@ -22,6 +22,9 @@ import (
 	"grposim/sweeps/theory"
 )
 
+const agree, disagree = judge.Agree, judge.Disagree
+const inconclusive, outOfScope = judge.Inconclusive, judge.OutOfScope
+
 // judgeOne judges the cell of resting by one check, with the estimates of o.
 func judgeOne(t *testing.T, check string, o store.Outcome) judge.Verdict {
 	t.Helper()
@@ -48,7 +51,7 @@ func TestJudgeStationaryFluctuation(t *testing.T) {
 	const check = "{claim: stationary-fluctuation, margin: 0.02, control: {scale: {noise: 1.1}}}"
 	right := store.NamedEstimate{Name: sim.ExpectedRewardVariance, Mean: restingVariance, StdErr: restingVariance * 1e-3, DF: 1000}
 	v := judgeOne(t, check, outcomeOf(right))
-	if v.Verdict != judge.Agree || v.Control == nil || v.Control.Verdict != judge.Disagree || v.Control.Fault != "noise × 1.1" {
+	if v.Verdict != agree || v.Control == nil || v.Control.Verdict != disagree || v.Control.Fault != "noise × 1.1" {
 		t.Errorf("right: %v because %s, control %+v", v.Verdict, v.Because, v.Control)
 	}
 	// the run is not quite stationary
@@ -57,20 +60,20 @@ func TestJudgeStationaryFluctuation(t *testing.T) {
 	}
 	wrong := right
 	wrong.Mean *= 1.1
-	if v := judgeOne(t, check, outcomeOf(wrong)); v.Verdict != judge.Disagree {
+	if v := judgeOne(t, check, outcomeOf(wrong)); v.Verdict != disagree {
 		t.Errorf("10 %% off: %v", v.Verdict)
 	}
 	imprecise := right
 	imprecise.StdErr = restingVariance * 0.05
-	if v := judgeOne(t, check, outcomeOf(imprecise)); v.Verdict != judge.Inconclusive || !strings.Contains(v.Because, "would decide") {
+	if v := judgeOne(t, check, outcomeOf(imprecise)); v.Verdict != inconclusive || !strings.Contains(v.Because, "would decide") {
 		t.Errorf("5 %% standard error: %v because %s", v.Verdict, v.Because)
 	}
 	single := right
 	single.DF = 0
-	if v := judgeOne(t, check, outcomeOf(single)); v.Verdict != judge.Inconclusive {
+	if v := judgeOne(t, check, outcomeOf(single)); v.Verdict != inconclusive {
 		t.Errorf("a single replica: %v", v.Verdict)
 	}
-	for diverged, want := range map[int]judge.Ruling{3: judge.Inconclusive, 5: judge.Disagree, 10: judge.Disagree} { // of 10
+	for diverged, want := range map[int]judge.Ruling{3: inconclusive, 5: disagree, 10: disagree} { // of 10
 		v := judgeOne(t, check, store.Outcome{Status: store.CellDiverged, Diverged: diverged, DivergedAt: 17})
 		if says := fmt.Sprintf("%d of 10 replicas left the range of floating point, the first at step 17", diverged); v.Verdict != want || !strings.HasPrefix(v.Because, says) {
 			t.Errorf("%d diverged: %v because %s", diverged, v.Verdict, v.Because)
@@ -82,7 +85,7 @@ func TestJudgeStationaryFluctuation(t *testing.T) {
 func TestJudgeNoNoise(t *testing.T) {
 	text := strings.Replace(resting, "group_size: 16", "group_size: inf", 1) + "  - {claim: stationary-fluctuation, margin: 0.02}\n"
 	plan := planText(t, text)
-	for variance, want := range map[float64]judge.Ruling{0: judge.Agree, 1e-30: judge.Agree, 1e-20: judge.Disagree} {
+	for variance, want := range map[float64]judge.Ruling{0: agree, 1e-30: agree, 1e-20: disagree} {
 		o := outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardVariance, Mean: variance, DF: measure.Exactly})
 		o.ID = plan.Cells[0].ID
 		v := judged(t, plan, map[string]*store.Outcome{o.ID: &o})[0]
@@ -92,7 +95,7 @@ func TestJudgeNoNoise(t *testing.T) {
 	}
 	// A single replica runs, whatever the file says: if it diverges, all did.
 	diverged := store.Outcome{ID: plan.Cells[0].ID, Status: store.CellDiverged, Diverged: 1, DivergedAt: 17}
-	if v := judged(t, plan, map[string]*store.Outcome{diverged.ID: &diverged})[0]; v.Verdict != judge.Disagree || !strings.HasPrefix(v.Because, "1 of 1 replicas") {
+	if v := judged(t, plan, map[string]*store.Outcome{diverged.ID: &diverged})[0]; v.Verdict != disagree || !strings.HasPrefix(v.Because, "1 of 1 replicas") {
 		t.Errorf("diverged: %v because %s", v.Verdict, v.Because)
 	}
 }
@@ -102,7 +105,7 @@ func TestJudgeNoNoise(t *testing.T) {
 func TestJudgeRefutation(t *testing.T) {
 	const check = "{claim: stationary-fluctuation, margin: 0.02, prediction: rule-at-stiffness, expect: fails}"
 	v := judgeOne(t, check, outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardVariance, Mean: restingVariance, StdErr: restingVariance * 1e-3, DF: 1000}))
-	if v.Verdict != judge.Agree || v.Expect != config.Fails || v.PredictionKind != "rule-at-stiffness" || v.Control == nil || v.Control.Verdict != judge.Disagree {
+	if v.Verdict != agree || v.Expect != config.Fails || v.PredictionKind != "rule-at-stiffness" || v.Control == nil || v.Control.Verdict != disagree {
 		t.Errorf("%v of %s because %s, control %+v", v.Verdict, v.PredictionKind, v.Because, v.Control)
 	}
 	if ratio := float64(v.Predicted) / restingVariance; math.Abs(ratio-2) > 0.05 {
@@ -113,7 +116,7 @@ func TestJudgeRefutation(t *testing.T) {
 func TestJudgeFixedPoint(t *testing.T) {
 	const check = "{claim: fixed-point, margin: 0.005, control: {set: {grpo.kl.coefficient: 0.55}}}"
 	v := judgeOne(t, check, outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardMean, Mean: restingReward, StdErr: 1e-5, DF: 1000}))
-	if v.Verdict != judge.Agree || v.Control.Verdict != judge.Disagree || v.Control.Fault != "grpo.kl.coefficient = 0.55" {
+	if v.Verdict != agree || v.Control.Verdict != disagree || v.Control.Fault != "grpo.kl.coefficient = 0.55" {
 		t.Errorf("%v, control %+v", v.Verdict, v.Control)
 	}
 	// within 1 % of the second-order shift
@@ -128,8 +131,8 @@ func TestJudgePaperFixedPoint(t *testing.T) {
 	params.GroupSize = option.Infinite
 	limit := rom.Predict(params).FixedPoint.Reward
 	for check, want := range map[string][2]judge.Ruling{ // at the fixed point of G = ∞ and at that of G = 16
-		"control: {set: {grpo.kl.coefficient: 0.55}}": {judge.Agree, judge.Disagree},
-		"expect: fails": {judge.Disagree, judge.Agree},
+		"control: {set: {grpo.kl.coefficient: 0.55}}": {agree, disagree},
+		"expect: fails": {disagree, agree},
 	} {
 		for i, measured := range []float64{limit, restingReward} {
 			v := judgeOne(t, "{claim: fixed-point, prediction: paper-rule, margin: 0.005, "+check+"}",
@@ -148,11 +151,8 @@ func TestNoFixedPoint(t *testing.T) {
 	if plan.Cells[0].Status != store.NoFixedPoint {
 		t.Fatalf("status %q", plan.Cells[0].Status)
 	}
-	e, err := Run(t.Context(), plan, t.TempDir(), 1, &silent{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if v := e.Verdicts[0]; v.Verdict != judge.OutOfScope || !strings.Contains(v.Because, "no fixed point") {
+	e := must(Run(t.Context(), plan, t.TempDir(), 1, &silent{}))
+	if v := e.Verdicts[0]; v.Verdict != outOfScope || !strings.Contains(v.Because, "no fixed point") {
 		t.Errorf("%v because %s", v.Verdict, v.Because)
 	}
 }
@@ -184,8 +184,8 @@ func TestJudgeScaling(t *testing.T) {
 		exponent float64
 		want     judge.Ruling
 	}{
-		{"[2, 4, 32, 128, 1024, inf]", -1, judge.Agree},
-		{"[2, 4, 32, 128, 1024, inf]", -1.1, judge.Disagree},
+		{"[2, 4, 32, 128, 1024, inf]", -1, agree},
+		{"[2, 4, 32, 128, 1024, inf]", -1.1, disagree},
 	} {
 		verdicts := scalingOf(t, resting, c.sizes, leading, c.exponent)
 		if len(verdicts) != 1 {
@@ -195,7 +195,7 @@ func TestJudgeScaling(t *testing.T) {
 		if v.Verdict != c.want {
 			t.Errorf("G in %s, exponent %g: %v because %s, want %v", c.sizes, c.exponent, v.Verdict, v.Because, c.want)
 		}
-		if v.Verdict == judge.Agree && (v.Predicted != -1 || math.Abs(float64(v.Measured)+1) > 1e-12 || v.Cell != "grpo.group_size|") {
+		if v.Verdict == agree && (v.Predicted != -1 || math.Abs(float64(v.Measured)+1) > 1e-12 || v.Cell != "grpo.group_size|") {
 			t.Errorf("measured %g, predicted %g, cell %q", float64(v.Measured), float64(v.Predicted), v.Cell)
 		}
 	}
@@ -208,7 +208,7 @@ func TestJudgeAdamScaling(t *testing.T) {
 	for _, c := range []struct {
 		exponent float64
 		want     judge.Ruling
-	}{{-0.5, judge.Agree}, {-1, judge.Disagree}} {
+	}{{-0.5, agree}, {-1, disagree}} {
 		v := scalingOf(t, text, "[32, 128, 512]", check, c.exponent)[0]
 		if v.Verdict != c.want || v.Predicted != -0.5 || v.PredictionKind != rom.LeadingOrder {
 			t.Errorf("exponent %g: %v because %s, predicted %g (%s)", c.exponent, v.Verdict, v.Because, float64(v.Predicted), v.PredictionKind)
@@ -222,7 +222,7 @@ func TestControlOfASmallPrediction(t *testing.T) {
 	const check = "{claim: relaxation-scaling, over: grpo.group_size, offset: 0.01, margin: 0.1, control: {set: {optimizer.kind: heavy-ball}}}"
 	text := strings.Replace(resting, "optimizer: {learning_rate: 0.1}", "optimizer: {kind: adam, learning_rate: 0.0002}", 1)
 	v := scalingOf(t, text, "[128, 256, 512]", check, 0.5)[0]
-	if v.Verdict != judge.Agree || v.Control.Verdict != judge.Disagree {
+	if v.Verdict != agree || v.Control.Verdict != disagree {
 		t.Errorf("%v because %s, control %v", v.Verdict, v.Because, v.Control.Verdict)
 	}
 }
@@ -232,23 +232,17 @@ func TestMissingNumbersDoNotAgree(t *testing.T) {
 	text := strings.Replace(resting, "policy: {init: fixed-point}", "policy: {init: [0, 0]}", 1) + "  - {claim: trajectory, absolute_margin: 1e6}\n"
 	plan := planText(t, text)
 	dir := t.TempDir()
-	e, err := Run(t.Context(), plan, dir, 1, &silent{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if v := e.Verdicts[0].Verdict; v != judge.Agree {
+	e := must(Run(t.Context(), plan, dir, 1, &silent{}))
+	if v := e.Verdicts[0].Verdict; v != agree {
 		t.Fatalf("%v, want a margin of 1e6 to agree", v)
 	}
 	id := plan.Cells[0].ID
 	o := *e.Outcomes[id]
-	recorded, err := o.Trajectory()
-	if err != nil {
-		t.Fatal(err)
-	}
+	recorded := must(o.Trajectory())
 	o.SetTrajectory(recorded)
 	series := recorded.Series(sim.ExpectedReward)
 	series.Mean[len(series.Mean)/2] = store.Number(math.NaN())
-	if v := judged(t, plan, map[string]*store.Outcome{id: &o})[0]; v.Verdict != judge.Inconclusive {
+	if v := judged(t, plan, map[string]*store.Outcome{id: &o})[0]; v.Verdict != inconclusive {
 		t.Errorf("%v because %s", v.Verdict, v.Because)
 	}
 }
@@ -267,13 +261,10 @@ func TestExactPredictionOutOfScope(t *testing.T) {
 	for _, claim := range []string{"trajectory, absolute_margin: 1", "fixed-point, margin: 1", "stationary-fluctuation, margin: 1000", "stiffness, displacement: 0.04, draws: 1000, absolute_margin: 1"} {
 		text += "  - {claim: " + claim + "}\n  - {claim: " + claim + ", prediction: exact}\n"
 	}
-	e, err := Run(t.Context(), planText(t, text), t.TempDir(), 2, &silent{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must(Run(t.Context(), planText(t, text), t.TempDir(), 2, &silent{}))
 	for _, v := range e.Verdicts {
-		want := []judge.Ruling{judge.Agree, judge.OutOfScope}[v.Check%2]
-		if v.Verdict != want || want == judge.Agree && v.PredictionKind != rom.Expansion {
+		want := []judge.Ruling{agree, outOfScope}[v.Check%2]
+		if v.Verdict != want || want == agree && v.PredictionKind != rom.Expansion {
 			t.Errorf("%s, check %d: %v because %s (%s)", v.Claim, v.Check, v.Verdict, v.Because, v.PredictionKind)
 		}
 	}
@@ -282,11 +273,7 @@ func TestExactPredictionOutOfScope(t *testing.T) {
 // judged returns the verdicts of Judge, and fails the test on an error.
 func judged(t *testing.T, plan *plan.Plan, outcomes map[string]*store.Outcome) []judge.Verdict {
 	t.Helper()
-	verdicts, err := Judge(plan, outcomes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return verdicts
+	return must(Judge(plan, outcomes))
 }
 
 // The scope of a stationary state has the same words in predictions, their table and
@@ -294,24 +281,16 @@ func judged(t *testing.T, plan *plan.Plan, outcomes map[string]*store.Outcome) [
 func TestScopeIsTheSameEverywhere(t *testing.T) {
 	text := strings.Replace(resting, "init: fixed-point", "init: [0, 0]", 1)
 	text = strings.Replace(text, "checks:", "variants: [{name: good}, {name: free, set: {grpo.kl.coefficient: 0}}, {name: unstable, set: {lag.interval: 300, optimizer.learning_rate: 1}}]\nchecks:", 1)
-	e, err := Run(t.Context(), planText(t, text+"  - {claim: fixed-point, margin: 1}\n"), t.TempDir(), 2, &silent{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must(Run(t.Context(), planText(t, text+"  - {claim: fixed-point, margin: 1}\n"), t.TempDir(), 2, &silent{}))
 	var table bytes.Buffer
-	if err := e.predictionsCSV(&table); err != nil {
-		t.Fatal(err)
-	}
-	rows, err := csv.NewReader(&table).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, e.predictionsCSV(&table))
+	rows := must(csv.NewReader(&table).ReadAll())
 	column := slices.Index(rows[0], "scope")
 	i := 0
 	for c, line := range Predictions(e.Plan) {
 		v := e.Verdicts[i]
 		i++
-		if in := c.Variant == "good"; line.Scope.In != in || (v.Verdict == judge.OutOfScope) == in {
+		if in := c.Variant == "good"; line.Scope.In != in || (v.Verdict == outOfScope) == in {
 			t.Errorf("%s: predicted scope %+v, verdict %v because %s", c.Variant, line.Scope, v.Verdict, v.Because)
 		}
 		if !line.Scope.In && (v.Because != line.Scope.Because.String() || rows[i][column] != line.Scope.Because.String()) {

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"grposim/sim"
-	"grposim/sweeps/judge"
 	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
@@ -41,7 +40,7 @@ checks: [{claim: stationary-fluctuation, margin: 0.1}]
 	o.ID = plan.Cells[0].ID
 	v := judged(t, plan, map[string]*store.Outcome{o.ID: &o})[0]
 	// the run is not quite stationary at first
-	if x := float64(v.Predicted); v.Verdict != judge.Agree || !(math.Abs(x / *p.Variance - 1) < 1e-4) {
+	if x := float64(v.Predicted); v.Verdict != agree || !(math.Abs(x / *p.Variance - 1) < 1e-4) {
 		t.Errorf("the judge has %g: %v because %s; predict has %g", x, v.Verdict, v.Because, *p.Variance)
 	}
 }
@@ -64,7 +63,7 @@ checks: [{claim: fixed-point, margin: 0.01}]
 	o := outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardMean, Mean: 0.898, StdErr: 1e-5, DF: 3})
 	o.ID = plan.Cells[0].ID
 	v := judged(t, plan, map[string]*store.Outcome{o.ID: &o})[0]
-	if v.Verdict != judge.OutOfScope || !strings.Contains(v.Because, "neutral") || strings.Contains(v.Because, "linear map is unstable") {
+	if v.Verdict != outOfScope || !strings.Contains(v.Because, "neutral") || strings.Contains(v.Because, "linear map is unstable") {
 		t.Errorf("%v because %s, want out of scope since a direction is neutral", v.Verdict, v.Because)
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-
-	"grposim/sweeps/judge"
 )
 
 // manyArms returns a search for the threshold of random cells at finite G with 3 to 8 arms.
@@ -56,10 +54,10 @@ func checkManyArms(t *testing.T, text string, fewest int) {
 	for _, v := range e.Verdicts {
 		lo, hi := float64(v.Lo/v.Predicted), float64(v.Hi/v.Predicted)
 		t.Logf("%s: located in [%.4f, %.4f] of %.4g, %v, control %v %s", v.Label, lo, hi, v.Predicted, v.Verdict, v.Control.Verdict, v.Reason)
-		if v.Verdict == judge.Agree && v.Control.Verdict == judge.Disagree {
+		if v.Verdict == agree && v.Control.Verdict == disagree {
 			sharp++
 		}
-		if v.Verdict == judge.Disagree || v.Verdict != judge.OutOfScope && !(lo < 1.01 && hi > 0.99) {
+		if v.Verdict == disagree || v.Verdict != outOfScope && !(lo < 1.01 && hi > 0.99) {
 			t.Errorf("%s: located in [%.4f, %.4f] of %.4g: %v, %s", v.Label, lo, hi, v.Predicted, v.Verdict, v.Because)
 		}
 	}

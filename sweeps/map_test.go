@@ -29,10 +29,7 @@ sweep:
 
 func mapOf(t *testing.T, e *Experiment, x, y string) *regimeMap {
 	t.Helper()
-	m, err := NewMap(e.Plan, MapQuery{X: x, Y: y})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(NewMap(e.Plan, MapQuery{X: x, Y: y}))
 	return newRegimeMap(e.evidence, m.panels[0], nil)
 }
 

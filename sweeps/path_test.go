@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"grposim/rom"
-	"grposim/sweeps/judge"
 )
 
 // Without a penalty there is no fixed point, and the mean path and the share of groups of equal
@@ -31,11 +30,11 @@ checks:
 		t.Fatalf("%d verdicts, want 6", len(e.Verdicts))
 	}
 	for _, v := range e.Verdicts {
-		want := judge.Agree
+		want := agree
 		if v.PredictionKind == rom.LeadingOrder {
-			want = judge.OutOfScope
+			want = outOfScope
 		}
-		if v.Verdict != want || v.Control != nil && v.Control.Verdict != judge.Disagree {
+		if v.Verdict != want || v.Control != nil && v.Control.Verdict != disagree {
 			t.Errorf("%s %s: %v because %s, control %+v, want %v", v.Variant, v.Quantity, v.Verdict, v.Because, v.Control, want)
 		}
 	}
@@ -56,11 +55,11 @@ run: {steps: 5000}
 checks: [{claim: recurrence, absolute_margin: 0.001}]
 `
 	e, _ := runSweep(t, text, t.TempDir(), 1)
-	if v := e.Verdicts[0]; v.Verdict != judge.OutOfScope || !strings.Contains(v.Because, "does not converge") {
+	if v := e.Verdicts[0]; v.Verdict != outOfScope || !strings.Contains(v.Because, "does not converge") {
 		t.Errorf("β = 0.5: %v because %s, want out of scope", v.Verdict, v.Because)
 	}
 	e, _ = runSweep(t, strings.Replace(text, "coefficient: 0.5", "coefficient: 2", 1), t.TempDir(), 1)
-	if v := e.Verdicts[0]; v.Verdict != judge.Agree {
+	if v := e.Verdicts[0]; v.Verdict != agree {
 		t.Errorf("β = 2: %v because %s, want agreement", v.Verdict, v.Because)
 	}
 }
@@ -89,7 +88,7 @@ func TestCurveWithoutEnd(t *testing.T) {
 	text := strings.NewReplacer("coefficient: 0.04", "coefficient: 0", "learning_rate: 0.4", "learning_rate: 60", "group_size: 8", "group_size: 2", "steps: 2000, burn_in: 1000", "steps: 20, burn_in: 10",
 		"groups_per_step: 8", "groups_per_step: 1").Replace(checkedKicked())
 	e, _ := runSweep(t, text, t.TempDir(), 2)
-	if v := e.Verdicts[0]; v.Verdict != judge.OutOfScope || !strings.Contains(v.Because, "of unknown size: from step") {
+	if v := e.Verdicts[0]; v.Verdict != outOfScope || !strings.Contains(v.Because, "of unknown size: from step") {
 		t.Errorf("%s %g: %v because %s, want out of scope from a step on", v.Quantity, float64(v.Measured), v.Verdict, v.Because)
 	}
 }
@@ -110,15 +109,15 @@ checks:
   - {claim: failure-mode, mode: policy-concentration, margin: 0.5}
 `
 	e, _ := runSweep(t, text, t.TempDir(), 1)
-	if v := e.Verdicts[0]; v.Verdict != judge.Agree {
+	if v := e.Verdicts[0]; v.Verdict != agree {
 		t.Errorf("mode none: %v because %s, want agreement", v.Verdict, v.Because)
 	}
-	if v := e.Verdicts[1]; v.Verdict != judge.Disagree || !strings.HasSuffix(v.Because, "; named: none in 16 of 16") {
+	if v := e.Verdicts[1]; v.Verdict != disagree || !strings.HasSuffix(v.Because, "; named: none in 16 of 16") {
 		t.Errorf("mode policy-concentration: %v because %s, want none to be named", v.Verdict, v.Because)
 	}
 	equal := strings.NewReplacer("mean: 0.2", "mean: 0.9", "learning_rate: 0.3", "learning_rate: 8").Replace(text)
 	e, _ = runSweep(t, equal, t.TempDir(), 1)
-	if v := e.Verdicts[0]; v.Verdict != judge.Disagree || !strings.Contains(v.Because, "policy-concentration in ") {
+	if v := e.Verdicts[0]; v.Verdict != disagree || !strings.Contains(v.Because, "policy-concentration in ") {
 		t.Errorf("equal arms: %v because %s, want a concentration", v.Verdict, v.Because)
 	}
 }

@@ -28,10 +28,7 @@ func TestRecordedNumbers(t *testing.T) {
 	cell, o := record(600, 1, func(t float64) float64 { return 1 - math.Exp(-t/50) }, 0.7)
 	cell.Settings.Run.BurnIn = 100
 	cell.Settings.Estimator.GroupSize, cell.Settings.Estimator.GroupsPerStep, cell.Settings.Run.Replicas = 4, 2, 9
-	recorded, err := o.Trajectory()
-	if err != nil {
-		t.Fatal(err)
-	}
+	recorded := must(o.Trajectory())
 	for i := range recorded.Quantities[0].StdErr {
 		recorded.Quantities[0].StdErr[i] = 0.1
 	}
@@ -105,16 +102,10 @@ variants: [{name: std}, {name: none, set: {grpo.advantage.scale: none}}]
 	e, _ := runSweep(t, text, t.TempDir(), 2)
 	level := 0.6
 	draw := func(q MapQuery) (*Drawing, error) {
-		m, err := NewMap(e.Plan, q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must(NewMap(e.Plan, q))
 		return m.Draw(e)
 	}
-	d, err := draw(MapQuery{X: "optimizer.learning_rate", Quantities: []string{"entropy", "samples_to_level"}, Level: &level})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(draw(MapQuery{X: "optimizer.learning_rate", Quantities: []string{"entropy", "samples_to_level"}, Level: &level}))
 	if rows := d.Rows; len(rows) != 13 || fmt.Sprint(rows[0]) != "[CELL ENTROPY, NAT SAMPLES TO 0.6]" || rows[1][0] != "std G=4 η=0.1" || !strings.Contains(rows[1][1], " [") {
 		t.Errorf("%q", rows[:2])
 	}
@@ -125,10 +116,7 @@ variants: [{name: std}, {name: none, set: {grpo.advantage.scale: none}}]
 		t.Errorf("%s, %d rows, %s", got, len(d.Table), d.Table[3])
 	}
 	for _, x := range []string{"", "grpo.group_size"} {
-		d, err := draw(MapQuery{X: x, Where: []string{"optimizer.learning_rate=0.2"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must(draw(MapQuery{X: x, Where: []string{"optimizer.learning_rate=0.2"}}))
 		if len(d.Rows) != 5 || (d.Figures[0].Categories == nil) != (x != "") {
 			t.Errorf("over %q: %d rows, categories %v", x, len(d.Rows), d.Figures[0].Categories)
 		}

@@ -82,10 +82,7 @@ func (s *silent) Cell() {
 func runSweep(t *testing.T, text, dir string, workers int) (*Experiment, *silent) {
 	t.Helper()
 	var quiet silent
-	e, err := Run(t.Context(), planText(t, text), dir, workers, &quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must(Run(t.Context(), planText(t, text), dir, workers, &quiet))
 	return e, &quiet
 }
 
@@ -94,17 +91,13 @@ func runSweep(t *testing.T, text, dir string, workers int) (*Experiment, *silent
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	files := make(map[string]string)
 	for _, entry := range entries {
 		data := readFile(t, filepath.Join(dir, entry.Name()))
 		if entry.Name() == store.ManifestName {
 			var manifest map[string]any
-			if err := json.Unmarshal(data, &manifest); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, json.Unmarshal(data, &manifest))
 			delete(manifest, "run")
 			if data, err = json.Marshal(manifest); err != nil {
 				t.Fatal(err)
@@ -180,9 +173,7 @@ func TestDamagedLinesAreComputedAgain(t *testing.T) {
 	at := bytes.IndexByte(data, '\n') + 200 // in the second line
 	data[at] ^= 4
 	data = data[:len(data)-10] // the last line is cut off
-	if err := os.WriteFile(journal, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(journal, data, 0o644))
 	if _, _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "2 damaged lines") {
 		t.Errorf("opening a damaged folder: %v", err)
 	}
@@ -222,9 +213,7 @@ func TestForeignLinesAreComputedAgain(t *testing.T) {
 	path := filepath.Join(dir, store.JournalName)
 	journal := readFile(t, path)
 	write := func(text []byte) {
-		if err := os.WriteFile(path, text, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(path, text, 0o644))
 	}
 	write(aged(journal))
 	var judged, compared, listed silent
@@ -361,17 +350,13 @@ func TestDamagedManifest(t *testing.T) {
 		if bytes.Equal(changed, whole) {
 			t.Fatalf("the manifest has no %s", c.old)
 		}
-		if err := os.WriteFile(path, changed, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(path, changed, 0o644))
 		var damaged *store.DamagedError
 		if _, err := JudgeFolder(t.Context(), dir, &silent{}); !errors.As(err, &damaged) {
 			t.Errorf("%s: got error %v, want a DamagedError", c.new, err)
 		}
 	}
-	if err := os.Remove(path); err != nil { // as the message advises
-		t.Fatal(err)
-	}
+	noError(t, os.Remove(path)) // as the message advises
 	if _, quiet := runSweep(t, minimal, dir, 1); quiet.cells != 0 {
 		t.Errorf("%d cells were simulated again", quiet.cells)
 	}
@@ -391,9 +376,7 @@ func TestFolderBelongsToOneName(t *testing.T) {
 	sameContents(t, "after Run has refused the folder", contents(t, dir), before)
 
 	foreign := t.TempDir()
-	if err := os.WriteFile(filepath.Join(foreign, "thesis.tex"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(foreign, "thesis.tex"), nil, 0o644))
 	if _, err := Run(t.Context(), planText(t, minimal), foreign, 1, &silent{}); !errors.As(err, &folder) {
 		t.Errorf("a folder of other files: got error %v, want a FolderError", err)
 	}
@@ -401,10 +384,7 @@ func TestFolderBelongsToOneName(t *testing.T) {
 		t.Errorf("%d entries in the refused folder of other files, want 1", len(entries))
 	}
 
-	release, err := store.Lock(dir, "minimal")
-	if err != nil {
-		t.Fatal(err)
-	}
+	release := must(store.Lock(dir, "minimal"))
 	var inUse *store.InUseError
 	if _, err := Run(t.Context(), planText(t, minimal), dir, 1, &silent{}); !errors.As(err, &inUse) {
 		t.Errorf("a folder in use: got error %v", err)
@@ -448,10 +428,7 @@ func TestJudgeFolder(t *testing.T) {
 	e, _ := runSweep(t, small, dir, 2)
 	want := contents(t, dir)
 	var progress silent
-	again, err := JudgeFolder(t.Context(), dir, &progress)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must(JudgeFolder(t.Context(), dir, &progress))
 	if progress.parts == 0 || progress.parts != progress.total {
 		t.Errorf("progress: %d of %d parts", progress.parts, progress.total)
 	}
@@ -523,22 +500,38 @@ func TestSeedsAreAnAxis(t *testing.T) {
 	}
 }
 
-func planText(t *testing.T, text string) *plan.Plan {
+// must returns the value of a call that does not fail.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+// noError ends a test on an error.
+func noError(t *testing.T, err error) {
 	t.Helper()
-	spec, err := config.Load(t.Name(), []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return plan.New(spec)
+}
+
+// near checks that a number is within a tolerance of another.
+func near(t *testing.T, of any, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance) {
+		t.Errorf("%v: got %.12g, want %.12g", of, got, want)
+	}
+}
+
+func planText(t *testing.T, text string) *plan.Plan {
+	t.Helper()
+	return plan.New(must(config.Load(t.Name(), []byte(text))))
 }
 
 func readFile(t *testing.T, path string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return must(os.ReadFile(path))
 }
 
 // A plan whose past policies do not fit into the memory of the machine is refused with the
@@ -573,13 +566,8 @@ func TestOpenWithoutOneCell(t *testing.T) {
 	dir := t.TempDir()
 	e, _ := runSweep(t, small, dir, 2)
 	var table bytes.Buffer
-	if err := e.cellsCSV(&table); err != nil {
-		t.Fatal(err)
-	}
-	rows, err := csv.NewReader(&table).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, e.cellsCSV(&table))
+	rows := must(csv.NewReader(&table).ReadAll())
 	for _, row := range rows[1:] {
 		for i, name := range rows[0] {
 			if !strings.HasSuffix(name, "_lo") || row[i] == "" {
@@ -598,9 +586,7 @@ func TestOpenWithoutOneCell(t *testing.T) {
 	_, rest, _ := strings.Cut(whole, "\n")
 	var damaged *store.DamagedError
 	for _, text := range []string{rest, whole + "x\n"} {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(path, []byte(text), 0o644))
 		if _, _, err := Open(dir); !errors.As(err, &damaged) {
 			t.Errorf("opened, error %v", err)
 		}

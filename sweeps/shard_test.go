@@ -19,9 +19,7 @@ func runShards(t *testing.T, text string, of int) (dirs []string) {
 	for i := range of {
 		dir := filepath.Join(t.TempDir(), fmt.Sprint("shard ", i+1))
 		part := plan.NewPart(planText(t, text).Spec, store.Shard{Index: i + 1, Of: of})
-		if err := (Runner{Workers: 2, Progress: &silent{}}).RunPart(t.Context(), part, dir); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, (Runner{Workers: 2, Progress: &silent{}}).RunPart(t.Context(), part, dir))
 		dirs = append(dirs, dir)
 	}
 	return dirs
@@ -36,10 +34,7 @@ func TestMergedShardsAreTheSingleRun(t *testing.T) {
 	slices.Reverse(dirs)
 	out := t.TempDir()
 	for range 2 { // merging again changes nothing
-		e, err := Runner{Workers: 1, Progress: &silent{}}.Merge(t.Context(), out, dirs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must(Runner{Workers: 1, Progress: &silent{}}.Merge(t.Context(), out, dirs))
 		if len(e.Verdicts) == 0 {
 			t.Error("no verdicts")
 		}
@@ -62,9 +57,7 @@ func TestMergeRefuses(t *testing.T) {
 			if name == store.JournalName {
 				data = change(data)
 			}
-			if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.WriteFile(filepath.Join(dir, name), data, 0o644))
 		}
 		return dir
 	}

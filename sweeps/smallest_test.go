@@ -29,7 +29,7 @@ func TestSmallestFaultOfNoise(t *testing.T) {
 		}
 		v := judgeOne(t, check, outcomeOf(e))
 		f := v.SmallestFault
-		if v.Verdict != judge.Agree || f == nil || f.Constant != "noise" || math.Abs(f.Percent-c.percent) > 1e-3*c.percent {
+		if v.Verdict != agree || f == nil || f.Constant != "noise" || math.Abs(f.Percent-c.percent) > 1e-3*c.percent {
 			t.Errorf("interval %g ± %g: %s, smallest fault %v, want %g %% of noise", c.centre, c.half, v.Verdict, f, c.percent)
 		}
 	}
@@ -44,12 +44,12 @@ func TestSmallestFaultElsewhere(t *testing.T) {
 		t.Errorf("smallest fault %v, want 0.5 %% of the prediction", f)
 	}
 	fixed.Estimates[0].Mean *= 1.1
-	if v := judgeOne(t, "{claim: fixed-point, margin: 0.005}", fixed); v.Verdict != judge.Disagree || v.SmallestFault != nil {
+	if v := judgeOne(t, "{claim: fixed-point, margin: 0.005}", fixed); v.Verdict != disagree || v.SmallestFault != nil {
 		t.Errorf("%s, smallest fault %v, want disagree and none", v.Verdict, v.SmallestFault)
 	}
 	variance := outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardVariance, Mean: restingVariance, DF: measure.Exactly})
 	refuted := judgeOne(t, "{claim: stationary-fluctuation, margin: 0.02, prediction: paper-rule, expect: fails}", variance)
-	if refuted.Verdict != judge.Agree || refuted.SmallestFault != nil || refuted.Control.Kind != judge.ExactPrediction {
+	if refuted.Verdict != agree || refuted.SmallestFault != nil || refuted.Control.Kind != judge.ExactPrediction {
 		t.Errorf("refutation: %s, %v, control %+v", refuted.Verdict, refuted.SmallestFault, refuted.Control)
 	}
 }
@@ -75,15 +75,15 @@ func TestSmallestFaultIsCaught(t *testing.T) {
 		}
 		first := run("1.1")
 		f := first.SmallestFault
-		if first.Verdict != judge.Agree || f == nil || f.Constant != "stiffness" {
+		if first.Verdict != agree || f == nil || f.Constant != "stiffness" {
 			t.Fatalf("%s: %s, smallest fault %v", c.check, first.Verdict, f)
 		}
 		caught := false
 		for _, sign := range []float64{1, -1} {
-			if run(fmt.Sprint(1+sign*(f.Percent+c.tolerance)/100)).Control.Verdict == judge.Disagree {
+			if run(fmt.Sprint(1+sign*(f.Percent+c.tolerance)/100)).Control.Verdict == disagree {
 				caught = true
 			}
-			if run(fmt.Sprint(1+sign*(f.Percent-c.tolerance)/100)).Control.Verdict == judge.Disagree {
+			if run(fmt.Sprint(1+sign*(f.Percent-c.tolerance)/100)).Control.Verdict == disagree {
 				t.Errorf("%s: a smaller fault than %v is caught", c.check, f)
 			}
 		}

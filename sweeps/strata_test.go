@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"grposim/sim"
-	"grposim/sweeps/judge"
 	"grposim/sweeps/plan"
 )
 
@@ -35,13 +34,10 @@ func TestStrataAreJudged(t *testing.T) {
 		checks.WriteString("  - {claim: time-to-level, quantity: " + string(sim.StratumReward(k)) + ", level: 0.6, margin: 0.03, control: {scale: {stiffness: 1.1}}}\n")
 	}
 	p := planText(t, difficult+checks.String()+"  - {claim: time-to-level, quantity: reward_of_stratum_1, level: 0.6, at_least: 60}\n")
-	outcomes, err := plan.Simulate(t.Context(), p, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	outcomes := must(plan.Simulate(t.Context(), p, 2))
 	for _, v := range judged(t, p, outcomes) {
 		t.Logf("%s: %v, measured %.4g [%.4g, %.4g], predicted %.4g, control %+v", v.Quantity, v.Verdict, float64(v.Measured), float64(v.Lo), float64(v.Hi), float64(v.Predicted), v.Control)
-		if v.Verdict != judge.Agree || v.Control != nil && v.Control.Verdict != judge.Disagree {
+		if v.Verdict != agree || v.Control != nil && v.Control.Verdict != disagree {
 			t.Errorf("%s: %v because %q, control %v", v.Quantity, v.Verdict, v.Because, v.Control)
 		}
 	}

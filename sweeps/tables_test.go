@@ -17,10 +17,7 @@ import (
 // records reads a CSV table: a map from column to field for each row, and the header.
 func records(t *testing.T, table []byte) (header []string, rows []map[string]string) {
 	t.Helper()
-	lines, err := csv.NewReader(bytes.NewReader(table)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	lines := must(csv.NewReader(bytes.NewReader(table)).ReadAll())
 	for _, line := range lines[1:] {
 		row := make(map[string]string)
 		for i, name := range lines[0] {
@@ -38,9 +35,7 @@ func TestCellsCSV(t *testing.T) {
 	text := resting + "  - {claim: fixed-point, margin: 1}\nsweep: [{param: grpo.group_size, values: [16, 64]}]\n"
 	e, _ := runSweep(t, text, t.TempDir(), 2)
 	var table bytes.Buffer
-	if err := e.cellsCSV(&table); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, e.cellsCSV(&table))
 	header, rows := records(t, table.Bytes())
 	want := []string{"cell", "label", "variant"}
 	for _, k := range config.Keys {

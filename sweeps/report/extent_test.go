@@ -83,10 +83,7 @@ func TestSampleOfAFigure(t *testing.T) {
 // table has verdicts that do not agree, and a sample of the others, and the page says so. As a
 // whole it has every row.
 func TestPageIsBounded(t *testing.T) {
-	examples, err := examples()
-	if err != nil {
-		t.Fatal(err)
-	}
+	examples := must(examples())
 	e, plan, spec := *examples[0].Experiment, *examples[0].Experiment.Plan, *examples[0].Experiment.Plan.Spec
 	e.Plan, plan.Spec = &plan, &spec
 	checks := spec.Checks
@@ -118,10 +115,7 @@ func TestPageIsBounded(t *testing.T) {
 			size += len(svg)
 		}
 	}
-	page, err := pageText("bounded", []Part{part})
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must(pageText("bounded", []Part{part}))
 	if len(page) > 5_000_000 || len(page) < 1_500_000 {
 		t.Errorf("the page has %d bytes", len(page))
 	}

@@ -24,6 +24,14 @@ import (
 	"grposim/sweeps/store"
 )
 
+// must returns the value of a call that does not fail.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
 // pageText returns what Page writes.
 func pageText(title string, parts []Part) ([]byte, error) {
 	var b bytes.Buffer
@@ -34,18 +42,9 @@ func pageText(title string, parts []Part) ([]byte, error) {
 // examplePage returns the page of the example experiments.
 func examplePage(t *testing.T) (string, []Part) {
 	t.Helper()
-	parts, err := examples()
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := pageText("grposim: <claims>", parts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := pageText("grposim: <claims>", parts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	parts := must(examples())
+	data := must(pageText("grposim: <claims>", parts))
+	again := must(pageText("grposim: <claims>", parts))
 	if !bytes.Equal(data, again) {
 		t.Error("writing the page twice gives different bytes")
 	}
@@ -170,10 +169,7 @@ func TestPageDownloads(t *testing.T) {
 			if want := parts[len(configs)].Experiment.Plan.Spec.Name + ".json"; attributes["download"] != want {
 				t.Errorf("got %q, want %q", attributes["download"], want)
 			}
-			config, err := base64.StdEncoding.DecodeString(code)
-			if err != nil {
-				t.Fatal(err)
-			}
+			config := must(base64.StdEncoding.DecodeString(code))
 			configs = append(configs, config)
 		} else if strings.HasPrefix(attributes["href"], "./") {
 			paths = append(paths, attributes["href"])
@@ -244,10 +240,7 @@ func TestPageShowsVerdicts(t *testing.T) {
 func TestPageWithoutChecks(t *testing.T) {
 	bare := &sweeps.Experiment{Plan: &plan.Plan{Spec: &config.Spec{Name: "bare"}}, Figures: []sweeps.Figure{{Name: "1-none"}}}
 	for _, parts := range [][]Part{nil, {{Experiment: bare}}} {
-		data, err := pageText("", parts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must(pageText("", parts))
 		elements(t, string(data))
 		for _, unwanted := range []string{`class="state`, `class="counts"`, "How to read this", "No verdicts"} {
 			if strings.Contains(string(data), unwanted) {
@@ -264,10 +257,7 @@ func TestPageWithoutChecks(t *testing.T) {
 // with their numbers, those that fail in words, and a figure. Every statement links to the
 // experiments that decide it.
 func TestPageOfStatements(t *testing.T) {
-	parts, err := examples()
-	if err != nil {
-		t.Fatal(err)
-	}
+	parts := must(examples())
 	for _, part := range parts {
 		for i := range part.Experiment.Verdicts {
 			part.Experiment.Verdicts[i].Experiment = part.Experiment.Plan.Spec.Name

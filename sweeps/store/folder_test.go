@@ -12,19 +12,11 @@ import (
 // Of several lines of a cell the last counts, and sorting keeps only that.
 func TestLastLineOfACellCounts(t *testing.T) {
 	dir := t.TempDir()
-	j, err := OpenJournal(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := must(OpenJournal(dir))
 	earlier, later := sampleOutcome("a"), sampleOutcome("a")
 	later.Estimates[0].Mean = 0.2
-	if err := errors.Join(j.Append(earlier), j.Append(later), j.Sort(nil), j.Close()); err != nil {
-		t.Fatal(err)
-	}
-	again, err := ReadJournal(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(j.Append(earlier), j.Append(later), j.Sort(nil), j.Close()))
+	again := must(ReadJournal(dir))
 	if e := again.Outcomes["a"].Estimates[0]; e.Mean != 0.2 {
 		t.Errorf("the estimate is %g, want that of the last line, 0.2", e.Mean)
 	}
@@ -33,13 +25,8 @@ func TestLastLineOfACellCounts(t *testing.T) {
 // Lines that are all of the plan but in another order are sorted.
 func TestSortWithoutRemoval(t *testing.T) {
 	dir := t.TempDir()
-	j, err := OpenJournal(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(j.Append(sampleOutcome("b")), j.Append(sampleOutcome("a")), j.Sort([]string{"a", "b"}), j.Close()); err != nil {
-		t.Fatal(err)
-	}
+	j := must(OpenJournal(dir))
+	noError(t, errors.Join(j.Append(sampleOutcome("b")), j.Append(sampleOutcome("a")), j.Sort([]string{"a", "b"}), j.Close()))
 	text, err := os.ReadFile(filepath.Join(dir, JournalName))
 	if err != nil || string(text) != string(journalOf(t, "a", "b")) {
 		t.Errorf("sorted: %s, %v", text, err)
@@ -62,24 +49,16 @@ func TestLock(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "new")
 	release, err := Lock(dir, "a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	refused(dir, "a", "is in use by another grposim")
-	if err := errors.Join(NewManifest("a", []byte("{}")).Write(dir), release()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(NewManifest("a", []byte("{}")).Write(dir), release()))
 	refused(dir, "b", `holds the results of "a", not of "b"`)
 	if release, err = Lock(dir, "a"); err != nil {
 		t.Fatal(err)
 	}
-	if err := release(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, release())
 	foreign := t.TempDir()
-	if err := os.WriteFile(filepath.Join(foreign, "thesis.tex"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(foreign, "thesis.tex"), nil, 0o644))
 	refused(foreign, "a", "is not empty and holds no results of grposim")
 	refused(filepath.Join(foreign, "thesis.tex"), "a", "is not a folder")
 }
@@ -87,28 +66,19 @@ func TestLock(t *testing.T) {
 // The next run removes what a killed one left, and nothing else.
 func TestLockRemovesTemporaryFiles(t *testing.T) {
 	dir := t.TempDir()
-	if err := NewManifest("a", []byte("{}")).Write(dir); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, NewManifest("a", []byte("{}")).Write(dir))
 	var kept []string
 	for name, stays := range map[string]bool{
 		".report.html123456789": false, ".cells.jsonl7": false, ".trajectories.parquet42": false, ".cells.foreign1": false,
 		".notes.md": true, "report.html1": true, ".hidden1": true, "notes.txt": true,
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o644))
 		if stays {
 			kept = append(kept, name)
 		}
 	}
-	release, err := Lock(dir, "a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := release(); err != nil {
-		t.Fatal(err)
-	}
+	release := must(Lock(dir, "a"))
+	noError(t, release())
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(slices.DeleteFunc(entries, isLock)) != len(kept)+1 {
 		t.Errorf("%v, %v: want %q and the manifest", entries, err, kept)
@@ -125,9 +95,7 @@ func TestLockRemovesTemporaryFiles(t *testing.T) {
 func TestJournalIsLocked(t *testing.T) {
 	dir := t.TempDir()
 	j, err := OpenJournal(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	refused := func() {
 		t.Helper()
 		var inUse *InUseError
@@ -136,17 +104,11 @@ func TestJournalIsLocked(t *testing.T) {
 		}
 	}
 	refused()
-	if err := errors.Join(j.Append(sampleOutcome("b")), j.Append(sampleOutcome("a")), j.Sort([]string{"a", "b"})); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(j.Append(sampleOutcome("b")), j.Append(sampleOutcome("a")), j.Sort([]string{"a", "b"})))
 	refused()
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, j.Close())
 	if j, err = OpenJournal(dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, j.Close())
 }

@@ -28,6 +28,22 @@ func sampleOutcome(id string) *Outcome {
 	}
 }
 
+// must returns the value of a call that does not fail.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+// noError ends a test on an error.
+func noError(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // journalOf returns the text of a journal with the sample outcomes of some cells.
 func journalOf(t *testing.T, ids ...string) []byte {
 	t.Helper()
@@ -44,11 +60,7 @@ func journalOf(t *testing.T, ids ...string) []byte {
 // readText reads the text of a journal.
 func readText(t *testing.T, text []byte) *Journal {
 	t.Helper()
-	j, err := readJournal("cells.jsonl", bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return j
+	return must(readJournal("cells.jsonl", bytes.NewReader(text)))
 }
 
 // difference compares two outcomes and their trajectories, in memory or in a journal;
@@ -61,11 +73,7 @@ func difference(t *testing.T, a, b *Outcome) string {
 // trajectoryOf returns the trajectory of an outcome, and fails the test if it cannot be read.
 func trajectoryOf(t *testing.T, o *Outcome) *Trajectory {
 	t.Helper()
-	recorded, err := o.Trajectory()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return recorded
+	return must(o.Trajectory())
 }
 
 // A journal gives back the outcomes that were written, and leaves their trajectories in the file.
@@ -104,21 +112,13 @@ func TestJournalLine(t *testing.T) {
 				content.Trajectory.Quantities = append(content.Trajectory.Quantities, series{string(s.Quantity), s.Mean, s.StdErr, s.Quantiles})
 			}
 		}
-		cell, err := json.Marshal(content)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cell := must(json.Marshal(content))
 		want, err := json.Marshal(struct {
 			Checksum string          `json:"sha256"`
 			Cell     json.RawMessage `json:"cell"`
 		}{checksum(cell), cell})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := o.appendLine(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
+		got := must(o.appendLine(nil))
 		if diff := cmp.Diff(string(want)+"\n", string(got)); diff != "" {
 			t.Error(diff)
 		}
@@ -134,10 +134,7 @@ func TestNumbersInJSON(t *testing.T) {
 		numbers = append(numbers, random.NormFloat64(), random.Float64(), math.Float64frombits(random.Uint64()&^(1<<62)))
 	}
 	for _, x := range numbers {
-		want, err := json.Marshal(x)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must(json.Marshal(x))
 		got := Number(x).appendJSON(nil)
 		if string(got) != string(want) {
 			t.Fatalf("%g is written %s, want %s", x, got, want)
@@ -259,10 +256,7 @@ func TestImpossibleOutcomes(t *testing.T) {
 		{ID: "a", Status: CellOK, recorded: &Trajectory{Quantities: []RecordedSeries{{Quantity: "expected_reward"}, {Quantity: "@SUM(1)"}}}},
 		ordered(-1, 0), ordered(0, 0), ordered(1, 0),
 	} {
-		line, err := o.appendLine(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		line := must(o.appendLine(nil))
 		if j := readText(t, line); len(j.Outcomes) != 0 || len(j.Damaged) != 1 {
 			t.Errorf("%s is accepted", line)
 		}
@@ -294,9 +288,7 @@ func TestUnreadableJournal(t *testing.T) {
 		t.Errorf("the error of reading is lost: %v", err)
 	}
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, JournalName), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Mkdir(filepath.Join(dir, JournalName), 0o755))
 	if _, err := OpenJournal(dir); err == nil {
 		t.Error("a folder is opened as a journal")
 	}
@@ -309,20 +301,12 @@ func TestUnreadableJournal(t *testing.T) {
 // keeps the last line of each cell. If a line cannot be read, the file keeps its content.
 func TestJournalSort(t *testing.T) {
 	dir := t.TempDir()
-	j, err := OpenJournal(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := must(OpenJournal(dir))
 	for _, id := range []string{"z", "b", "a", "b", "c"} {
-		if err := j.Append(sampleOutcome(id)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, j.Append(sampleOutcome(id)))
 	}
 	path := filepath.Join(dir, JournalName)
-	unsorted, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	unsorted := must(os.ReadFile(path))
 	j.source.ReaderAt = failingReader{unsorted[:len(unsorted)-9]}
 	if err := j.Sort([]string{"c", "missing", "b"}); !errors.Is(err, errUnreadable) {
 		t.Errorf("the error of reading is lost: %v", err)
@@ -331,9 +315,7 @@ func TestJournalSort(t *testing.T) {
 		t.Errorf("the file changed: %v", err)
 	}
 	j.source.ReaderAt = fileText(path)
-	if err := errors.Join(j.Sort([]string{"c", "missing", "b"}), j.Append(sampleOutcome("d")), j.Close()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(j.Sort([]string{"c", "missing", "b"}), j.Append(sampleOutcome("d")), j.Close()))
 	if text, err := os.ReadFile(path); err != nil || !bytes.Equal(text, journalOf(t, "c", "b", "a", "z", "d")) {
 		t.Errorf("sorted: %s, %v", text, err)
 	}

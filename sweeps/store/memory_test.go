@@ -51,24 +51,16 @@ func TestTrajectoriesAreNotHeld(t *testing.T) {
 	const cells, most = 100, 4 << 10
 	dir := t.TempDir()
 	before := heap()
-	appended, err := OpenJournal(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	appended := must(OpenJournal(dir))
 	for i := range cells {
-		if err := appended.Append(longOutcome(fmt.Sprint(i), 200)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, appended.Append(longOutcome(fmt.Sprint(i), 200)))
 	}
 	appended.buffer = nil // one line
 	if held := (heap() - before) / cells; held > most {
 		t.Errorf("%g bytes are held per appended cell, want at most %d", held, most)
 	}
 	before = heap()
-	read, err := ReadJournal(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := must(ReadJournal(dir))
 	if held := (heap() - before) / cells; held > most {
 		t.Errorf("%g bytes are held per cell read, want at most %d", held, most)
 	}
@@ -77,9 +69,7 @@ func TestTrajectoriesAreNotHeld(t *testing.T) {
 			t.Error("the trajectory is lost")
 		}
 	}
-	if err := appended.Close(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, appended.Close())
 }
 
 // labelled returns the number of these ids and their cells.
@@ -91,11 +81,7 @@ func labelled(ids []string) (cells int, cell func(i int) LabelledCell) {
 func newTable(t *testing.T, dir string, ids []string, footer ...Metadata) *TrajectoryTable {
 	t.Helper()
 	cells, cell := labelled(ids)
-	table, err := NewTrajectoryTable(dir, cells, cell, footer...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return table
+	return must(NewTrajectoryTable(dir, cells, cell, footer...))
 }
 
 // In the table a number that is not finite is null, the metadata are in the footer, and
@@ -110,17 +96,9 @@ func TestTrajectoryFile(t *testing.T) {
 		return func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
 	}
 	table := newTable(t, dir, []string{"a"}, Metadata{"empty", text("")}, Metadata{"key", text("value")}, Metadata{"long", text(long)})
-	if err := table.Save(map[string]*Outcome{"a": o}); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(filepath.Join(dir, trajectoriesName))
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, table.Save(map[string]*Outcome{"a": o}))
+	data := must(os.ReadFile(filepath.Join(dir, trajectoriesName)))
+	file := must(parquet.OpenFile(bytes.NewReader(data), int64(len(data))))
 	for key, want := range map[string]string{"empty": "", "key": "value", "long": long} {
 		if value, found := file.Lookup(key); !found || value != want {
 			t.Errorf("%s: the metadata hold %.40q of %d bytes, want %d", key, value, len(value), len(want))
@@ -136,10 +114,7 @@ func TestTrajectoryFile(t *testing.T) {
 			t.Errorf("column %d is %v, the dictionary describes %s", i, path, TrajectoryColumns[i].Name)
 		}
 	}
-	rows, err := parquet.Read[trajectoryRow](bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must(parquet.Read[trajectoryRow](bytes.NewReader(data), int64(len(data))))
 	if rows[3].Mean != nil || rows[4].Q50 != nil || rows[4].Mean == nil || *rows[4].Mean != 2 {
 		t.Errorf("rows %+v and %+v, want null for NaN and +Inf, and 2", rows[3], rows[4])
 	}
@@ -162,29 +137,17 @@ func TestTrajectoriesInAnyOrder(t *testing.T) {
 		"mixed":    func(i int) int { return 7 * i % cells },
 	} {
 		dir := t.TempDir()
-		j, err := OpenJournal(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		j := must(OpenJournal(dir))
 		table := newTable(t, dir, ids)
 		for i := range cells {
 			o := longOutcome(ids[order(i)], order(i)+1)
 			recorded := o.recorded
-			if err := j.Append(o); err != nil {
-				t.Fatal(err)
-			}
-			if err := table.WriteNext(j.Outcomes, o.ID, recorded); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, j.Append(o))
+			noError(t, table.WriteNext(j.Outcomes, o.ID, recorded))
 		}
-		if err := errors.Join(table.Save(j.Outcomes), j.Close()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, errors.Join(table.Save(j.Outcomes), j.Close()))
 		table.Discard()
-		got, err := os.ReadFile(filepath.Join(dir, trajectoriesName))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must(os.ReadFile(filepath.Join(dir, trajectoriesName)))
 		if want == nil {
 			want = got
 		}
@@ -201,10 +164,7 @@ func TestTrajectoriesInAnyOrder(t *testing.T) {
 // interrupted one is removed when the folder is locked again.
 func TestTrajectoryGroups(t *testing.T) {
 	dir := t.TempDir()
-	j, err := OpenJournal(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := must(OpenJournal(dir))
 	const cells, steps = 9, 1000
 	var ids []string
 	for i := range cells {
@@ -214,17 +174,10 @@ func TestTrajectoryGroups(t *testing.T) {
 	for _, id := range ids {
 		o := longOutcome(id, steps)
 		recorded := o.recorded
-		if err := errors.Join(j.Append(o), table.WriteNext(j.Outcomes, o.ID, recorded)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, errors.Join(j.Append(o), table.WriteNext(j.Outcomes, o.ID, recorded)))
 	}
-	if err := table.Save(j.Outcomes); err != nil {
-		t.Fatal(err)
-	}
-	rows, err := parquet.ReadFile[trajectoryRow](filepath.Join(dir, trajectoriesName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, table.Save(j.Outcomes))
+	rows := must(parquet.ReadFile[trajectoryRow](filepath.Join(dir, trajectoriesName)))
 	quantities := sim.Quantities(2)
 	if want := cells * steps * len(quantities); len(rows) != want || want < rowsPerGroup {
 		t.Fatalf("%d rows, want %d, more than %d", len(rows), want, rowsPerGroup)
@@ -240,13 +193,8 @@ func TestTrajectoryGroups(t *testing.T) {
 	}
 	sameAsCSV(t, rows, ids, j.Outcomes)
 	killed := newTable(t, dir, ids)
-	if err := errors.Join(killed.file.Close(), j.Close(), NewManifest("x", []byte("{}")).Write(dir)); err != nil {
-		t.Fatal(err)
-	}
-	release, err := Lock(dir, "x")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(killed.file.Close(), j.Close(), NewManifest("x", []byte("{}")).Write(dir)))
+	release := must(Lock(dir, "x"))
 	if err := release(); err != nil {
 		t.Error(err)
 	}

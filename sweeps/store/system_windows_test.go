@@ -14,26 +14,19 @@ import (
 // takes too long.
 func TestReplacingWaits(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "verdicts.json")
-	if err := WriteFile(path, []byte("old")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, WriteFile(path, []byte("old")))
 	for _, row := range []struct {
 		read time.Duration
 		want string
 	}{{2 * patience, "old"}, {patience / 10, "new"}} {
-		reader, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		reader := must(os.Open(path))
 		closed := make(chan error)
 		time.AfterFunc(row.read, func() { closed <- reader.Close() })
-		err = WriteFile(path, []byte("new"))
+		err := WriteFile(path, []byte("new"))
 		if refused := errors.Is(err, windows.ERROR_SHARING_VIOLATION) || errors.Is(err, windows.ERROR_ACCESS_DENIED); refused != (row.want == "old") {
 			t.Errorf("replacing a file that is read for %v: %v", row.read, err)
 		}
-		if err := <-closed; err != nil {
-			t.Fatal(err)
-		}
+		noError(t, <-closed)
 		if text, err := os.ReadFile(path); err != nil || string(text) != row.want {
 			t.Errorf("read for %v: %q, %v, want %q", row.read, text, err, row.want)
 		}

@@ -171,10 +171,7 @@ run: {steps: 20}
 // settingsOf returns the settings of the first cell of a configuration.
 func settingsOf(t *testing.T, text string) config.Settings {
 	t.Helper()
-	spec, err := config.Load(t.Name(), []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := must(config.Load(t.Name(), []byte(text)))
 	return spec.Points()[0].Settings
 }
 

@@ -136,6 +136,14 @@ func checkWay(t *testing.T, draw func(r *rand.Rand, replicas, arms int) string, 
 	}
 }
 
+// near checks that a number is within a tolerance of another.
+func near(t *testing.T, of any, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance) {
+		t.Errorf("%v: got %.12g, want %.12g", of, got, want)
+	}
+}
+
 // recordedCourses returns the paths of what the runs of a cell record, at the recorded steps.
 func recordedCourses(cache *Cache, s *config.Settings, of ...sim.Quantity) []Path {
 	recorded := sim.RecordedSteps(s.Run.Steps, s.Lag)

@@ -30,15 +30,9 @@ import (
 // kind of lag, optimizer, weight and scale, with and without noise and penalty.
 func states(t *testing.T) (all []State) {
 	t.Helper()
-	text, err := os.ReadFile("../testdata/fragments.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(os.ReadFile("../testdata/fragments.txt"))
 	for line := range strings.Lines(string(text)) {
-		values, err := url.ParseQuery(strings.TrimSpace(line))
-		if err != nil {
-			t.Fatal(err)
-		}
+		values := must(url.ParseQuery(strings.TrimSpace(line)))
 		s := State{Set: map[string]string{}}
 		for key, texts := range values {
 			if key == "preset" {
@@ -52,8 +46,16 @@ func states(t *testing.T) (all []State) {
 	return all
 }
 
-// must fails the test for an error.
-func must[T any](t *testing.T, e *Explorer, f func(*Explorer, State) (T, error), s State) T {
+// must returns the value of a call that does not fail.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+// ask fails the test for an error.
+func ask[T any](t *testing.T, e *Explorer, f func(*Explorer, State) (T, error), s State) T {
 	t.Helper()
 	reply, err := f(e, s)
 	if err != nil {
@@ -84,16 +86,10 @@ func planOf(t *testing.T, yaml string) *plan.Plan {
 func TestAnswerIsThatOfPredict(t *testing.T) {
 	for _, s := range states(t) {
 		e := New()
-		answer := must(t, e, (*Explorer).Answer, s)
+		answer := ask(t, e, (*Explorer).Answer, s)
 		got := string(mustMarshal(answer.Prediction))
-		set, err := s.overrides()
-		if err != nil {
-			t.Fatal(err)
-		}
-		spec, err := load(s.Preset, set...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		set := must(s.overrides())
+		spec := must(load(s.Preset, set...))
 		for _, line := range sweeps.Predictions(plan.New(spec)) {
 			if want := string(mustMarshal(line)); got != want {
 				t.Errorf("%v:\ngot  %s\nwant %s", s, got, want)
@@ -204,11 +200,11 @@ func TestIdleControls(t *testing.T) {
 		"grpo.importance.clip_low": {Preset: "two-arms"},
 		firstMean:                  {Preset: "six-arms"},
 	} {
-		if why := must(t, e, (*Explorer).Answer, s).Idle[control]; why == "" {
+		if why := ask(t, e, (*Explorer).Answer, s).Idle[control]; why == "" {
 			t.Errorf("%s in %v: no reason why it has no effect", control, s)
 		}
 	}
-	if idle := must(t, e, (*Explorer).Answer, State{Preset: "two-arms"}).Idle; idle[config.MomentumKey] != "" || idle[config.LagIntervalKey] != "" {
+	if idle := ask(t, e, (*Explorer).Answer, State{Preset: "two-arms"}).Idle; idle[config.MomentumKey] != "" || idle[config.LagIntervalKey] != "" {
 		t.Errorf("two-arms: got %v", idle)
 	}
 }
@@ -293,7 +289,7 @@ func TestEnsembleIsTheSweep(t *testing.T) {
 	for _, preset := range Presets() {
 		s := State{preset, map[string]string{"run.steps": "120", "run.burn_in": "60", "run.replicas": "37"}}
 		e := New()
-		in := planOf(t, must(t, e, (*Explorer).Answer, s).YAML).Cells[0].Sim().Cell
+		in := planOf(t, ask(t, e, (*Explorer).Answer, s).YAML).Cells[0].Sim().Cell
 		in.Ends = in.Run.Replicas
 		var want sim.Result
 		if err := sim.Simulate(t.Context(), []sim.Cell{in}, 1, func(_ int, r sim.Result) error { want = r; return nil }); err != nil {
@@ -301,7 +297,7 @@ func TestEnsembleIsTheSweep(t *testing.T) {
 		}
 		runs := 0
 		for parts := 0; runs < 37 && parts < 37; parts++ {
-			got := must(t, e, ensemble(runs, 10), s)
+			got := ask(t, e, ensemble(runs, 10), s)
 			if got.Total != 37 || got.From != runs || len(got.Runs) == 0 || len(got.Runs) > 10 || got.Diverged > 0 {
 				t.Fatalf("%s: asked for 10 runs from %d on, got %d from %d of %d, %d diverged", preset, runs, len(got.Runs), got.From, got.Total, got.Diverged)
 			}
@@ -324,7 +320,7 @@ func TestPathIsThatOfTheRuns(t *testing.T) {
 	for _, preset := range Presets() {
 		s := State{preset, map[string]string{"run.replicas": "200"}}
 		e := New()
-		path := must(t, e, (*Explorer).Path, s)
+		path := ask(t, e, (*Explorer).Path, s)
 		if path.Scope != nil {
 			if *path.Scope == "" || len(path.Steps) > 0 {
 				t.Errorf("%s: no path, because %q, with %d steps", preset, *path.Scope, len(path.Steps))
@@ -334,7 +330,7 @@ func TestPathIsThatOfTheRuns(t *testing.T) {
 		predicted++
 		var runs [][]float64
 		for len(runs) < 200 {
-			got := must(t, e, ensemble(len(runs), 200), s)
+			got := ask(t, e, ensemble(len(runs), 200), s)
 			if !slices.Equal(got.Steps, path.Steps) {
 				t.Fatalf("%s: the runs have steps %v, the path %v", preset, got.Steps, path.Steps)
 			}
@@ -371,10 +367,10 @@ var kicked = State{"trl-penalty", map[string]string{
 // A path that may be far off says so, and its words have no good news.
 func TestPathIsDoubted(t *testing.T) {
 	e := New()
-	if p := must(t, e, (*Explorer).Path, State{Preset: "two-arms"}); p.Doubt != nil || p.Words[0].Tone != Good {
+	if p := ask(t, e, (*Explorer).Path, State{Preset: "two-arms"}); p.Doubt != nil || p.Words[0].Tone != Good {
 		t.Errorf("two-arms: got the doubt %v and %+v", p.Doubt, p.Words)
 	}
-	p := must(t, e, (*Explorer).Path, kicked)
+	p := ask(t, e, (*Explorer).Path, kicked)
 	if p.Scope != nil || p.Doubt == nil {
 		t.Fatalf("kicked: got the scope %v and the doubt %v", p.Scope, p.Doubt)
 	}
@@ -388,10 +384,10 @@ func TestPathIsDoubted(t *testing.T) {
 // Where there is no fixed point to start from there is no path and no run, and a reason.
 func TestNothingToStartFrom(t *testing.T) {
 	e, s := New(), State{"no-penalty", map[string]string{config.InitKey: "fixed-point"}}
-	if p := must(t, e, (*Explorer).Path, s); p.Scope == nil || *p.Scope != "no fixed point is reached from the start" {
+	if p := ask(t, e, (*Explorer).Path, s); p.Scope == nil || *p.Scope != "no fixed point is reached from the start" {
 		t.Errorf("got the path %+v", p)
 	}
-	runs := must(t, e, ensemble(0, 1), s)
+	runs := ask(t, e, ensemble(0, 1), s)
 	if runs.Total != 0 || len(runs.Runs) != 0 {
 		t.Errorf("got the runs %+v", runs)
 	}
@@ -414,7 +410,7 @@ func TestMapInParts(t *testing.T) {
 		return m
 	}
 	for _, s := range []State{{Preset: "two-arms"}, {Preset: "unstable"}} {
-		answer := must(t, e, (*Explorer).Answer, s)
+		answer := ask(t, e, (*Explorer).Answer, s)
 		m := whole(s, answer.MapAxes.X, answer.MapAxes.Y)
 		critical := *answer.Prediction.Exact.CriticalLearningRate
 		if m.Here.Regime != answer.Prediction.Regime || m.Here.X != 0.1 && m.Here.X != 0.5 {
@@ -473,8 +469,8 @@ func TestWordsSayWhatRunsDo(t *testing.T) {
 	} {
 		maps.Copy(s.Set, map[string]string{
 			"grpo.group_size": "inf", "policy.init": "{fixed_point_offset: 0.001}", "run.steps": "400"})
-		answer := must(t, e, (*Explorer).Answer, s)
-		run := must(t, e, ensemble(0, 1), s)
+		answer := ask(t, e, (*Explorer).Answer, s)
+		run := ask(t, e, ensemble(0, 1), s)
 		var crossings []float64
 		displaced, settled := math.Abs(run.Runs[0][0]-answer.Prediction.FixedPoint.Reward), 0.0
 		for i, j := range run.Runs[0] {
@@ -508,10 +504,7 @@ func TestWordsSayWhatRunsDo(t *testing.T) {
 // mustCell is the cell of a state without problems.
 func (e *Explorer) mustCell(t *testing.T, s State) *cell {
 	t.Helper()
-	c, err := e.cell(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must(e.cell(s))
 	return c
 }
 
@@ -521,7 +514,7 @@ func TestWordsHaveTheNumbers(t *testing.T) {
 	known := 0
 	for _, s := range states(t) {
 		e := New()
-		answer := must(t, e, (*Explorer).Answer, s)
+		answer := ask(t, e, (*Explorer).Answer, s)
 		p, words := answer.Prediction, answer.Words
 		for i, w := range words {
 			if w.Question == "" || w.Answer == "" || w.Tone == "" {
@@ -562,7 +555,7 @@ func TestWordsHaveTheNumbers(t *testing.T) {
 // without theory.
 func TestRateOfANetwork(t *testing.T) {
 	for _, preset := range []string{"two-arms", "as-trl"} {
-		answer := must(t, New(), (*Explorer).Answer, State{preset, map[string]string{config.LearningRateKey: "1e-6"}})
+		answer := ask(t, New(), (*Explorer).Answer, State{preset, map[string]string{config.LearningRateKey: "1e-6"}})
 		units := answer.Prediction.Units
 		if last := answer.Words[len(answer.Words)-1]; units == "" || answer.Summary.Text != units+"." || answer.Summary.Tone != Warn || last.Tone != Warn || !strings.Contains(last.Answer, units) {
 			t.Errorf("%s: got %+v and %+v", preset, answer.Summary, last)
@@ -575,7 +568,7 @@ func TestRateOfANetwork(t *testing.T) {
 func TestNeutral(t *testing.T) {
 	e := New()
 	s := State{"six-arms", map[string]string{"grpo.advantage.scale": "batch-std", config.GroupSizeKey: "128", strengthKey: "0.35"}}
-	answer := must(t, e, (*Explorer).Answer, s)
+	answer := ask(t, e, (*Explorer).Answer, s)
 	if answer.Words[0].Tone != Warn || !strings.HasPrefix(answer.Words[0].Answer, "Neither stable nor unstable") || answer.Summary.Tone != Warn {
 		t.Errorf("got %+v and %+v", answer.Words[0], answer.Summary)
 	}
@@ -584,7 +577,7 @@ func TestNeutral(t *testing.T) {
 // Two answers of the same reward have nothing to say of noise, and no share of no range.
 func TestSameRewards(t *testing.T) {
 	e, s := New(), State{"two-arms", map[string]string{secondMean: "0.9"}}
-	for name, words := range map[string][]Word{"answer": must(t, e, (*Explorer).Answer, s).Words, "path": must(t, e, (*Explorer).Path, s).Words} {
+	for name, words := range map[string][]Word{"answer": ask(t, e, (*Explorer).Answer, s).Words, "path": ask(t, e, (*Explorer).Path, s).Words} {
 		for _, w := range words {
 			if strings.Contains(w.Answer, "NaN") || strings.Contains(w.Answer, "±") {
 				t.Errorf("%s: %+v", name, w)
@@ -623,12 +616,12 @@ func TestNoiseIsDoubted(t *testing.T) {
 		"the noise is too large":   uncertain,
 		"what the theory neglects": {"asynchronous", map[string]string{config.LearningRateKey: "0.1196"}},
 	} {
-		answer := must(t, New(), (*Explorer).Answer, s)
+		answer := ask(t, New(), (*Explorer).Answer, s)
 		if w := answer.Words[3]; w.Tone != Warn || !strings.Contains(w.Answer, why) || strings.Contains(answer.Summary.Text, "fluctuates") {
 			t.Errorf("%v: %+v and %+v, want %q", s, w, answer.Summary, why)
 		}
 	}
-	if answer := must(t, New(), (*Explorer).Answer, State{Preset: "two-arms"}); answer.Words[3].Tone != Good || !strings.Contains(answer.Summary.Text, "fluctuates") {
+	if answer := ask(t, New(), (*Explorer).Answer, State{Preset: "two-arms"}); answer.Words[3].Tone != Good || !strings.Contains(answer.Summary.Text, "fluctuates") {
 		t.Errorf("two-arms: %+v and %+v", answer.Words[3], answer.Summary)
 	}
 }
@@ -685,10 +678,7 @@ func TestRunsAtRestStay(t *testing.T) {
 	}}
 	counted, runs := Counts(nil), 0
 	for e := New(); runs < 16; runs = counted.runs() {
-		got, err := e.Ensemble(EnsembleRequest{s, runs, 16, counted})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must(e.Ensemble(EnsembleRequest{s, runs, 16, counted}))
 		counted = got.Counted
 	}
 	if counted[theory.Unsteady] > 0 || counted[theory.AtTarget] < 12 {
@@ -713,7 +703,7 @@ func TestCompanions(t *testing.T) {
 	if c := e.mustCell(t, State{"two-arms", map[string]string{config.StepsKey: "50"}}); !slices.Equal(c.set, []string{"run.steps=50", "run.burn_in=25"}) {
 		t.Errorf("50 steps: got %v", c.set)
 	}
-	answer := must(t, e, (*Explorer).Answer, State{"two-arms", map[string]string{lagKindKey: option.Random.String()}})
+	answer := ask(t, e, (*Explorer).Answer, State{"two-arms", map[string]string{lagKindKey: option.Random.String()}})
 	if answer.Values[agesToKey] != firstAges || !strings.Contains(answer.Command, agesToKey+"="+firstAges) {
 		t.Errorf("got ages to %s and the command %s", answer.Values[agesToKey], answer.Command)
 	}
