@@ -5,7 +5,7 @@ package main
 const (
 	mostProduct = 70_315
 	mostTools   = 5_241
-	mostTests   = 45_558
+	mostTests   = 45_271
 	mostDocs    = 331
 )
 
