@@ -24,8 +24,7 @@ func (c *collector) log() (*Log, error) {
 			func(s source) bool { return strings.HasPrefix(string(s.quantity), string(other.lack)+"/") })
 	}
 	isReward := func(s source) bool {
-		return s.quantity == Reward &&
-			strings.EqualFold(s.of.key, c.how.Reward)
+		return s.quantity == Reward && strings.EqualFold(s.of.key, c.how.Reward)
 	}
 	switch {
 	case c.how.Reward != "" && !slices.ContainsFunc(a.train, isReward):
@@ -265,18 +264,14 @@ func (a *assembly) applies(r *rule) bool {
 // where no other series of the kind says the same.
 func (a *assembly) general() []*series {
 	counts := make(map[Quantity]int)
+	var all []*series
 	for _, s := range a.series {
-		if s.general.rule != nil {
-			counts[s.general.rule.Quantity]++
+		if r := s.general.rule; r != nil {
+			counts[r.Quantity]++
+			all = append(all, s)
 		}
 	}
-	var single []*series
-	for _, s := range a.series {
-		if s.general.rule != nil && counts[s.general.rule.Quantity] == 1 {
-			single = append(single, s)
-		}
-	}
-	return single
+	return slices.DeleteFunc(all, func(s *series) bool { return counts[s.general.rule.Quantity] > 1 })
 }
 
 // zeroStd returns the sum of slime's numbers of groups with equal rewards, by value of the
@@ -299,7 +294,6 @@ func (a *assembly) zeroStd() *series {
 	if len(sum.values) == 0 {
 		return nil
 	}
-	sum.notFinite = nil
 	return sum
 }
 
@@ -562,8 +556,7 @@ func (a *assembly) remark(l *Log) {
 	}
 	for _, key := range a.how.Percent {
 		if !slices.ContainsFunc(l.Columns, func(c Column) bool {
-			return strings.EqualFold(c.Key, key) &&
-				c.Quantity.definition().within == share
+			return strings.EqualFold(c.Key, key) && c.Quantity.definition().within == share
 		}) {
 			a.note("--percent %s: the log has no share of that name.", key)
 		}

@@ -16,7 +16,8 @@ func (a *assembly) believe(c *Column, of estimator, steps []int) {
 	if of == k2 || of == k3 {
 		within, rounding = notBelow0, roundedKL
 	}
-	if within == share && a.isPercent(c.Key) {
+	isKey := func(key string) bool { return strings.EqualFold(key, c.Key) }
+	if within == share && slices.ContainsFunc(a.how.Percent, isKey) {
 		for i := range c.Values {
 			c.Values[i] /= 100
 		}
@@ -65,11 +66,6 @@ func (b bounds) String() string {
 		return fmt.Sprintf("[%v, ∞)", b.lo)
 	}
 	return fmt.Sprintf("[%v, %v]", b.lo, b.hi)
-}
-
-// isPercent reports whether the user says that a key is in per cent.
-func (a *assembly) isPercent(key string) bool {
-	return slices.ContainsFunc(a.how.Percent, func(p string) bool { return strings.EqualFold(p, key) })
 }
 
 // signed reports whether values are at most 0 and not all 0.

@@ -68,6 +68,9 @@ type cell struct {
 	value float64
 }
 
+// tells reports whether a cell is one of training, and more than a learning rate.
+func (c cell) tells() bool { return c.of.tells && !c.of.ofEval }
+
 // Limits of what is kept of a strange file.
 const (
 	mostKeys   = 1000    // known keys, and names of unknown ones
@@ -212,17 +215,17 @@ func (c *collector) newSeries(key []byte) *series {
 	known := func() *series {
 		if s == nil {
 			s = emptySeries(strings.ReplaceAll(strings.TrimSpace(string(key)), " / ", "/"), string(name))
-			s.ofEval = bytes.HasPrefix(name,
-				[]byte("eval_")) && s.name != string(EvalScore) || bytes.HasPrefix(name, []byte("eval/"))
-			s.updates = updateNames[s.name]
+			s.ofEval = strings.HasPrefix(s.name, "eval/") ||
+				strings.HasPrefix(s.name, "eval_") && s.name != string(EvalScore)
+			s.updates = slices.Contains(updateNames, s.name)
 		}
 		return s
 	}
 	switch {
-	case stepNames[string(name)]:
+	case string(name) == evalStepKey || slices.Contains(stepKeys, string(name)):
 		known().isStep = true
 		return s
-	case endNames[string(name)]:
+	case slices.Contains(endNames, string(name)):
 		known().ends = true
 		return s
 	}
@@ -238,7 +241,7 @@ func (c *collector) newSeries(key []byte) *series {
 			*of = match{at.rule, string(star), at.order}
 		}
 	})
-	if before, after, ok := bytes.Cut(name, []byte("/")); s == nil && ok && !otherPrefixes[string(before)] {
+	if before, after, ok := bytes.Cut(name, []byte("/")); s == nil && ok && !slices.Contains(otherPrefixes, string(before)) {
 		rulesOf().find(after, after, func(at entry, star []byte) {
 			if trainers()[at.trainer].Name == Plain && !at.eval && star == nil {
 				known().general = match{rule: at.rule}
@@ -292,7 +295,7 @@ func (c *collector) keep(line, row int) {
 		}
 		info.ofEval = info.ofEval || s.ofEval
 		info.training = info.training || s.trains && !s.ofEval
-		info.tells = info.tells || s.tells && !s.ofEval
+		info.tells = info.tells || cell.tells()
 		info.updates = info.updates || s.updates
 		s.put(row, cell.value)
 	}

@@ -2,9 +2,11 @@ package logs
 
 import (
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -271,4 +273,127 @@ func (b *bounded) Read(to []byte) (int, error) {
 		b.last = to[n-1]
 	}
 	return n, err
+}
+
+// A table in long form has a row for each value: Comet's export, and queries of MLflow's database.
+
+// mostRuns is the largest number of runs of a file.
+const mostRuns = 100
+
+// longColumns are the columns of a table in long form; run is −1 where there is none.
+type longColumns struct{ run, key, step, value int }
+
+// longHeader finds the columns of a long form in a header. A key of training beside them is none.
+func longHeader(c *collector, names []string) (l longColumns, is bool) {
+	find := func(words ...string) int {
+		return slices.IndexFunc(names, func(name string) bool {
+			return slices.Contains(words, strings.ToLower(strings.TrimSpace(name)))
+		})
+	}
+	l = longColumns{
+		run: find("run", "run_id", "run_uuid", "run_name", "experiment", "trial_id"),
+		key: find("key", "name", "metric", "metric_name", "tag"), step: find("step"), value: find("value", "metric_value"),
+	}
+	tells := func(name string) bool {
+		s := c.newSeries([]byte(name))
+		return s != nil && s.tells
+	}
+	return l, l.key >= 0 && l.step >= 0 && l.value >= 0 && !slices.ContainsFunc(names, tells)
+}
+
+// longRows reads the rows of a long form.
+type longRows struct {
+	longColumns
+	from *collector
+	runs []*timeline
+}
+
+// row adds a value.
+func (l *longRows) row(line int, cells []string) {
+	run := ""
+	if l.run >= 0 {
+		run = cells[l.run]
+	}
+	t := l.timeline(line, run)
+	if t == nil {
+		return
+	}
+	step, hasStep, whole := number([]byte(cells[l.step]))
+	x, has, ok := number([]byte(cells[l.value]))
+	switch {
+	case !ok || !whole:
+		t.unread.add(line, strings.Join(cells, ","), "want a step and a value")
+	case has && hasStep:
+		t.add(int64(step), []byte(cells[l.key]), x)
+	}
+}
+
+// timeline returns a run by its name, nil if there are too many.
+func (l *longRows) timeline(line int, run string) *timeline {
+	if i := slices.IndexFunc(l.runs, func(t *timeline) bool { return t.run == run }); i >= 0 {
+		return l.runs[i]
+	}
+	if len(l.runs) == mostRuns {
+		l.from.err.add(line, "got more than %d runs, want fewer in a file", mostRuns)
+		return nil
+	}
+	t := newTimeline(newCollector(l.from.err.File, l.from.how))
+	t.run, t.container = run, CSV
+	t.begin(l.from.err.File)
+	l.runs = append(l.runs, t)
+	return t
+}
+
+// finish makes rows of the values.
+func (l *longRows) finish() {
+	for _, t := range l.runs {
+		t.finish()
+		l.from.runs = append(l.from.runs, t.collector)
+	}
+}
+
+var eventJSONFormat = format{
+	container: EventChart,
+	docs: [][2]string{{"a chart of TensorBoard, downloaded", "CSV with columns `Wall time`, " +
+		"`Step`, `Value`, or a JSON list of rows `[WALL TIME, STEP, VALUE]`; read as the reward"}},
+	begins: func(_ *collector, in *input) bool { return strings.HasPrefix(in.squeezed(), "[[") },
+	read:   func(c *collector, in *input) error { return readEventJSON(c, in) },
+}
+
+// TensorBoard downloads a chart as CSV, with a header, or as a JSON list of rows
+// [WALL TIME, STEP, VALUE].
+
+// isEventChart reports whether a header is that of TensorBoard's download of a chart.
+func isEventChart(names []string) bool {
+	is := func(name, want string) bool { return strings.EqualFold(strings.TrimSpace(name), want) }
+	return slices.EqualFunc(names, []string{"Wall time", "Step", "Value"}, is)
+}
+
+// eventChartColumns returns the columns of TensorBoard's download of a chart. The file does not say
+// of what it is; TensorBoard's name for it does, run-RUN-tag-TAG.csv.
+func eventChartColumns(c *collector) []csvColumn {
+	c.container = EventChart
+	step, value := c.addKey(1, "Step"), c.asReward("Value")
+	if _, tag, named := strings.Cut(filepath.Base(c.err.File), "-tag-"); named && likeReward(tag) == 0 {
+		c.err.add(0, "got the chart of another tag by the file's name, want that of the reward")
+	}
+	return []csvColumn{{1, step}, {2, value}}
+}
+
+// readEventJSON reads TensorBoard's download of a chart as JSON.
+func readEventJSON(c *collector, r io.Reader) error {
+	var rows [][]any
+	from := json.NewDecoder(r)
+	from.UseNumber()
+	run := csvRun{collector: c, columns: eventChartColumns(c)}
+	if err := from.Decode(&rows); err != nil {
+		c.err.add(0, "got %s, want rows [WALL TIME, STEP, VALUE]", err)
+		return nil
+	}
+	for _, row := range rows {
+		if len(row) == 3 {
+			run.row(0, []string{"", fmt.Sprint(row[1]), fmt.Sprint(row[2])})
+		}
+	}
+	return nil
 }

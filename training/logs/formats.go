@@ -48,6 +48,11 @@ var magics = []struct{ bytes, is string }{
 // knownFormats lists what is read, for messages.
 const knownFormats = `a trainer_state.json, JSON lines ({"step": 1, "reward": 0.5}), console output with dicts ({'reward': 0.5, …}), a pasted table, CSV (header step,reward,…; W&B exports), TensorBoard event files, or Parquet`
 
+// hasMagic returns a test of the first bytes of a file.
+func hasMagic(magic string) func(*collector, *input) bool {
+	return func(_ *collector, in *input) bool { return bytes.HasPrefix(in.head, []byte(magic)) }
+}
+
 // read recognises the format and reads the rows.
 func (c *collector) read(from io.Reader) error {
 	in := &input{Reader: c.unpacked(from), from: from}
@@ -126,3 +131,20 @@ const (
 	lastLine = "Line %d, the last, is not complete and was left out."
 	lastCell = "Line %d, the last, has no end: its last cell may be cut and was left out."
 )
+
+// databases are the stores that keep metrics in SQLite: a word of their tables, and the query that
+// writes rows which are read.
+var databases = []struct{ name, table, query string }{
+	{"MLflow", "run_uuid", `sqlite3 -csv -header FILE "select run_uuid as run, key, iif(is_nan, 'nan', value) as value, step from metrics order by run, timestamp" > metrics.csv`},
+	{"trackio", "run_name", `sqlite3 FILE "select json_patch(metrics, json_object('step', step)) from metrics where run_name = 'RUN' order by id" > run.jsonl`},
+}
+
+// database says of an SQLite database how its rows are had. Its first page names the tables.
+func database(head []byte) string {
+	for _, d := range databases {
+		if bytes.Contains(head, []byte(d.table)) {
+			return "a database of " + d.name + ", want its rows: " + d.query
+		}
+	}
+	return "an SQLite database, want its rows as JSON lines or CSV"
+}

@@ -112,10 +112,7 @@ func (l *Log) Prefix(rows int) *Log {
 	p.Table = l.Table.prefix(rows)
 	last := p.Steps[rows-1]
 	if l.Evaluation != nil {
-		until, found := slices.BinarySearch(l.Evaluation.Steps, last)
-		if found {
-			until++
-		}
+		until, _ := slices.BinarySearch(l.Evaluation.Steps, last+1)
 		e := l.Evaluation.prefix(until)
 		if p.Evaluation = &e; until == 0 {
 			p.Evaluation = nil

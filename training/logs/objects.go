@@ -324,7 +324,9 @@ func (p *parser) json() error {
 		default:
 			p.dropRow()
 			p.err = nil
-			if p.line > line && p.upcoming() == '{' && !p.history {
+			opens := p.read() == '{'
+			p.back()
+			if p.line > line && opens && !p.history {
 				p.collector.err.add(line, "got a row without its end, want a closing brace")
 				continue
 			}
@@ -337,14 +339,4 @@ func (p *parser) json() error {
 			}
 		}
 	}
-}
-
-// upcoming returns the next byte without reading it, 0 at the end.
-func (p *parser) upcoming() byte {
-	b, err := p.r.ReadByte()
-	if err != nil {
-		return 0
-	}
-	_ = p.r.UnreadByte() // of a byte just read
-	return b
 }

@@ -18,11 +18,8 @@ import (
 var parquetFormat = format{
 	container: Parquet,
 	docs:      [][2]string{{"Parquet", "flat columns of numbers, as the artifact `RUN-history:v0` of W&B"}},
-	begins: func(_ *collector,
-		in *input) bool {
-		return bytes.HasPrefix(in.head, []byte(parquetMagic))
-	},
-	read: readParquet,
+	begins:    hasMagic(parquetMagic),
+	read:      readParquet,
 }
 
 const parquetMagic = "PAR1"

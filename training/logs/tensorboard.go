@@ -18,10 +18,10 @@ var eventsFormat = format{
 		"files `*tfevents*`, or the folder with them: the scalars, of which the tags are the keys"}},
 	begins: func(_ *collector, in *input) bool { return isEvents(in.head) },
 	read: func(c *collector, in *input) error {
-		return c.timeline(func(t *timeline) error {
-			return t.events(in.Reader,
-				filepath.Base(c.err.File))
-		})
+		t := newTimeline(c)
+		err := t.events(in.Reader, filepath.Base(c.err.File))
+		t.finish()
+		return err
 	},
 }
 
@@ -150,6 +150,16 @@ func fields(message []byte) iter.Seq[field] {
 	}
 }
 
+// last returns the last field of a message with a number; without one it has no number.
+func last(message []byte, number protowire.Number) (found field) {
+	for f := range fields(message) {
+		if f.number == number {
+			found = f
+		}
+	}
+	return found
+}
+
 // event adds the scalars of an Event to the timeline; ok says that it is well formed.
 func (t *timeline) event(data []byte) (ok bool) {
 	var step int64
@@ -200,16 +210,8 @@ func scalar(value []byte) (tag []byte, x float64, is bool) {
 
 // ofScalars reports whether metadata are of a plugin for scalars, or name none.
 func ofScalars(metadata []byte) bool {
-	for f := range fields(metadata) {
-		if f.number == metadataPlugin {
-			for g := range fields(f.bytes) {
-				if g.number == pluginName {
-					return string(g.bytes) == "scalars"
-				}
-			}
-		}
-	}
-	return true
+	name := last(last(metadata, metadataPlugin).bytes, pluginName)
+	return name.number != pluginName || string(name.bytes) == "scalars"
 }
 
 // element returns the number in a tensor that holds a single one, a float or a double, as writers
@@ -244,16 +246,7 @@ func element(tensor []byte) (x float64, is bool) {
 // single reports whether the shape of a tensor is that of one element.
 func single(shape []byte) bool {
 	for f := range fields(shape) {
-		if f.number != shapeDim {
-			continue
-		}
-		size := uint64(0)
-		for g := range fields(f.bytes) {
-			if g.number == dimSize {
-				size = g.bits
-			}
-		}
-		if size != 1 {
+		if f.number == shapeDim && last(f.bytes, dimSize).bits != 1 {
 			return false
 		}
 	}

@@ -178,16 +178,6 @@ func (t *timeline) kept() []int {
 	return kept
 }
 
-// timeline reads the values of a single file.
-func (c *collector) timeline(read func(*timeline) error) error {
-	t := newTimeline(c)
-	if err := read(t); err != nil {
-		return err
-	}
-	t.finish()
-	return nil
-}
-
 // replaced appends cells to others, or puts them in the place of those of their series.
 func replaced(all, later []cell) []cell {
 	before := all

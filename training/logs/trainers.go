@@ -5,8 +5,11 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
+	"strings"
 	"sync"
+	"text/template"
 )
 
 // Trainer is a program that trains, or Plain.
@@ -129,24 +132,16 @@ var stepKeys = []string{
 const evalStepKey = "eval/global_step"
 
 var (
-	stepNames = setOf(append(stepKeys, evalStepKey)...)
 	// endNames are keys of the line that transformers write after the last step, which
 	// repeats metrics as means over the run.
-	endNames = setOf("train_runtime", "train/train_runtime")
+	endNames = []string{runTime, "train/" + runTime}
 	// updateNames are keys that TRL and Unsloth write of updates only, never of evaluation.
-	updateNames = setOf("loss", "grad_norm", "learning_rate", "train/loss", "train/grad_norm",
-		"train/learning_rate")
+	updateNames = []string{"loss", "grad_norm", "learning_rate",
+		"train/loss", "train/grad_norm", "train/learning_rate"}
 	// otherPrefixes are beginnings of keys that are not about the policy in training.
-	otherPrefixes = setOf("eval", "val", "valid", "validation", "test", "critic", "value", "ref", "reference", "teacher", "old", "time", "timing", "perf", "loss", "objective", "config")
+	otherPrefixes = []string{"eval", "val", "valid", "validation", "test", "critic", "value", "ref",
+		"reference", "teacher", "old", "time", "timing", "perf", "loss", "objective", "config"}
 )
-
-func setOf(words ...string) map[string]bool {
-	set := make(map[string]bool)
-	for _, w := range words {
-		set[w] = true
-	}
-	return set
-}
 
 // names are the rules for keys that are called as the quantities are.
 var names = func() (rules []rule) {
@@ -174,3 +169,142 @@ func evaluated(rules []rule) []rule {
 	}
 	return of
 }
+
+// match is a rule for a key, with the name that stands for its *.
+type match struct {
+	rule  *rule
+	name  string
+	order int // the place of the rule among those that match
+}
+
+// entry is a rule with the place where it stands in the table.
+type entry struct {
+	trainer int
+	eval    bool // among the rules of evaluation
+	order   int  // in which rules of the trainer are tried: by prefix, then by position
+	rule    *rule
+}
+
+// pattern is a key with a *.
+type pattern struct {
+	before, after string // the *
+	entry
+}
+
+// index finds the rules of a name: whole names in a map, those with a * one after another.
+type index struct {
+	whole    map[string][]entry
+	patterns []pattern
+}
+
+// rulesOf is the index of the table.
+var rulesOf = sync.OnceValue(func() *index {
+	x := &index{whole: make(map[string][]entry)}
+	add := func(key string, at entry) {
+		key = string(lower(nil, tidy(nil, []byte(key))))
+		if before, after, star := strings.Cut(key, "*"); star {
+			x.patterns = append(x.patterns, pattern{before, after, at})
+		} else {
+			x.whole[key] = append(x.whole[key], at)
+		}
+	}
+	for i := range trainers() {
+		t := &trainers()[i]
+		for p, prefix := range t.Prefixes {
+			for r := range t.Keys {
+				add(prefix+t.Keys[r].Key, entry{i, false, p*len(t.Keys) + r, &t.Keys[r]})
+			}
+		}
+		for r := range t.EvalKeys {
+			add(t.EvalKeys[r].Key, entry{i, true, r, &t.EvalKeys[r]})
+		}
+	}
+	return x
+})
+
+// find calls found for every rule whose key is the name, tidy and in lower case, with what stands
+// for the *.
+func (x *index) find(tidy, name []byte, found func(at entry, star []byte)) {
+	for _, at := range x.whole[string(name)] {
+		found(at, nil)
+	}
+	for i := range x.patterns {
+		p := &x.patterns[i]
+		if end := len(name) - len(p.after); end > len(p.before) && string(name[:len(p.before)]) == p.before && string(name[end:]) == p.after {
+			found(p.entry, tidy[len(p.before):end])
+		}
+	}
+}
+
+// tidy appends a key with underscores for spaces, without the dots of abbreviations and the spaces
+// around slashes. "rewards / f" is rewards/f, "Grad. Norm" is Grad_Norm.
+func tidy(to, key []byte) []byte {
+	key = bytes.TrimSpace(key)
+	for i, b := range key {
+		switch {
+		case b == '.' && i+1 < len(key) && key[i+1] == ' ':
+			continue
+		case b == ' ' && (key[i+1] == '/' || key[i-1] == '/' || key[i-1] == ' '):
+			continue
+		case b == ' ':
+			b = '_'
+		}
+		to = append(to, b)
+	}
+	return to
+}
+
+// lower appends a text in lower case, byte by byte.
+func lower(to, text []byte) []byte {
+	for _, b := range text {
+		if 'A' <= b && b <= 'Z' {
+			b += 'a' - 'A'
+		}
+		to = append(to, b)
+	}
+	return to
+}
+
+//go:embed keys.md.tmpl
+var keysText string
+
+// WriteKeys describes files, quantities, and the keys that each trainer has for them, in Markdown.
+func WriteKeys(w io.Writer) error {
+	var formats [][2]string
+	for _, f := range slices.Concat(textFormats, binaryFormats) {
+		formats = append(formats, f.docs...)
+	}
+	var forms []string
+	for _, f := range lineForms {
+		forms = append(forms, f.is)
+	}
+	page := template.New("keys").Funcs(template.FuncMap{"list": list, "rules": trainerKeys,
+		"uncapital": uncapital})
+	return template.Must(page.Parse(keysText)).Execute(w, map[string]any{
+		"Formats": formats, "LineForms": forms, "StepKeys": stepKeys,
+		"Quantities": Quantities, "Trainers": trainers(), "Own": evalOwns,
+	})
+}
+
+// trainerKeys returns a trainer's keys, and those of its scores in evaluation, by quantity.
+func trainerKeys(t trainer) (rows []rule) {
+	for i, r := range slices.Concat(t.Keys[:t.own], t.EvalKeys) {
+		isScore := r.Quantity.Family() == EvalScore && t.Like == ""
+		if r.Quantity != "" && (i < t.own || isScore) {
+			rows = append(rows, r)
+		}
+	}
+	slices.SortStableFunc(rows, func(x, y rule) int { return x.Quantity.rank() - y.Quantity.rank() })
+	return rows
+}
+
+// list lists words that are not empty as code.
+func list(words []string) string {
+	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "" })
+	if len(words) == 0 {
+		return ""
+	}
+	return "`" + strings.Join(words, "`, `") + "`"
+}
+
+func uncapital(text string) string { return strings.ToLower(text[:1]) + text[1:] }

@@ -14,11 +14,8 @@ var wandbFormat = format{
 	container: WandbRun,
 	docs: [][2]string{{"the file of a run of W&B",
 		"`run-ID.wandb`, which W&B keeps in `wandb/run-DATE-ID`, offline too; or the folder with it"}},
-	begins: func(_ *collector,
-		in *input) bool {
-		return bytes.HasPrefix(in.head, []byte(wandbMagic))
-	},
-	read: func(c *collector, in *input) error { return readWandb(c, in.Reader) },
+	begins: hasMagic(wandbMagic),
+	read:   func(c *collector, in *input) error { return readWandb(c, in.Reader) },
 }
 
 // W&B keeps a run on the disk in wandb/run-DATE-ID/run-ID.wandb: a log in the format of LevelDB of
@@ -103,10 +100,8 @@ func readWandbRecord(c *collector, message []byte) {
 			case historyItem:
 				readWandbItem(c, g.bytes)
 			case historyStep:
-				for h := range fields(g.bytes) {
-					if h.number == stepNumber {
-						setNumber(c, "_step", float64(int64(h.bits)))
-					}
+				if step := last(g.bytes, stepNumber); step.number == stepNumber {
+					setNumber(c, "_step", float64(int64(step.bits)))
 				}
 			}
 		}

@@ -1,0 +1,438 @@
+package logs
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Dicts of Python, as TRL, ms-swift, slime and SkyRL print them.
+
+// label names the step of the dict after it.
+var label = regexp.MustCompile(`(?i)\b(rollout|step|perf|eval|iteration|iter) (\d+): *$`)
+
+// stepsPerRollout returns of how many steps each rollout is that slime counts in labels: then a
+// rollout stands at the first of its own.
+func (k *console) stepsPerRollout(rows []printedRow) float64 {
+	last := make(map[string]float64)
+	for _, r := range rows {
+		last[r.label] = max(last[r.label], r.step+1)
+	}
+	steps := 1.0
+	if last["rollout"] > 0 && last["step"] > 0 {
+		steps = max(1, math.Round(last["step"]/last["rollout"]))
+	}
+	if steps > 1 {
+		k.note("Steps are counted, of which a rollout has %v: it stands at its first.", steps)
+	}
+	return steps
+}
+
+// dicts reads the dicts that begin in a line.
+func (k *console) dicts(l line) (any bool) {
+	text := l.text
+	for failed := 0; failed < mostFailed; {
+		i := strings.Index(text, "{'")
+		if j := strings.Index(text, `{"`); i < 0 || j >= 0 && j < i {
+			i = j
+		}
+		if i < 0 {
+			return any
+		}
+		any = true
+		k.close()
+		row := printedRow{line: l.number, step: math.NaN()}
+		if named := label.FindStringSubmatch(text[:i]); named != nil {
+			row.step, _ = strconv.ParseFloat(named[2], 64) // digits
+			row.label = strings.ToLower(named[1])
+		} else if k.headed == l.number-1 {
+			row.step = k.heading
+		}
+		if rank.MatchString(text[:i]) {
+			row.rank = strings.TrimSpace(text[:i])
+		}
+		from := &joined{text: []byte(text[i+1:]), from: k.lines}
+		p := &parser{collector: k.collector, r: from, line: l.number, wrapped: true}
+		p.object()
+		switch err := p.err; {
+		case err == nil && !k.bad:
+			row.cells = k.cells
+			k.add(row)
+		case len(k.cells) == 0 && !k.bad:
+		case err == nil:
+			k.unread.add(l.number, text[i:], "a text where a number belongs")
+		// It is being written.
+		case err == io.EOF && from.end && !bytes.Contains(from.text[len(text)-i-1:], []byte("{'")):
+			k.note(lastLine, l.number)
+			k.skip(from.used)
+			k.dropRow()
+			return true
+		default:
+			k.unread.add(l.number, text[i:], "a dict that breaks off or is mixed with other text")
+		}
+		k.dropRow()
+		if text = text[i+2:]; p.err == nil {
+			k.skip(from.used)
+			text = string(from.text[from.at:])
+		} else {
+			failed++
+		}
+	}
+	return true
+}
+
+// mostFailed is the largest number of dicts in a line that cannot be read before the rest is left.
+const mostFailed = 100
+
+// within is a key of a dict and a number somewhere in a line.
+var within = regexp.MustCompile(`'([^']+)': *'?[-+]?[\d.]`)
+
+// bare reads a dict without its braces, in as many lines as it takes. A logger may have set
+// something before it.
+func (k *console) bare(l line) bool {
+	text := unprefixed(l.text)
+	step := math.NaN()
+	if !strings.HasPrefix(text, "'") {
+		at := within.FindStringSubmatchIndex(text)
+		if at == nil || !k.newSeries([]byte(text[at[2]:at[3]])).trained() {
+			return false
+		}
+		if named := label.FindStringSubmatch(strings.TrimRight(text[:at[0]], " .…")); named != nil {
+			step, _ = strconv.ParseFloat(named[2], 64) // digits
+		} else if len(within.FindAllString(text, 2)) < 2 {
+			k.unread.add(l.number, l.text, "a dict without its braces, and with a single key")
+			return false
+		}
+		text = text[at[0]:]
+	}
+	if end := strings.Index(text, `':`); end < 0 || strings.Contains(text, "{") {
+		return false
+	}
+	k.close()
+	const most = 50 // lines
+	used, read, known := -1, []cell(nil), false
+	for n := 0; n < most && len(text) < longJoined || n == 0; n++ {
+		if n > 0 {
+			next, ok := k.peek(n - 1)
+			if !ok || strings.TrimSpace(next.text) == "" {
+				break
+			}
+			text += "\n" + unprefixed(next.text)
+		}
+		p := &parser{collector: k.collector, r: strings.NewReader(text + "}"), line: l.number,
+			wrapped: true}
+		p.object()
+		known = known || len(k.cells) > 0
+		whole := p.err == nil && !k.bad && len(k.cells) > 0
+		if whole {
+			used, read = n, slices.Clone(k.cells)
+		}
+		k.dropRow()
+		if goesOn := strings.HasSuffix(strings.TrimSpace(text), ","); whole && !goesOn || used >= 0 && !whole {
+			break
+		}
+	}
+	if used < 0 {
+		if known {
+			k.unread.add(l.number, l.text, "a dict without braces that breaks off")
+		}
+		return true
+	}
+	k.skip(used)
+	k.add(printedRow{line: l.number, step: step, cells: read})
+	return true
+}
+
+// Lines of verl.
+
+var (
+	verlStart = regexp.MustCompile(`(?:^|[\s)])(step:\d)`)
+	verlPair  = regexp.MustCompile(`^[^\s:]*:(?:np\.\w+\()?[-+]?(?:\d[\d.]*(?:[eE][-+]?\d*)?|nan|inf)\)?$`)
+)
+
+// dashes reads a line "step:1 - KEY:NUMBER - KEY:NUMBER …" with the lines in which it goes
+// on.
+func (k *console) dashes(l line) bool {
+	at := verlStart.FindStringSubmatchIndex(l.text)
+	if at == nil {
+		return false
+	}
+	k.close()
+	text, whole := l.text[at[2]:], l.whole
+	for {
+		next, ok := k.peek(0)
+		more, on := goesOn(text, next.text)
+		if !ok || !on || len(more) > longJoined {
+			break
+		}
+		k.skip(1)
+		text, whole = more, next.whole
+	}
+	pairs := strings.Split(strings.TrimSuffix(strings.TrimSpace(text), " -"), " - ")
+	switch {
+	case !whole && slices.ContainsFunc(k.found, func(r printedRow) bool { return r.form == certain }):
+		k.note(lastLine, k.lines.number)
+		return true
+	case !whole: // a paste, perhaps
+		k.note("Line %d, the last, may not be complete: its last value was left out.", k.lines.number)
+		pairs = pairs[:len(pairs)-1]
+	}
+	for _, pair := range pairs {
+		if i := strings.LastIndexByte(pair, ':'); i > 0 {
+			k.put(l, pair[:i], pair[i+1:])
+		} else {
+			k.unread.add(l.number, pair, "want KEY:NUMBER")
+		}
+	}
+	k.add(printedRow{line: l.number, step: math.NaN(), cells: k.cells})
+	return true
+}
+
+// goesOn joins a text of pairs and the next line, which a terminal may have cut anywhere,
+// and reports whether that gives pairs. The last of several may be cut again.
+func goesOn(text, next string) (joined string, ok bool) {
+	next = strings.TrimSpace(next)
+	if strings.HasSuffix(text, " -") || strings.HasPrefix(next, "- ") {
+		text += " "
+	}
+	joined = text + next
+	shared := strings.LastIndex(text, " - ")
+	pieces := strings.Split(joined[max(0, shared):], " - ")
+	if shared >= 0 {
+		pieces = pieces[1:]
+	}
+	for i, piece := range pieces {
+		piece = strings.TrimSuffix(piece, " -")
+		if whole := strings.Count(piece, ":") == 1 && verlPair.MatchString(piece); !whole && (i == 0 ||
+			i < len(pieces)-1) {
+			return "", false
+		}
+	}
+	return joined, next != ""
+}
+
+// Lines of several keys and numbers after a step.
+
+// keyNumber is KEY NUMBER or KEY: NUMBER with a unit.
+var keyNumber = regexp.MustCompile(`^(\S.*?)(?:\s*[:=]\s*|\s+)` +
+	`([-+]?(?:[\d.,]+(?:[eE][-+]?\d+)?|nan|inf)%?)(?:\s*[a-zA-Z(/].*)?$`)
+
+// parts returns a reader of lines with parts KEY NUMBER, with a text between them, after a step.
+func parts(step, by string) func(*console, line) bool {
+	start := regexp.MustCompile(`(?:^|\s)` + step)
+	return func(k *console, l line) bool {
+		at := start.FindStringSubmatchIndex(l.text)
+		if at == nil {
+			return false
+		}
+		k.close()
+		step, _ := strconv.ParseFloat(l.text[at[2]:at[3]], 64) // digits
+		all := strings.Split(l.text[at[1]:], by)
+		if !l.whole {
+			all = all[:len(all)-1] // it may be cut
+		}
+		for _, part := range all {
+			if m := keyNumber.FindStringSubmatch(strings.TrimSpace(part)); m != nil {
+				k.put(l, m[1], m[2])
+			}
+		}
+		k.add(printedRow{line: l.number, step: step, cells: k.cells})
+		return true
+	}
+}
+
+var (
+	equals    = regexp.MustCompile(`([A-Za-z_][\w./-]*)\s*[=:]\s*([-+]?(?:\d[\d,]*\.?\d*(?:[eE][-+]?\d+)?|nan|inf)%?)(?:[\s,;|)\]]|$)`)
+	stepWords = regexp.MustCompile(`(?i)\b(?:step|iter|iteration)[ :=#]+(\d+)\b`)
+	// (N/M) of an epoch [E/F] is step (E − 1)·M + N.
+	stepShare = regexp.MustCompile(`(?:\[(\d+)/\d+\] *)?\((\d+)/(\d+)\)`)
+)
+
+// paired reports whether a text may have KEY=NUMBER or KEY: NUMBER, without a search for what equals finds.
+func paired(text string) bool {
+	for at := range len(text) {
+		if text[at] != '=' && text[at] != ':' {
+			continue
+		}
+		value := strings.TrimLeft(text[at+1:], " \t\r\f")
+		if value == "" || !strings.Contains("+-0123456789ni", value[:1]) {
+			continue
+		}
+		key := strings.TrimRight(text[:at], " \t\r\f")
+		for n := len(key) - 1; n >= 0 && ofKey(rune(key[n])); n-- {
+			if isLetter(rune(key[n])) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// several reads a line with several of KEY=NUMBER or KEY: NUMBER.
+func (k *console) several(l line) bool {
+	if !paired(l.text) || strings.Count(l.text, "=")+strings.Count(l.text, ":") < 2 && !stepWords.MatchString(l.text) {
+		return false
+	}
+	found := equals.FindAllStringSubmatch(l.text, -1)
+	step := math.NaN()
+	if m := stepWords.FindStringSubmatch(l.text); m != nil {
+		step, _ = strconv.ParseFloat(m[1], 64) // digits
+	} else if m := stepShare.FindStringSubmatch(l.text); m != nil {
+		var of [3]float64
+		for i := range of {
+			of[i], _ = strconv.ParseFloat(m[1+i], 64) // digits, or none
+		}
+		step = max(0, of[0]-1)*of[2] + of[1]
+	}
+	if n := len(found); n > 0 && !l.whole && strings.HasSuffix(l.text, found[n-1][2]) {
+		found = found[:n-1] // it may be cut
+	}
+	known := 0
+	for _, m := range found {
+		if s := k.newSeries([]byte(m[1])); s != nil && !s.isStep {
+			known++
+		}
+	}
+	if known == 0 || known == 1 && math.IsNaN(step) {
+		return false
+	}
+	for _, m := range found {
+		k.put(l, m[1], strings.TrimSuffix(m[2], ","))
+	}
+	k.add(printedRow{form: ofOneLine, line: l.number, step: step, redraw: bar.MatchString(l.text),
+		cells: k.cells})
+	return true
+}
+
+// Rows that are printed over several lines, one or a few values in each.
+
+// grid reads a line of a table whose cells are keys and numbers in turn.
+func (k *console) grid(l line) bool {
+	text := strings.Map(func(r rune) rune {
+		if r == '│' || r == '┃' {
+			return '|'
+		}
+		return r
+	}, unprefixed(l.text))
+	if !strings.HasPrefix(text, "|") {
+		return false
+	}
+	cells := strings.Split(strings.Trim(strings.TrimSpace(text), "|"), "|")
+	for i := 0; i+1 < len(cells); i += 2 {
+		key, value := strings.TrimSpace(cells[i]), strings.TrimSpace(cells[i+1])
+		if _, has, ok := number([]byte(value)); has && ok && key != "" {
+			k.addValue(l, key, value)
+		}
+	}
+	return true
+}
+
+// inner are named values of a line, as "Total Rewards:  μ=0.5, σ=0.1".
+var inner = regexp.MustCompile(`(\pL+)=([-+]?[\d.]+(?:[eE][-+]?\d+)?)`)
+
+// keyAndValue splits a line "• KEY: VALUE" or "KEY = VALUE".
+func keyAndValue(text string) (key, value string, ok bool) {
+	text = strings.TrimLeft(text, " \t\r\f•*·-")
+	at := strings.IndexAny(text, ":=")
+	if at < 1 || text[0] == '_' || !isLetter(rune(text[0])) {
+		return "", "", false
+	}
+	key, value = strings.TrimSpace(text[:at]), strings.TrimSpace(text[at+1:])
+	return key, value, value != "" && !strings.ContainsFunc(key, func(r rune) bool { return r != ' ' && r != '@' && !ofKey(r) })
+}
+
+// isLetter reports whether a key may begin with a character.
+func isLetter(r rune) bool { return 'a' <= r|0x20 && r|0x20 <= 'z' || r == '_' }
+
+// ofKey reports whether a key without spaces may go on with a character.
+func ofKey(r rune) bool {
+	return isLetter(r) || '0' <= r && r <= '9' || r == '.' || r == '/' || r == '-'
+}
+
+// single reads a line of one value.
+func (k *console) single(l line) bool {
+	if !strings.ContainsAny(l.text, ":=") {
+		return false
+	}
+	key, value, ok := keyAndValue(unprefixed(l.text))
+	if !ok {
+		return false
+	}
+	if s, seen := k.byKey[key]; seen && s == nil && !k.eval && l.whole && !strings.Contains(value, "=") {
+		return true // nobody knows the key
+	}
+	if named := inner.FindAllStringSubmatch(value, -1); named != nil {
+		for _, n := range named {
+			k.addValue(l, key+" "+n[1], n[2])
+		}
+		return true
+	}
+	if m := keyNumber.FindStringSubmatch("x " + value); m != nil {
+		k.addValue(l, key, m[2])
+	}
+	return true
+}
+
+// addValue adds a value to the row that is printed over several lines. A key that it has begins
+// the next row.
+func (k *console) addValue(l line, key, value string) {
+	if !l.whole {
+		k.note(lastLine, l.number)
+		return
+	}
+	if k.eval {
+		key = "validation/" + key
+	}
+	k.set(l.number, []byte(key), []byte(value))
+	for _, c := range k.cells {
+		if slices.ContainsFunc(k.block, func(b cell) bool { return b.of == c.of }) {
+			k.close()
+		}
+		if len(k.block) == 0 {
+			k.begins = l.number
+		}
+		k.block = append(k.block, c)
+	}
+	k.dropRow()
+}
+
+// close ends the row that is printed over several lines.
+func (k *console) close() {
+	if len(k.block) > 0 {
+		k.add(printedRow{form: ofLines, line: k.begins, step: k.heading, cells: k.block})
+		k.block = nil
+	}
+}
+
+var headings = []*regexp.Regexp{
+	regexp.MustCompile(`^[=#*\s─-]*Step (\d+)(?:/\d+)?[=#*\s─:-]*$`),
+	regexp.MustCompile(`METRICS STEP (\d+)`),
+	regexp.MustCompile(`Train step (\d+)/\d+ done`),
+	regexp.MustCompile(`(?:^|\s)(?:Step|Iter) (\d+):\s*$`),
+}
+
+// isHeading reads a line that says which step the next ones are of, or that they are of
+// evaluation.
+func (k *console) isHeading(l line) bool {
+	if strings.HasSuffix(strings.TrimSpace(l.text), "Results:") {
+		k.close()
+		k.eval = strings.Contains(l.text, "Validation")
+		return true
+	}
+	if !strings.Contains(strings.ToLower(l.text), "step ") && !strings.Contains(l.text, "Iter ") {
+		return false
+	}
+	for _, heading := range headings {
+		if m := heading.FindStringSubmatch(l.text); m != nil {
+			k.close()
+			k.heading, _ = strconv.ParseFloat(m[1], 64) // digits
+			k.headed, k.eval = l.number, false
+			return true
+		}
+	}
+	return false
+}
