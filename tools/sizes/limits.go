@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 70_315
+	mostProduct = 70_165
 	mostTools   = 5_241
 	mostTests   = 45_271
 	mostDocs    = 331
@@ -60,5 +60,5 @@ var rooms = map[string]int{
 	"training/equivalence":   824,
 	"training/findings":      1563,
 	"training/fit":           954,
-	"training/logs":          5662,
+	"training/logs":          5512,
 }
