@@ -71,6 +71,10 @@ func newCompare(stdout, stderr io.Writer) *cobra.Command {
 var equivalenceCodes = map[equivalence.Verdict]int{equivalence.Different: exitDisagree,
 	equivalence.Undecided: exitInconclusive}
 
+// verdictWords begin the first line of a comparison; a margin follows.
+var verdictWords = map[equivalence.Verdict]string{equivalence.Same: "same within ±",
+	equivalence.Different: "different by more than ±", equivalence.Undecided: "undecided within ±"}
+
 type equivalenceOptions struct {
 	out                *printer
 	all                bool

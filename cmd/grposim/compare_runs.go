@@ -13,6 +13,7 @@ import (
 func compareRuns(stderr io.Writer, args [2]string, o *equivalenceOptions) error {
 	var files [2][]string
 	var curves [2][]fit.Curve
+	var notes []string
 	for i, arg := range args {
 		files[i] = logsOf(arg)
 		for _, file := range files[i] {
@@ -20,9 +21,13 @@ func compareRuns(stderr io.Writer, args [2]string, o *equivalenceOptions) error 
 			if err != nil {
 				return err
 			}
-			curve, err := rewardCurve(log)
+			_, curve, lost, err := curveBeforeLoss(log)
 			if err != nil {
 				return err
+			}
+			if lost != "" {
+				notes = append(notes, fmt.Sprintf("%c: %s is %s, and compared before it", 'A'+i,
+					log.Name(), lost))
 			}
 			curves[i] = append(curves[i], curve)
 		}
@@ -31,6 +36,7 @@ func compareRuns(stderr io.Writer, args [2]string, o *equivalenceOptions) error 
 	if err != nil {
 		return usageError{err}
 	}
+	c.Notes = append(notes, c.Notes...)
 	var curve []object
 	for _, q := range c.Curve {
 		curve = append(curve, object{"name", q.Name, "from", q.From, "to", q.To, "a", q.A, "b", q.B,
@@ -50,8 +56,19 @@ func compareRuns(stderr io.Writer, args [2]string, o *equivalenceOptions) error 
 }
 
 func printRuns(p *page, files [2][]string, c *equivalence.RunsComparison, o *equivalenceOptions) {
+	p.width = readable
+	same := fmt.Sprintf("they would be the same with a margin above %.3g", c.SameFrom)
+	if math.IsInf(c.SameFrom, 1) {
+		same = "no margin would make them the same: the errors of some segments are not known"
+	}
+	p.paragraph("  ", fmt.Sprintf("%s %.3g of reward%s; %s", verdictWords[c.Verdict], c.Margin,
+		decidedBy(c), same))
+	for _, note := range c.Notes {
+		p.paragraph("  ", note)
+	}
+	p.printf("\n")
 	for i, side := range files {
-		p.printf("%c: %s\n", 'A'+i, strings.Join(side, ", "))
+		p.paragraph("   ", fmt.Sprintf("%c: %s", 'A'+i, strings.Join(side, ", ")))
 	}
 	source := "declared"
 	if o.margin == 0 {
@@ -59,10 +76,9 @@ func printRuns(p *page, files [2][]string, c *equivalence.RunsComparison, o *equ
 			"a smaller difference hardly changes the choice of a recipe", 100*equivalence.DefaultMargin)
 	}
 	p.printf("times: %.4g to %.4g, which all runs have (optimizer steps)\n", c.From, c.To)
-	p.printf("margin: %.3g of reward (%s); A's curve ranges over %.3g\n\n", c.Margin, source, c.Range)
-	for _, note := range c.Notes {
-		p.printf("%s\n\n", note)
-	}
+	p.paragraph("  ", fmt.Sprintf("margin: %.3g of reward (%s); A's curve ranges over %.3g",
+		c.Margin, source, c.Range))
+	p.printf("\n")
 	reason := ""
 	rows := [][]string{{"QUANTITY", "TIMES", "A", "B", "B − A", "VERDICT"}}
 	for _, q := range c.Curve {
@@ -77,7 +93,7 @@ func printRuns(p *page, files [2][]string, c *equivalence.RunsComparison, o *equ
 	p.table(rows)
 	p.printf("\n")
 	if reason != "" {
-		p.printf("not decided: %s\n", reason)
+		p.paragraph("  ", "not decided: "+reason)
 	}
 	about := "the mean curves of the two recipes: the noise is the scatter between repeated runs, " +
 		"taken to be the same in A and B"
@@ -86,18 +102,21 @@ func printRuns(p *page, files [2][]string, c *equivalence.RunsComparison, o *equ
 			"seeds is not observable, and runs of one recipe can differ by more. Give repeated runs, " +
 			"separated by commas, to compare recipes"
 	}
-	p.printf("this is about %s\n", about)
-	p.printf("%s\n", errorsOf(c.Confidence, "the whole curve"))
-	same := fmt.Sprintf("they would be the same with a margin above %.3g", c.SameFrom)
-	if math.IsInf(c.SameFrom, 1) {
-		same = "no margin would make them the same: the errors of some segments are not known"
-	}
-	p.printf("mean curves: %s%s; %s\n", c.Verdict, differing(c.Curve[1:]), same)
+	p.paragraph("  ", "this is about "+about)
+	p.paragraph("  ", errorsOf(c.Confidence, "the whole curve"))
 }
 
-// differing lists the times of the segments that are different, one stretch for neighbours.
-func differing(segments []equivalence.Compared) string {
+// decidedBy says what of the curve decides the verdict, where it is not all of it: the times of the
+// segments that are different, one stretch for neighbours, or how many rows are undecided.
+func decidedBy(c *equivalence.RunsComparison) string {
 	var stretches []string
+	undecided := 0
+	for _, q := range c.Curve {
+		if q.Verdict == equivalence.Undecided {
+			undecided++
+		}
+	}
+	segments := c.Curve[1:]
 	for i, first := 0, 0; i < len(segments); i++ {
 		switch {
 		case segments[i].Verdict != equivalence.Different:
@@ -106,8 +125,13 @@ func differing(segments []equivalence.Compared) string {
 			stretches = append(stretches, fmt.Sprintf("%.4g to %.4g", segments[first].From, segments[i].To))
 		}
 	}
-	if stretches == nil {
+	switch {
+	case stretches != nil:
+		return ": at " + strings.Join(stretches, ", ")
+	case c.Verdict == equivalence.Different:
+		return ": in the mean over the run"
+	case c.Verdict == equivalence.Same:
 		return ""
 	}
-	return " at " + strings.Join(stretches, ", ")
+	return fmt.Sprintf(": %d of %d rows are undecided", undecided, len(c.Curve))
 }

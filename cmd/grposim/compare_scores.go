@@ -32,7 +32,7 @@ func compareScores(stderr io.Writer, file string, o *equivalenceOptions) error {
 	}
 	points := cmp.Or(o.margin, defaultPoints)
 	judged := equivalence.Scores(table.Scores, points/100, o.confidence)
-	count := make(map[equivalence.Verdict]int)
+	whole, count := equivalence.Together(judged), make(map[equivalence.Verdict]int)
 	var rows []object
 	for i, j := range judged {
 		s := table.Scores[i]
@@ -54,8 +54,14 @@ func compareScores(stderr io.Writer, file string, o *equivalenceOptions) error {
 				})
 			}
 		}
-		p.table(shown)
+		p.width = readable
+		p.paragraph("  ", fmt.Sprintf("%s %g points: of %d rows %d are the same, %d different, "+
+			"%d undecided", verdictWords[whole], points, len(judged), count[equivalence.Same],
+			count[equivalence.Different], count[equivalence.Undecided]))
 		p.printf("\n")
+		if p.table(shown); len(shown) > 1 {
+			p.printf("\n")
+		}
 		if hidden := len(judged) - len(shown) + 1; hidden > 0 {
 			p.printf("%d rows that are undecided are not shown: see --all\n", hidden)
 		}
@@ -63,28 +69,19 @@ func compareScores(stderr io.Writer, file string, o *equivalenceOptions) error {
 		if o.margin == 0 {
 			source = "the default: gains that are reported begin at about this size"
 		}
-		p.printf("%d rows: %d same, %d different, %d undecided; "+
-			"scores in percent, margin %g points (%s)\n%s\n",
-			len(judged), count[equivalence.Same], count[equivalence.Different], count[equivalence.Undecided],
-			points, source, errorsOf(o.confidence, "any row"))
+		p.printf("scores in percent, margin %g points (%s)\n", points, source)
+		p.paragraph("  ", errorsOf(o.confidence, "any row"))
 	})
 	if err != nil {
 		return err
 	}
-	worst := equivalence.Undecided
-	if count[equivalence.Different] > 0 {
-		worst = equivalence.Different
-	}
-	if count[worst] == 0 {
-		return nil
-	}
-	return exit(equivalenceCodes[worst])
+	return exit(equivalenceCodes[whole])
 }
 
 // errorsOf returns a sentence with the largest probabilities of wrong verdicts at a
 // confidence; claim names the rows that may wrongly be called the same.
 func errorsOf(confidence float64, claim string) string {
-	return fmt.Sprintf("chance that any row without a difference is called different: "+
-		"at most %.3g; that %s is wrongly called the same: at most %.3g", 1-confidence, claim,
+	return fmt.Sprintf("chance that any row whose difference is within the margin is called "+
+		"different: at most %.3g; that %s is wrongly called the same: at most %.3g", 1-confidence, claim,
 		(1-confidence)/2)
 }

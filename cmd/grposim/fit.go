@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"grposim/training/findings"
 	"grposim/training/fit"
 	"grposim/training/logs"
 )
@@ -64,24 +63,18 @@ type logFit struct {
 
 // fitLog fits the rows before the step from which on no update trains, if there is one.
 func fitLog(log *logs.Log) (*logFit, error) {
-	f := &logFit{log: log}
-	if stops, found := findings.Lost(findings.Of(log)); found {
-		if n, _ := slices.BinarySearch(log.Steps, stops.Since); n > 0 {
-			f.log = log.Prefix(n)
-			f.lost = fmt.Sprintf("lost since step %d (%s), and fitted before it", stops.Since, stops.Kind)
-		}
-	}
-	steps, err := rewardCurve(f.log)
-	if err != nil {
+	f := new(logFit)
+	var err error
+	if f.log, f.steps, f.lost, err = curveBeforeLoss(log); err != nil {
 		return nil, err
 	}
-	f.steps = steps
-	f.curve, f.time = lawCurve(f.log, steps)
+	f.curve, f.time = lawCurve(f.log, f.steps)
 	f.result = fit.Fit(f.curve)
 	if f.lost != "" {
+		f.lost += ", and fitted before it"
 		return f, nil // nothing is ahead
 	}
-	first, last := steps.Time[0], steps.Time[len(steps.Time)-1]
+	first, last := f.steps.Time[0], f.steps.Time[len(f.steps.Time)-1]
 	end := math.Ceil(last + (last-first)/2)
 	// 50 steps at most. Beyond 2^53, where the log may end, not every integer is a number.
 	width := math.Ceil((end - last) / 50)
@@ -89,7 +82,7 @@ func fitLog(log *logs.Log) (*logFit, error) {
 		f.at = append(f.at, step)
 	}
 	f.at = append(f.at, end)
-	f.ahead = fit.Predict(steps, f.at)
+	f.ahead = fit.Predict(f.steps, f.at)
 	return f, nil
 }
 

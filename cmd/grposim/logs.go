@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"grposim/training/findings"
 	"grposim/training/fit"
 	"grposim/training/logs"
 )
@@ -118,6 +119,19 @@ func rewardCurve(l *logs.Log) (fit.Curve, error) {
 			logs.CountWords(len(c.Time), "row"), fit.MinRows)}
 	}
 	return c, nil
+}
+
+// curveBeforeLoss returns the reward of the rows before the step from which on no update trains,
+// with these rows. lost says since when and why; "" if the run is not lost after its first row.
+func curveBeforeLoss(l *logs.Log) (before *logs.Log, c fit.Curve, lost string, err error) {
+	if stops, found := findings.Lost(findings.Of(l)); found && stops.Since > l.Steps[0] {
+		n, _ := slices.BinarySearch(l.Steps, stops.Since)
+		l, lost = l.Prefix(n), fmt.Sprintf("lost since step %d (%s)", stops.Since, stops.Kind)
+	}
+	if c, err = rewardCurve(l); err != nil && lost != "" {
+		err = misuse("%w before it is %s", err, lost)
+	}
+	return l, c, lost, err
 }
 
 // lawTime is the time over which laws of growth are fitted to a log.

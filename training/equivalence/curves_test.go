@@ -92,11 +92,12 @@ func randomLog(r *rand.Rand, fewest, most float64) (learning, trainer) {
 	}, s
 }
 
-// Of pairs with the same curve at most 5 % have any row that is different. So it is for every
-// curve, noise, correlation and averaging, with single and repeated runs. It was about 1 % of 300
-// pairs.
-func TestEqualCurves(t *testing.T) {
-	different := 0
+// Of pairs whose curves differ by the margin at most 5 % have any row that is different, and at
+// most 2.5 % are the same. So it is for every curve, noise, correlation and averaging, with single
+// and repeated runs.
+func TestCurvesAtTheMargin(t *testing.T) {
+	const margin = 0.05
+	wrong := make(map[Verdict]int)
 	for seed := range uint64(equalPairs) {
 		r := rand.New(rand.NewPCG(seed, 33))
 		l, s := randomLog(r, 100, mostRows)
@@ -105,19 +106,20 @@ func TestEqualCurves(t *testing.T) {
 			s.betweenRuns = 0.03 * r.Float64()
 		}
 		var sides [2][]fit.Curve
+		above := l
+		above.start, above.plateau = l.start+margin, l.plateau+margin
 		for range runs {
-			sides[0], sides[1] = append(sides[0], s.log(r, l)), append(sides[1], s.log(r, l))
+			sides[0], sides[1] = append(sides[0], s.log(r, l)), append(sides[1], s.log(r, above))
 		}
-		c, err := Runs(sides[0], sides[1], 0, 0.95)
+		c, err := Runs(sides[0], sides[1], margin, 0.95)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.Verdict == Different {
-			different++
-			t.Logf("different: %d runs of %+v with %+v", runs, l, s)
+		if wrong[c.Verdict]++; c.Verdict != Undecided {
+			t.Logf("%s: %d runs of %+v with %+v", c.Verdict, runs, l, s)
 		}
 	}
-	if different > equalPairs/20 {
-		t.Errorf("%d of %d equal pairs have a row that is different", different, equalPairs)
+	if wrong[Different] > equalPairs/20 || wrong[Same] > equalPairs/40 {
+		t.Errorf("verdicts on %d pairs at the margin: %v", equalPairs, wrong)
 	}
 }

@@ -8,8 +8,9 @@
 //   - same: the interval lies inside ±margin. These are the two one-sided tests of size
 //     α of Schuirmann (J. Pharmacokinet. Biopharm. 15, 1987), TOST. A difference that is
 //     not zero but smaller than the margin is the same.
-//   - different: the interval excludes 0, and does not lie inside ±margin.
-//   - undecided: neither. More data may decide.
+//   - different: the interval lies outside ±margin, wholly above or below. A difference that
+//     is certain but within the margin is the same.
+//   - undecided: neither: the interval holds an end of ±margin. More data may decide.
 //
 // Runs compares training runs, Scores tables of evaluation scores.
 package equivalence
@@ -25,7 +26,7 @@ type Verdict string
 
 const (
 	Same      Verdict = "same"      // the interval lies inside ±margin
-	Different Verdict = "different" // the interval excludes 0 and does not lie inside ±margin
+	Different Verdict = "different" // the interval lies wholly outside ±margin
 	Undecided Verdict = "undecided" // neither
 )
 
@@ -62,9 +63,9 @@ type Judgement struct {
 }
 
 // Judge decides rows together, at the confidence 1 − 2α in (0, 1). If the intervals keep
-// what they promise, the chance that any row without a difference is called different is
-// at most 2α (Holm, Scand. J. Statist. 6, 1979); the chance of a wrong "same" is at most
-// α, of any row or of all of them as their claims say. Rows may depend on each other.
+// what they promise, the chance that any row whose difference is within its margin is called
+// different is at most 2α (Holm, Scand. J. Statist. 6, 1979); the chance of a wrong "same" is at
+// most α, of any row or of all of them as their claims say. Rows may depend on each other.
 //
 // The verdict of a row always follows from the interval that is returned with it.
 func Judge(rows []Row, confidence float64) []Judgement {
@@ -76,7 +77,7 @@ func Judge(rows []Row, confidence float64) []Judgement {
 		}
 	}
 	ofEach := stepDown(each, alpha, Row.inside)
-	different := stepDown(rows, alpha, Row.excludesZero)
+	different := stepDown(rows, alpha, Row.outside)
 	all := make([]Judgement, len(rows))
 	for i, r := range rows {
 		same := level{alpha, alpha}
@@ -87,7 +88,7 @@ func Judge(rows []Row, confidence float64) []Judgement {
 		switch {
 		case r.inside(same.rejected):
 			tail = same.rejected
-		case r.excludesZero(different.rejected) && !r.inside(different.rejected):
+		case r.outside(different.rejected):
 			tail = different.rejected
 		}
 		lo, hi := r.Interval(tail)
@@ -96,12 +97,24 @@ func Judge(rows []Row, confidence float64) []Judgement {
 	return all
 }
 
+// Together is the verdict on rows as a whole: same if every one is, different if one is, else
+// undecided.
+func Together(all []Judgement) Verdict {
+	whole := Same
+	for _, j := range all {
+		if j.Verdict == Different || whole == Same {
+			whole = j.Verdict
+		}
+	}
+	return whole
+}
+
 // verdict is that of a single row.
 func (r Row) verdict(tail float64) Verdict {
 	switch {
 	case r.inside(tail):
 		return Same
-	case r.excludesZero(tail):
+	case r.outside(tail):
 		return Different
 	}
 	return Undecided
@@ -113,10 +126,10 @@ func (r Row) inside(tail float64) bool {
 	return lo > -r.Margin && hi < r.Margin
 }
 
-// excludesZero reports whether the two-sided test rejects a difference of 0.
-func (r Row) excludesZero(tail float64) bool {
+// outside reports whether one of two one-sided tests rejects every difference within ±Margin.
+func (r Row) outside(tail float64) bool {
 	lo, hi := r.Interval(tail)
-	return lo > 0 || hi < 0
+	return lo > r.Margin || hi < -r.Margin
 }
 
 // level holds the tails of Holm's procedure. Rows that a test rejects it rejects at the first. The

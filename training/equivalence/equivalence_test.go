@@ -22,12 +22,13 @@ func TestVerdicts(t *testing.T) {
 		{0.5, 0.2, 1, Same},             // significant, but smaller than the margin
 		{0.5, 0.29, 1, Same},            // up to 0.977
 		{0.5, 0.305, 1, Undecided},      // from -0.002 to 1.002
-		{0.9, 0.2, 1, Different},        // excludes 0, crosses the margin
-		{3, 0.2, 1, Different},          // wholly beyond
-		{-3, 0.2, 1, Different},         // on the other side
+		{0.9, 0.2, 1, Undecided},        // excludes 0, crosses the margin
+		{1.4, 0.2, 1, Different},        // wholly beyond: from 1.07
+		{-1.4, 0.2, 1, Different},       // on the other side
+		{1.3, 0.2, 1, Undecided},        // from 0.97
 		{0.9, 0.6, 1, Undecided},        // contains 0, crosses the margin
-		{1, 1e-9, 1, Different},         // a difference of the margin is not the same
-		{-1, 1e-9, 1, Different},        // nor on the other side
+		{1, 1e-9, 1, Undecided},         // a difference of the margin is neither
+		{-1, 0, 1, Undecided},           // nor on the other side, without error
 		{0, math.NaN(), 1, Undecided},   // its error is not known
 		{math.NaN(), 0.1, 1, Undecided}, // nor the difference
 		{0, 0, 1, Same},                 // without error
@@ -57,10 +58,12 @@ func TestIntervals(t *testing.T) {
 }
 
 // Of several rows, Holm's procedure. Three with p values of 0.001, 0.02 and 0.04 for a difference
-// of 0, at 2α = 0.1: 0.001 ≤ 0.1/3, 0.02 ≤ 0.1/2, 0.04 ≤ 0.1. Without the step down the last is not
+// of the margin, at 2α = 0.1: 0.001 ≤ 0.1/3, 0.02 ≤ 0.1/2, 0.04 ≤ 0.1. Without the step down the last is not
 // rejected. Without a correction a fourth with 0.09 would be.
 func TestHolm(t *testing.T) {
-	row := func(p float64) Row { return Row{Interval: known(distuv.UnitNormal.Quantile(1-p/2), 1), Margin: 0.1} }
+	row := func(p float64) Row {
+		return Row{Interval: known(0.1+distuv.UnitNormal.Quantile(1-p/2), 1), Margin: 0.1}
+	}
 	judge := func(p ...float64) (verdicts []Verdict) {
 		var rows []Row
 		for _, x := range p {
@@ -101,7 +104,8 @@ func TestHolm(t *testing.T) {
 }
 
 // The verdict of a row follows from the interval that comes with it. Exchanging A and B changes the
-// sign of all intervals and no verdict. A wider margin makes nothing different that was the same.
+// sign of all intervals and no verdict. A wider margin leaves what is the same, and makes nothing
+// different.
 func TestJudgeProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		confidence := rapid.SampledFrom([]float64{0.8, 0.9, 0.95}).Draw(t, "confidence")
@@ -126,7 +130,7 @@ func TestJudgeProperties(t *testing.T) {
 			switch {
 			case j.Lo > -rows[i].Margin && j.Hi < rows[i].Margin:
 				follows = Same
-			case j.Lo > 0 || j.Hi < 0:
+			case j.Lo > rows[i].Margin || j.Hi < -rows[i].Margin:
 				follows = Different
 			}
 			if j.Verdict != follows {
@@ -135,8 +139,8 @@ func TestJudgeProperties(t *testing.T) {
 			if b[i].Verdict != j.Verdict || b[i].Lo != -j.Hi || b[i].Hi != -j.Lo {
 				t.Fatalf("row %d: %+v exchanged is %+v", i, j, b[i])
 			}
-			if j.Verdict == Same && w[i].Verdict != Same {
-				t.Fatalf("row %d: same at the margin %g, %s at twice of it", i, rows[i].Margin, w[i].Verdict)
+			if j.Verdict == Same && w[i].Verdict != Same || j.Verdict != Different && w[i].Verdict == Different {
+				t.Fatalf("row %d: %s at the margin %g, %s at twice of it", i, j.Verdict, rows[i].Margin, w[i].Verdict)
 			}
 		}
 	})
@@ -156,9 +160,8 @@ func count(event bool) int {
 }
 
 // Verdicts by Shares are wrong as often as declared, exactly, for small numbers of questions: all
-// outcomes are enumerated. Two shares that are equal are different with at most 2α. Shares at the
-// distance of the margin are the same with at most α for margins up to 0.1, and 1.01 α at
-// MaxMargin.
+// outcomes are enumerated. Two shares at the distance of the margin are different with at most 2α.
+// They are the same with at most α for margins up to 0.1, and 1.01 α at MaxMargin.
 func TestSharesErrors(t *testing.T) {
 	for _, questions := range [][2]int{{5, 5}, {10, 10}, {10, 30}, {30, 30}, {100, 100}} {
 		nA, nB := questions[0], questions[1]
@@ -170,19 +173,18 @@ func TestSharesErrors(t *testing.T) {
 				}
 				return all
 			}
+			known := func(e [2]float64) Interval { return func(float64) (float64, float64) { return e[0], e[1] } }
 			endsA, endsB := ends(nA), ends(nB)
 			for _, margin := range []float64{0, 0.05, 0.1, MaxMargin} {
-				limit := map[float64]float64{0: 2 * tail, MaxMargin: 1.01 * tail}[margin]
-				if limit == 0 {
-					limit = tail
+				limit := map[Verdict]float64{Different: 2 * tail, Same: tail}
+				if margin == MaxMargin {
+					limit[Same] *= 1.01
 				}
-				rejects := make([]bool, (nA+1)*(nB+1))
-				for i := range nA + 1 {
-					for k := range nB + 1 {
-						known := func(e [2]float64) Interval { return func(float64) (float64, float64) { return e[0], e[1] } }
-						row := Row{Interval: subtract(float64(i)/float64(nA), float64(k)/float64(nB), known(endsA[i]), known(endsB[k])), Margin: margin}
-						rejects[i*(nB+1)+k] = margin == 0 && row.excludesZero(tail) || margin > 0 && row.inside(tail)
-					}
+				verdicts := make([]Verdict, (nA+1)*(nB+1))
+				for i := range verdicts {
+					i, k := i/(nB+1), i%(nB+1)
+					d := subtract(float64(i)/float64(nA), float64(k)/float64(nB), known(endsA[i]), known(endsB[k]))
+					verdicts[i*(nB+1)+k] = Row{Interval: d, Margin: margin}.verdict(tail)
 				}
 				for step := range 41 {
 					a := float64(step) / 40
@@ -190,17 +192,16 @@ func TestSharesErrors(t *testing.T) {
 						if b < 0 || b > 1 {
 							continue
 						}
-						wrong := 0.0
+						wrong := make(map[Verdict]float64)
 						weightsA, weightsB := binomial(nA, a), binomial(nB, b)
-						for i, w := range weightsA {
-							for k, v := range weightsB {
-								if rejects[i*(nB+1)+k] {
-									wrong += w * v
-								}
-							}
+						for i, v := range verdicts {
+							wrong[v] += weightsA[i/(nB+1)] * weightsB[i%(nB+1)]
 						}
-						if wrong > limit {
-							t.Errorf("%d and %d questions, shares %g and %g, tail %g: wrong with probability %.5f, want at most %g", nA, nB, a, b, tail, wrong, limit)
+						for v, most := range limit {
+							if wrong[v] > most {
+								t.Errorf("%d and %d questions, shares %g and %g, tail %g: %s with probability %.5f, want at most %g",
+									nA, nB, a, b, tail, v, wrong[v], most)
+							}
 						}
 					}
 				}

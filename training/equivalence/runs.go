@@ -17,8 +17,7 @@ import (
 //
 // The curve is divided into segments of equal length. The value of a run in a segment is that of a
 // least-squares line through its rows, at the middle of the segment. The verdict is that on all
-// segments together with the mean over them (Judge, AllRows). It is same if every one is, different
-// if one is, else undecided.
+// segments together with the mean over them (Judge, AllRows; Together).
 type RunsComparison struct {
 	Verdict    Verdict
 	Confidence float64 // 1 − 2α: see Judge
@@ -188,15 +187,13 @@ func (c *RunsComparison) compareCurves(sides [2][]run) error {
 	for i := range tests {
 		tests[i].Margin = c.Margin
 	}
-	c.Verdict = Same
-	for i, j := range Judge(tests, c.Confidence) {
+	judged := Judge(tests, c.Confidence)
+	c.Verdict = Together(judged)
+	for i, j := range judged {
 		q := &c.Curve[i]
 		q.Lo, q.Hi, q.Confidence, q.Verdict = j.Lo, j.Hi, j.Confidence, j.Verdict
 		lo, hi := tests[i].Interval((1 - c.Confidence) / 2)
 		c.SameFrom = max(c.SameFrom, -lo, hi)
-		if q.Verdict == Different || c.Verdict == Same {
-			c.Verdict = q.Verdict
-		}
 	}
 	return nil
 }
