@@ -328,16 +328,14 @@ func allVerdicts(experiments []*sweeps.Experiment) []judge.Verdict {
 	return all
 }
 
+// judgement judges a results folder.
+type judgement func(context.Context, string, sweeps.Progress) (*sweeps.Experiment, error)
+
 // checkFolder judges the results folder dir or, if dir is not one, every results folder directly
-// inside it, without writing into them if it is for a page alone. It returns the folders and their
-// experiments.
-func checkFolder(ctx context.Context, dir string, display *progress, alone bool) (
+// inside it. It returns the folders and their experiments.
+func checkFolder(ctx context.Context, dir string, display *progress, judge judgement) (
 	folders []string, experiments []*sweeps.Experiment, err error,
 ) {
-	judge := sweeps.JudgeFolder
-	if alone {
-		judge = sweeps.JudgeStored
-	}
 	// if dir cannot be read, judge returns the error
 	if folders = store.FoldersIn(dir); store.HoldsResults(dir) || folders == nil {
 		folders = []string{dir}

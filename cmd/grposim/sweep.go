@@ -105,7 +105,7 @@ func (f *sweepFlags) sweep(ctx context.Context, stdout, stderr io.Writer, spec *
 func newCheck(stdout, stderr io.Writer) *cobra.Command {
 	var verdicts *output
 	c := newCommand("check", cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
-		_, experiments, err := checkFolder(c.Context(), args[0], newProgress(stderr), false)
+		_, experiments, err := checkFolder(c.Context(), args[0], newProgress(stderr), sweeps.JudgeFolder)
 		if err != nil {
 			return err
 		}
@@ -132,7 +132,11 @@ func newReport(stdout, stderr io.Writer) *cobra.Command {
 		case trajectories != "":
 			return writeTrajectories(ctx, stdout, dir, trajectories, display)
 		}
-		folders, experiments, err := checkFolder(ctx, dir, display, drawn.alone)
+		judge := sweeps.JudgeFolder
+		if drawn.alone {
+			judge = sweeps.JudgeStored
+		}
+		folders, experiments, err := checkFolder(ctx, dir, display, judge)
 		if err != nil {
 			return err
 		}
