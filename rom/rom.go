@@ -41,8 +41,6 @@
 package rom
 
 import (
-	"iter"
-
 	"grposim/rom/arrive"
 	"grposim/rom/cell"
 	"grposim/rom/path"
@@ -86,22 +84,6 @@ func Predict(p Params) Prediction { return rest.Predict(p) }
 // Paths is path.Paths.
 func Paths(p Params, init []float64, at []int, of ...Observed) []Path {
 	return path.Paths(p, init, at, of...)
-}
-
-// MeanField is path.MeanField.
-func MeanField(p Params, init []float64, steps int, visit func(t int, theta []float64)) (
-	Kind, Scope) {
-	return path.MeanField(p, init, steps, visit)
-}
-
-// MeanZeroVariance is path.MeanZeroVariance.
-func MeanZeroVariance(p Params, init []float64, from, to int) scope.Number {
-	return path.MeanZeroVariance(p, init, from, to)
-}
-
-// Deviations is path.Deviations.
-func Deviations(p Params, theta, start []float64) iter.Seq2[[]float64, []float64] {
-	return path.Deviations(p, theta, start)
 }
 
 // Arrival is arrive.Predict.

@@ -97,21 +97,10 @@ type extras struct {
 	steps      float64      // of that sum
 }
 
-// begin sets the sums to those before step 0.
-func (x *extras) begin() { x.redrawn, x.shares, x.steps = 0, 0, 0 }
-
 // averagesShares reports whether the cell records the mean of EffectiveSampleSize over the steps
 // since the last record.
 func averagesShares(c *Cell) bool {
 	return EffectiveSampleSize.SinceRecord(c.Lag) && slices.Contains(c.Run.Record, EffectiveSampleSize)
-}
-
-// countSampleShare counts the effective sample size of a step whose snapshots are set.
-func (r *replica) countSampleShare() {
-	if r.extra != nil && averagesShares(r.cell) {
-		r.extra.shares += r.effectiveSampleSize()
-		r.extra.steps++
-	}
 }
 
 // countsRedraws reports whether the run has to add up, step by step, the samples expected to be

@@ -64,7 +64,8 @@ func (r *promptRedraws) draw(w *draw.Words, counts, successes []int) (prompt int
 func (r *promptRedraws) choose(w *draw.Words) (prompt int, ok bool) {
 	if r.shared {
 		probs := [2]float64(r.behaviour(0).Probs)
-		if r.table = r.near(&probs); !r.table.possible() {
+		r.table = r.near(&probs)
+		if sums := r.table.sums; !(sums[len(sums)-1] > 0) { // all rewards of a group are equal
 			return 0, false
 		}
 		for !ok {
@@ -156,9 +157,6 @@ func (t *promptTable) above(x int, sum float64) int {
 	}
 	return x
 }
-
-// possible reports whether any prompt can have a group whose rewards differ.
-func (t *promptTable) possible() bool { return t.sums[len(t.sums)-1] > 0 }
 
 // propose proposes a prompt from the table by two words, and reports if it is accepted.
 func (r *promptRedraws) propose(

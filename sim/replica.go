@@ -129,8 +129,8 @@ func (r *replica) begin(index int) {
 		p.begin()
 		r.reward0, r.gap0 = p.means()
 	}
-	if r.extra != nil {
-		r.extra.begin()
+	if x := r.extra; x != nil {
+		x.redrawn, x.shares, x.steps = 0, 0, 0
 	}
 	r.sums, r.zero = averages{}, 0
 	r.nextRecord, r.nextRead = 0, 0
@@ -188,7 +188,10 @@ func (r *replica) step(t int) {
 // It reports whether all of it is finite; else the replica has diverged.
 func (r *replica) note(t int, reward float64) (ok bool) {
 	r.follow(t, reward)
-	r.countSampleShare()
+	if r.extra != nil && averagesShares(r.cell) {
+		r.extra.shares += r.effectiveSampleSize()
+		r.extra.steps++
+	}
 	if t == r.recorded[r.nextRecord] {
 		v, own := r.row(r.nextRecord)[:r.own], r.row(r.nextRecord)[r.own:]
 		r.observe(v, reward)

@@ -28,7 +28,8 @@ const longestVectorHistory = 1 << 16
 // newVectors returns nil where the replicas are few, or their cell or the processor has no vectors.
 func newVectors(replicas []*replica) *vectors {
 	c := replicas[0].cell
-	if len(replicas) < fewestVector || !hasVectors(c) {
+	history := grpo.StoredPolicies(&c.Lag, c.Run.Steps) * len(c.Bandit.Arms)
+	if len(replicas) < fewestVector || history > longestVectorHistory || !vectorPath.computes(c) {
 		return nil
 	}
 	s := replicas[0].sampler
@@ -45,12 +46,6 @@ func newVectors(replicas []*replica) *vectors {
 		return nil
 	}
 	return v
-}
-
-// hasVectors reports whether vectors run a cell.
-func hasVectors(c *Cell) bool {
-	return vectorPath.computes(c) &&
-		grpo.StoredPolicies(&c.Lag, c.Run.Steps)*len(c.Bandit.Arms) <= longestVectorHistory
 }
 
 // run runs replicas at step 0 to their end. It observes them at the given steps, of which the last

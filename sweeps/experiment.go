@@ -53,7 +53,11 @@ func NewExperiment(ctx context.Context, plan *plan.Plan, outcomes map[string]*st
 			return e.evidence.Keep(ctx.Err())
 		}
 	}
-	e.evidence.Part = parts("judging", plan.SetCount()+len(plan.Cells))
+	total := len(plan.Cells)
+	for _, planned := range plan.Checks {
+		total += len(planned.Sets)
+	}
+	e.evidence.Part = parts("judging", total)
 	e.Verdicts = judge.Verdicts(e.evidence, plan)
 	if e.evidence.Failure == nil {
 		judge.AddHints(e.evidence, plan, e.Verdicts, parts)

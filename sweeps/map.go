@@ -136,7 +136,7 @@ func (m *regimeMap) figure() Figure {
 	add := func(s FigureSeries, lines [][]theory.Spot) {
 		for _, line := range lines {
 			for _, p := range line {
-				s.point(p.X, p.Y)
+				s.point(p[0], p[1])
 			}
 			s.point(math.NaN(), math.NaN())
 		}
@@ -248,7 +248,7 @@ func (m *Map) drawRegimes(e *Experiment) (d *Drawing, has bool) {
 		for _, c := range r.curves {
 			for n, line := range c.Lines {
 				for _, p := range line {
-					d.Table = append(d.Table, []string{"boundary", r.variant, number(&p.X), number(&p.Y),
+					d.Table = append(d.Table, []string{"boundary", r.variant, number(&p[0]), number(&p[1]),
 						"", "", "", "", "", "", "", "", c.Name, strconv.Itoa(n + 1)})
 				}
 			}

@@ -91,8 +91,8 @@ func checkCurves(t *testing.T, e *Experiment) {
 			for _, y := range []float64{float64(k) - 0.5, float64(k) + 0.5} {
 				nearest := math.Inf(1)
 				for _, p := range c.Lines[0] {
-					if p.Y == y {
-						nearest = min(nearest, math.Abs(p.X/want-1))
+					if p[1] == y {
+						nearest = min(nearest, math.Abs(p[0]/want-1))
 					}
 				}
 				if nearest > 1e-4 {
@@ -129,8 +129,8 @@ sweep:
 	}
 	for _, polygon := range m.area {
 		for _, p := range polygon {
-			if p.X < 3.5 || p.X > 4.5 {
-				t.Errorf("unstable at K = %g, η = %g", p.X, p.Y)
+			if p[0] < 3.5 || p[0] > 4.5 {
+				t.Errorf("unstable at K = %g, η = %g", p[0], p[1])
 			}
 		}
 	}

@@ -83,7 +83,7 @@ func MarginAlong(p cell.Params, init []float64, steps int) Margin {
 	if arms := len(p.Arms); arms > path.MaxPathArms {
 		return Margin{Scope: path.TooManyArms(arms).Scope()}
 	}
-	moving := newMovingPath(init)
+	moving := &movingPath{apart: 1e-3, at: []pathPoint{{0, slices.Clone(init)}}}
 	highest, first := math.Inf(-1), 0.0
 	m := force.New(&p)
 	var margin Margin
@@ -97,7 +97,11 @@ func MarginAlong(p cell.Params, init []float64, steps int) Margin {
 		highest = max(highest, j)
 		margin.Drawdown = max(margin.Drawdown, highest-j)
 		if aim != nil {
-			margin.Overshoot = larger(margin.Overshoot, aim.share(theta)-1)
+			past := max(aim.share(theta)-1, 0)
+			if margin.Overshoot != nil {
+				past = max(past, *margin.Overshoot)
+			}
+			margin.Overshoot = &past
 		}
 		return true
 	})
@@ -137,15 +141,6 @@ func MarginAlong(p cell.Params, init []float64, steps int) Margin {
 		}
 	}
 	return margin
-}
-
-// larger returns the larger one of x and *of, and x, but at least 0, where of is nil.
-func larger(of *float64, x float64) *float64 {
-	if of != nil {
-		x = max(x, *of)
-	}
-	x = max(x, 0)
-	return &x
 }
 
 // aim is the straight way from a start to a fixed point, in centred logits.
@@ -199,10 +194,6 @@ type pathPoint struct {
 type movingPath struct {
 	apart float64
 	at    []pathPoint
-}
-
-func newMovingPath(init []float64) *movingPath {
-	return &movingPath{apart: 1e-3, at: []pathPoint{{0, slices.Clone(init)}}}
 }
 
 func (m *movingPath) add(t int, theta []float64) {

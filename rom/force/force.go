@@ -110,13 +110,6 @@ func (m *Model) SubtractPenalty(dst []float64) {
 	floats.Sub(dst, c)
 }
 
-// shiftRewards sets what the KL penalty adds to a reward of each arm, −β log π_old/π_ref.
-func (m *Model) shiftRewards() {
-	for a, l := range m.Past.Logs {
-		m.Shift[a] = -m.KL.Coefficient * (l - m.LogReference[a])
-	}
-}
-
 // tiedReward is the difference of two rewards of different arms, in units of their range, up
 // to which they count as tied.
 const tiedReward = 1e-6

@@ -61,7 +61,8 @@ func New(p *cell.Params) *Model {
 	m := &Model{
 		penalties: penalties{
 			Params: p, Samples: samples, LogReference: make([]float64, arms),
-			Now: newPolicy(arms), Past: Policy{samples.Old, make([]float64, arms)},
+			Now:  Policy{make([]float64, arms), make([]float64, arms)},
+			Past: Policy{samples.Old, make([]float64, arms)},
 		},
 		Size: math.Inf(1),
 		x:    make([]float64, arms),
@@ -108,7 +109,9 @@ func (m *Model) Set(theta, old []float64) {
 	m.weigh()
 	m.score()
 	if m.KL.OfReward() {
-		m.shiftRewards()
+		for a, l := range m.Past.Logs { // the penalty adds −β log π_old/π_ref to a reward
+			m.Shift[a] = -m.KL.Coefficient * (l - m.LogReference[a])
+		}
 	}
 }
 

@@ -102,12 +102,6 @@ func (m *penalties) uncertainty() (l []float64, mean float64) {
 	return l, mean
 }
 
-// entropyStiffness adds α(H_w + F), w = π∘(log π + H), to the fresh stiffness.
-func (m *penalties) entropyStiffness(fresh [][]float64) {
-	l, mean := m.uncertainty()
-	m.addDivergence(fresh, m.Entropy, l, mean, 1, 1)
-}
-
 // addDivergence adds β(x H_w + y F), w = π∘(ℓ − ℓ̄), F = diag π − ππᵀ. With x = y = 1 it is the
 // derivative of the gradient of βKL, ℓ = log π/π_ref.
 func (m *penalties) addDivergence(dst [][]float64, beta float64, l []float64, mean, x, y float64) {
@@ -190,10 +184,6 @@ func (m *penalties) penaltyStiffness(fresh, stale [][]float64) {
 // Policy is a softmax and its logarithm, one entry per arm.
 type Policy struct {
 	Probs, Logs []float64
-}
-
-func newPolicy(arms int) Policy {
-	return Policy{Probs: make([]float64, arms), Logs: make([]float64, arms)}
 }
 
 func (p *Policy) Set(theta []float64) {

@@ -64,8 +64,9 @@ func (m *Model) Stiffness(theta []float64) (fresh, stale *mat.Dense) {
 	if m.KL.Coefficient > 0 && !m.KL.OfReward() && !m.Resamples() {
 		m.penaltyStiffness(f, s)
 	}
-	if m.Entropy > 0 {
-		m.entropyStiffness(f)
+	if m.Entropy > 0 { // α(H_w + F), w = π∘(log π + H)
+		l, mean := m.uncertainty()
+		m.addDivergence(f, m.Entropy, l, mean, 1, 1)
 	}
 	return dense(f, m.Factors.Stiffness), dense(s, m.Factors.Stiffness)
 }

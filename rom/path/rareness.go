@@ -47,12 +47,6 @@ func coasting(o *option.Optimizer, t int) (sum float64) {
 	return sum
 }
 
-// gainAt returns the sum of the steps that a force of step t causes, per unit of the force.
-func gainAt(o *option.Optimizer, t int) float64 {
-	force, _ := linear.StepGains(o.Kind, o.Momentum)
-	return RateAt(o, t)*force + coasting(o, t+1)
-}
-
 // LogOddsAlong follows the mean and the spread of runs from the logits init, on-policy and without
 // a largest norm, until every arm is frozen or the steps are over. It returns where each arm is
 // rarest; ok is false where the path leaves the range in which it can be followed.
@@ -97,7 +91,8 @@ func LogOddsAlong(p cell.Params, init []float64, steps int) (all []Rareness, ok 
 				over = 0 // forces still act
 			}
 			if r := s.rarenessOf(a, probs, speed, over); rare || r.end > all[a].end {
-				r.Gain, r.frozen = gainAt(o, t), rare
+				force, _ := linear.StepGains(o.Kind, o.Momentum)
+				r.Gain, r.frozen = RateAt(o, t)*force+coasting(o, t+1), rare
 				all[a] = r
 			}
 		}

@@ -289,13 +289,16 @@ func (s *spread) force(t int, theta, old []float64) (local *localForce, growth f
 	base := forceAt(make([]float64, d))
 	l := &localForce{centre: centre, around: cov, bend: make([]float64, n), slope: group.Zeros(n, d)}
 	var f0 []float64
-	var noise *averaged
+	// the mean of the covariance over the law, the middle with the weight that the others leave
+	var noise, middle *mat.SymDense
+	rest := 1.0
 	gone, total := 0.0, trace(cov) // of the variances of the axes, which ascend
 	points(mean, cov, s.DifferenceStep(), func(x []float64) {
 		f0 = forceAt(x)
 		l.offset = slices.Clone(f0)
 		floats.Sub(l.offset, base)
-		noise = newAveraged(s.Covariance())
+		middle = s.Covariance()
+		noise = mat.NewSymDense(middle.SymmetricDim(), nil)
 	}, func(up, down, axis []float64, r, variance float64) {
 		w := 0.5 * variance / (r * r)
 		gone += variance
@@ -303,7 +306,8 @@ func (s *spread) force(t int, theta, old []float64) (local *localForce, growth f
 		for side, x := range [2][]float64{up, down} {
 			fs[side] = forceAt(x)
 			if gone > unaveraged*total {
-				noise.add(w, s.Covariance())
+				addScaled(noise, w, s.Covariance())
+				rest -= w
 			}
 		}
 		for i := range n {
@@ -311,7 +315,8 @@ func (s *spread) force(t int, theta, old []float64) (local *localForce, growth f
 			floats.AddScaled(l.slope[i], (fs[0][i]-fs[1][i])/(2*r), axis)
 		}
 	})
-	l.noise = linear.Within(s.q, noise.mean())
+	addScaled(noise, rest, middle)
+	l.noise = linear.Within(s.q, noise)
 	for i, row := range l.slope {
 		l.offset[i] -= floats.Dot(row, mean)
 	}
@@ -319,30 +324,12 @@ func (s *spread) force(t int, theta, old []float64) (local *localForce, growth f
 	return l, 1
 }
 
-// averaged is a mean of matrices over a law of which they are taken at the middle, with the weight
-// that the others leave.
-type averaged struct {
-	sum, middle *mat.SymDense
-	rest        float64
-}
-
-func newAveraged(middle *mat.SymDense) *averaged {
-	return &averaged{mat.NewSymDense(middle.SymmetricDim(), nil), middle, 1}
-}
-
-func (a *averaged) add(w float64, m *mat.SymDense) {
-	data, more := a.sum.RawSymmetric().Data, m.RawSymmetric().Data
-	n := a.sum.SymmetricDim()
+// addScaled adds w times a matrix to sum.
+func addScaled(sum *mat.SymDense, w float64, m *mat.SymDense) {
+	data, more, n := sum.RawSymmetric().Data, m.RawSymmetric().Data, sum.SymmetricDim()
 	for i := range n {
 		floats.AddScaled(data[i*n+i:(i+1)*n], w, more[i*n+i:(i+1)*n])
 	}
-	a.rest -= w
-}
-
-// mean returns the mean; nothing may be added after it.
-func (a *averaged) mean() *mat.SymDense {
-	a.add(a.rest, a.middle)
-	return a.sum
 }
 
 func trace(m [][]float64) (sum float64) {

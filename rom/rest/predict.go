@@ -239,7 +239,8 @@ func (e *Equilibrium) locate() (because scope.Reason) {
 		return because
 	}
 	if left, _ := m.Law.LeftOut(); left > mostExpanded { // NaN where rewards are equal: it locks
-		return tooManyValued(left)
+		return scope.NotPredicted.Because(fmt.Sprintf("rewards of many values in such small groups: "+
+			"the expansion in 1/G leaves out about %.0f %% of the force on an arm", 100*left))
 	}
 	e.linearization = newLinearization(*f, e.logits)
 	if p.Measured != nil {
@@ -271,12 +272,6 @@ func (e *Equilibrium) locate() (because scope.Reason) {
 
 // mostExpanded is the share of the force on an arm that its expansion may leave out at rest.
 const mostExpanded = 0.25
-
-// tooManyValued is the reason where the expansion leaves out more.
-func tooManyValued(share float64) scope.Reason {
-	return scope.NotPredicted.Because(fmt.Sprintf("rewards of many values in such small groups: "+
-		"the expansion in 1/G leaves out about %.0f %% of the force on an arm", 100*share))
-}
 
 // lockedRest is the probability of all arms but one below which a policy counts as locked on that
 // arm. The stiffness is of order β times that probability, so that a rounded one is far below it.

@@ -53,12 +53,6 @@ func (p *pair) step(t int) (ok bool) {
 	return ok
 }
 
-// stepsBetweenLooks returns the number of steps of a pair between two checks of its
-// context.
-func stepsBetweenLooks(c *sim.Cell) int {
-	return max(1, stepsBetweenChecks/c.Estimator.GroupsPerStep)
-}
-
 // follower takes the deviations of a pair at its refresh instants, numbered by period from 0 on.
 // It returns false where it wants no more. Deviations are overwritten by the next step.
 type follower func(period int, d deviation) (more bool)
@@ -69,7 +63,8 @@ type follower func(period int, d deviation) (more bool)
 func (p *pair) follow(
 	ctx context.Context, purpose sim.Purpose, index int, at follower, inside func(d deviation),
 ) (ok bool) {
-	period, look := p.cell.Lag.StepsPerSnapshot(), stepsBetweenLooks(p.cell)
+	period := p.cell.Lag.StepsPerSnapshot()
+	look := max(1, stepsBetweenChecks/p.cell.Estimator.GroupsPerStep) // steps between checks of ctx
 	p.begin(purpose, index)
 	d := newDeviation(len(p.point))
 	d.add(p)

@@ -82,7 +82,9 @@ func (w *work) Estimates(ctx context.Context) (all []measure.Named) {
 		}
 	}
 	if len(w.relaxation) > 0 {
-		all = append(all, relaxationEstimates(w.Cell, w.relaxation)...)
+		all = append(all, measure.Determined(
+			w.fitted(RelaxationRate, w.relaxation, w.relaxationRate),
+			w.fitted(DampingRatio, w.relaxation, measure.Multipliers.DampingRatio))...)
 	}
 	if w.Location != nil {
 		all = append(all, w.Location.locate(ctx, w.Cell, scale)...)

@@ -137,15 +137,6 @@ func (c *Cell) relaxationRate(m measure.Multipliers) float64 {
 	return -m.LogModulus() / float64(c.Lag.StepsPerSnapshot())
 }
 
-// relaxationEstimates returns the estimates of a relaxation probe from the fits of all
-// its bins. Estimates that the data do not determine are left out.
-func relaxationEstimates(c *Cell, fits []measure.Recurrence) []measure.Named {
-	return measure.Determined(
-		c.fitted(RelaxationRate, fits, c.relaxationRate),
-		c.fitted(DampingRatio, fits, measure.Multipliers.DampingRatio),
-	)
-}
-
 // pooled returns the fits of all bins except one, merged.
 func pooled(c *sim.Cell, fits []measure.Recurrence, without int) *measure.Recurrence {
 	all := measure.Recurrence{Order: RecurrenceOrder(c), Floor: roundOff}

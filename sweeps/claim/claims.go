@@ -101,7 +101,10 @@ var claims = map[*config.Claim]claim{
 
 	config.FluctuationScaling: Slope{
 		quantity: "slope of log variance of expected reward",
-		Estimate: sim.ExpectedRewardVariance, predict: (*Model).rewardVariance,
+		Estimate: sim.ExpectedRewardVariance,
+		predict: func(m *Model, s *config.Settings) scope.Number {
+			return m.atRest(s).RunVariance(m.Kind)
+		},
 		InRun: (*Model).fluctuation, rest: scope.OfVariance,
 	},
 	config.RelaxationScaling: Slope{

@@ -16,6 +16,7 @@ import (
 	"grposim/rom"
 	"grposim/rom/cell"
 	"grposim/rom/force"
+	"grposim/rom/path"
 	"grposim/rom/rest"
 	"grposim/rom/scope"
 	"grposim/sim"
@@ -78,7 +79,7 @@ func (m *Model) fluctuation(c *plan.Cell) scope.Number {
 func (m *Model) zeroVariance(c *plan.Cell) scope.Number {
 	s := m.Settings(c)
 	if m.prediction(c).FixedPoint == nil && c.Start != nil {
-		share := rom.MeanZeroVariance(m.Params(c), c.Start, s.Run.BurnIn, s.Run.Steps)
+		share := path.MeanZeroVariance(m.Params(c), c.Start, s.Run.BurnIn, s.Run.Steps)
 		share.Because = cmp.Or(share.Because, m.missingExact(share.Kind))
 		return share
 	}
@@ -96,12 +97,6 @@ func (m *Model) unrested(c *plan.Cell, of func(*scope.Sizes) float64) scope.Numb
 		return scope.Number{}
 	}
 	return m.atRest(m.Settings(c)).Unrested(m.Params(c), c.Start, of)
-}
-
-// rewardVariance returns the predicted Var J, averaged over the steps after burn-in of
-// replicas that start at the fixed point.
-func (m *Model) rewardVariance(s *config.Settings) scope.Number {
-	return m.atRest(s).RunVariance(m.Kind)
 }
 
 // missingStiffness returns the theory's own reason for a prediction without stiffness.
@@ -320,7 +315,7 @@ func (m *Model) fitted(c *plan.Cell) (rate, dampingRatio float64, because scope.
 	force, params := 0.0, m.Params(c)
 	before, g := make([]float64, len(start)), make([]float64, len(start))
 	rate, dampingRatio = probe.FitRelaxation(&in, func(yield func(x, v []float64) bool) {
-		for x, v := range rom.Deviations(params, p.FixedPoint.Logits, start) {
+		for x, v := range path.Deviations(params, p.FixedPoint.Logits, start) {
 			force = max(force, floats.Norm(floats.AddScaledTo(g, v, -params.Optimizer.Momentum, before), 2))
 			copy(before, v)
 			if !yield(x, v) {

@@ -8,6 +8,7 @@ import (
 
 	"grposim/rom"
 	"grposim/rom/force"
+	"grposim/rom/path"
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sim/measure"
@@ -70,7 +71,7 @@ func (m *Model) LogNoise(c *plan.Cell) []float64 {
 	s := m.Settings(c)
 	samples := 2 * float64(s.Estimator.GroupSize) * float64(s.Estimator.GroupsPerStep)
 	next := 0
-	rom.MeanField(params, c.Start, c.Settings.Run.Steps, func(t int, theta []float64) {
+	path.MeanField(params, c.Start, c.Settings.Run.Steps, func(t int, theta []float64) {
 		if at[next] == t {
 			variance[next] = m.Fault.Scale.Noise * force.RewardVariance(params, theta) / samples
 			next++

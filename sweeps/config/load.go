@@ -29,14 +29,6 @@ type loader struct {
 	broken []bool
 }
 
-// newLoader returns a loader that has recorded no problem.
-func newLoader() *loader {
-	return &loader{
-		reader: newReader(nil), spec: &Spec{Confidence: 0.99}, given: make(draft, len(Keys)),
-		at: map[string]Place{}, lists: map[string]*node{},
-	}
-}
-
 // remember records the places of a node and of those below it.
 func (l *loader) remember(n *node, path string) {
 	l.at[path] = n.at
@@ -182,8 +174,10 @@ type reading func(path string) (data []byte, problem string)
 // restore is Restore for an aim, with a function that reads the files that the
 // configuration extends.
 func (a Aim) restore(file string, data []byte, set []string, read reading) (*Spec, error) {
-	l := newLoader()
-	l.aim = a
+	l := &loader{
+		reader: newReader(nil), spec: &Spec{Confidence: 0.99}, given: make(draft, len(Keys)),
+		at: map[string]Place{}, lists: map[string]*node{}, aim: a,
+	}
 	l.load(l.tree([]string{file}, data, read), set)
 	if len(l.problems) > 0 {
 		return nil, l.problems.sorted(l.files)

@@ -30,9 +30,6 @@ var (
 	openUnit    = Range{Low: 0, High: 1, LowOpen: true, HighOpen: true}
 )
 
-// between is the range [low, high].
-func between(low, high int) Range { return Range{Low: float64(low), High: float64(high)} }
-
 // except is the range without a number.
 func (r Range) except(x float64) Range {
 	r.not = &x

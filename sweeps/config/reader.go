@@ -199,7 +199,8 @@ func numberPart(name string, r Range, to any) part {
 }
 
 func integerPart(name string, low, high int, to *int) part {
-	return part{Key: Key{Row: Row{Path: name}, Kind: IntegerValue, Range: between(low, high)}, to: to}
+	within := Range{Low: float64(low), High: float64(high)}
+	return part{Key: Key{Row: Row{Path: name}, Kind: IntegerValue, Range: within}, to: to}
 }
 
 func wordPart(name string, words []string, to any) part {

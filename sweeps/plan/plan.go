@@ -92,14 +92,6 @@ type PlannedCheck struct {
 	Sets  []CellSet     // in the order of the sweep
 }
 
-// SetCount returns the number of sets of cells that the plan's checks judge.
-func (p *Plan) SetCount() (n int) {
-	for _, planned := range p.Checks {
-		n += len(planned.Sets)
-	}
-	return n
-}
-
 // CellSet is a set of cells that are judged together: a single cell, or the cells that
 // differ only in the check's `over`.
 type CellSet struct {

@@ -35,8 +35,8 @@ func newField(x, y nodes, of func(x, y float64) float64) *field {
 	return f
 }
 
-// Spot is a point in the plane of the axes.
-type Spot struct{ X, Y float64 }
+// Spot is a point in the plane of the axes: x and y.
+type Spot [2]float64
 
 // edge connects node (i, j) of a lattice with (i, j+1) where up is true, else with (i+1, j).
 type edge struct {
@@ -132,7 +132,7 @@ func (f *field) chains(segments [][2]edge) [][]Spot {
 // counterclockwise. They are rectangles, each of adjacent whole cells of one column, and the parts
 // of cells that a line of zeros cuts off. Cells with an unknown corner are not part of the area.
 func (f *field) positive() [][]Spot {
-	var area [][]Spot
+	area := [][]Spot{}
 	for i := range len(f.x.value) - 1 {
 		left, right := f.x.place[i], f.x.place[i+1]
 		if left == right {
@@ -199,12 +199,12 @@ func (f *field) crossing(e edge) Spot {
 	x, y := f.x.value[e.i], f.y.value[e.j]
 	at := Spot{f.x.place[e.i], f.y.place[e.j]}
 	here := f.at[e.i][e.j]
-	if e.up && f.y.place[e.j+1] != at.Y {
+	if e.up && f.y.place[e.j+1] != at[1] {
 		along := func(y float64) float64 { return f.of(x, y) }
-		at.Y = root(along, y, f.y.value[e.j+1], here, f.at[e.i][e.j+1])
-	} else if !e.up && f.x.place[e.i+1] != at.X {
+		at[1] = root(along, y, f.y.value[e.j+1], here, f.at[e.i][e.j+1])
+	} else if !e.up && f.x.place[e.i+1] != at[0] {
 		along := func(x float64) float64 { return f.of(x, y) }
-		at.X = root(along, x, f.x.value[e.i+1], here, f.at[e.i+1][e.j])
+		at[0] = root(along, x, f.x.value[e.i+1], here, f.at[e.i+1][e.j])
 	}
 	return at
 }

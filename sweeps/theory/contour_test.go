@@ -26,7 +26,7 @@ func areaOf(polygons [][]Spot) float64 {
 	for _, p := range polygons {
 		for i := range p {
 			a, b := p[i], p[(i+1)%len(p)]
-			sum += (a.X*b.Y - b.X*a.Y) / 2
+			sum += (a[0]*b[1] - b[0]*a[1]) / 2
 		}
 	}
 	return sum
@@ -44,8 +44,8 @@ func TestContourCircle(t *testing.T) {
 			t.Fatalf("%d lines", len(lines))
 		}
 		for _, p := range lines[0] {
-			if d := math.Hypot(p.X-cx, p.Y-cy); math.Abs(d-radius) > 1e-4 {
-				t.Errorf("(%g, %g) is %g from the centre, want %g", p.X, p.Y, d, radius)
+			if d := math.Hypot(p[0]-cx, p[1]-cy); math.Abs(d-radius) > 1e-4 {
+				t.Errorf("(%g, %g) is %g from the centre, want %g", p[0], p[1], d, radius)
 			}
 		}
 		// A polygon of chords of length c has 1 − c²/(6r²) of the disc's area.
@@ -76,8 +76,8 @@ func TestContourSteps(t *testing.T) {
 	}
 	ends := 0
 	for _, p := range lines[0] {
-		onSide := (p.X == 2.5 || p.X == 3.5) && p.Y > 0.249 && p.Y < 0.751
-		onEnd := p.X >= 2.5 && p.X <= 3.5 && (math.Abs(p.Y-0.25) < 1e-4 || math.Abs(p.Y-0.75) < 1e-4)
+		onSide := (p[0] == 2.5 || p[0] == 3.5) && p[1] > 0.249 && p[1] < 0.751
+		onEnd := p[0] >= 2.5 && p[0] <= 3.5 && (math.Abs(p[1]-0.25) < 1e-4 || math.Abs(p[1]-0.75) < 1e-4)
 		if !onSide && !onEnd {
 			t.Errorf("%v is not on the box", p)
 		}
@@ -127,15 +127,15 @@ func TestContourAnything(t *testing.T) {
 		for _, line := range f.zeros() {
 			first, last := line[0], line[len(line)-1]
 			for _, p := range []Spot{first, last} {
-				if rim := p.X == 0 || p.Y == 0 || p.X == n-1 || p.Y == n-1; first != last && !rim {
+				if rim := p[0] == 0 || p[1] == 0 || p[0] == n-1 || p[1] == n-1; first != last && !rim {
 					t.Fatalf("a line ends at %v", p)
 				}
 			}
 			for _, p := range line {
-				if p.X != math.Trunc(p.X) && p.Y != math.Trunc(p.Y) {
+				if p[0] != math.Trunc(p[0]) && p[1] != math.Trunc(p[1]) {
 					t.Fatalf("%v is on no edge", p)
 				}
-				if z := at(p.X, p.Y); math.Abs(z) > 1e-3 {
+				if z := at(p[0], p[1]); math.Abs(z) > 1e-3 {
 					t.Fatalf("%g at %v", z, p)
 				}
 			}

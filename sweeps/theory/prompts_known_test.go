@@ -9,6 +9,7 @@ import (
 	"grposim/option"
 	"grposim/rom"
 	"grposim/rom/force"
+	"grposim/rom/path"
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
 )
@@ -53,7 +54,7 @@ func checkMixture(t *testing.T, laws []mixture) {
 				z := startGap(law.BetaLaw, (float64(x)+0.5)/prompts)
 				start := []float64{z / 2, -z / 2}
 				p.Reference = start
-				rom.MeanField(p, start, setting.steps, func(step int, theta []float64) {
+				path.MeanField(p, start, setting.steps, func(step int, theta []float64) {
 					curve[step] += force.ExpectedReward(p, theta) / prompts
 					steps[step] = step
 				})

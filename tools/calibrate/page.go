@@ -3,31 +3,18 @@ package main
 import (
 	_ "embed"
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 	"strings"
 	"text/template"
 
 	"grposim/sweeps/judge"
-	"grposim/tools/internal/tool"
 )
 
 //go:embed page.md.tmpl
 var pageText string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
-
-// writePage writes the tables with what they mean, in Markdown.
-func writePage(
-	w io.Writer, seeds int, unmet tool.Unmet, rows rows, hard hardRows, mistakes *table,
-) error {
-	return pageTemplate.Execute(w, map[string]any{
-		"Seeds": seeds, "Unmet": unmet, "Used": 100 * usedConfidence,
-		"CaughtAt": caughtAt, "LeastCaught": leastCaught,
-		"Rows": rows, "Hard": hard, "Table": mistakes,
-	})
-}
 
 // String gives the table of the hard cells.
 func (rows hardRows) String() string {

@@ -28,14 +28,8 @@ type Answer struct {
 
 // Multipliers are the eigenvalues of the linear dynamics.
 type Multipliers struct {
-	Per  string       `json:"per"` // what one multiplier spans
-	List []Multiplier `json:"list"`
-}
-
-// Multiplier is a complex number.
-type Multiplier struct {
-	Re float64 `json:"re"`
-	Im float64 `json:"im"`
+	Per  string       `json:"per"`  // what one multiplier spans
+	List [][2]float64 `json:"list"` // real and imaginary part
 }
 
 // Axes are the keys of a map.
@@ -84,14 +78,12 @@ func span(s *config.Settings) float64 { return float64(s.Lag.StepsPerSnapshot())
 
 // multipliers returns those of the linear dynamics, none where it is not known.
 func multipliers(s *config.Settings, p *theory.Prediction) Multipliers {
-	m := Multipliers{Per: "step", List: []Multiplier{}}
+	m := Multipliers{Per: "step", List: [][2]float64{}}
 	if s.Lag.Kind == option.Block && s.Lag.Interval > 1 {
 		m.Per = fmt.Sprintf("block of K = %d steps", s.Lag.Interval)
 	}
 	if dynamics, known := linearOf(p); known {
-		for _, z := range dynamics.Multipliers {
-			m.List = append(m.List, Multiplier{z[0], z[1]})
-		}
+		m.List = append(m.List, dynamics.Multipliers...)
 	}
 	return m
 }

@@ -35,12 +35,8 @@ type Control struct {
 	Unit   string   `json:"unit,omitempty"`
 }
 
-// Scales of sliders.
-const (
-	logarithmic = "log"
-	linear      = "linear"
-	logit       = "logit" // even in log(p/(1−p))
-)
+// logarithmic is a scale of sliders; the others are linear and logit, which is even in log(p/(1−p)).
+const logarithmic = "log"
 
 // The controls without a key of their own.
 const (
@@ -112,7 +108,7 @@ func (c Control) text(s *config.Settings) string {
 	case secondMean:
 		return config.Format(s.Bandit.Arms[1].Mean)
 	case passRate:
-		return strconv.FormatFloat(share(s.Policy.Reference), 'g', 4, 64)
+		return strconv.FormatFloat(grpo.NewPolicy(s.Policy.Reference).Probs[0], 'g', 4, 64)
 	}
 	return text(s, c.Key)
 }
@@ -165,9 +161,6 @@ func Describe() (*Description, error) {
 	}
 	return d, nil
 }
-
-// share returns the probability of the first arm.
-func share(logits []float64) float64 { return grpo.NewPolicy(logits).Probs[0] }
 
 // overrides returns the state as overrides `key=value` of its preset, in the order of config.Keys.
 // The controls without a key of their own become the keys that they change. A lag that becomes

@@ -158,7 +158,7 @@ func TestControls(t *testing.T) {
 		ends := c.Words
 		if c.Kind != "word" {
 			ends = []string{config.Format(c.Min), config.Format(c.Max)}
-			if !(c.Min < c.Max) || c.Scale == logarithmic && !(c.Min > 0) || c.Scale == linear && !(c.Step > 0) {
+			if !(c.Min < c.Max) || c.Scale == logarithmic && !(c.Min > 0) || c.Scale == "linear" && !(c.Step > 0) {
 				t.Errorf("%s: got a slider from %g to %g, step %g, scale %q", c.Key, c.Min, c.Max, c.Step, c.Scale)
 			}
 		}
@@ -427,7 +427,7 @@ func TestMapInParts(t *testing.T) {
 			t.Errorf("%s: the boundary misses η = %g at K = %g by %.3g", s.Preset, critical, m.Here.Y, nearest)
 		}
 		area := m.Regions[len(m.Regions)-1]
-		within := slices.ContainsFunc(area.Polygons, func(polygon [][2]float64) bool { return inside(polygon, m.Here.X, m.Here.Y) })
+		within := slices.ContainsFunc(area.Polygons, func(polygon []theory.Spot) bool { return inside(polygon, m.Here.X, m.Here.Y) })
 		if area.Name != "unstable" || within != (m.Here.Regime == "unstable") {
 			t.Errorf("%s: the area %s has the state: %v, in regime %s", s.Preset, area.Name, within, m.Here.Regime)
 		}
@@ -447,7 +447,7 @@ func TestMapInParts(t *testing.T) {
 }
 
 // inside reports whether a point lies in a polygon.
-func inside(polygon [][2]float64, x, y float64) (in bool) {
+func inside(polygon []theory.Spot, x, y float64) (in bool) {
 	for i, p := range polygon {
 		q := polygon[(i+1)%len(polygon)]
 		if (p[1] > y) != (q[1] > y) && x < p[0]+(y-p[1])/(q[1]-p[1])*(q[0]-p[0]) {

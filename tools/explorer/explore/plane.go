@@ -39,18 +39,18 @@ type Axis struct {
 
 // Region is an area of a map; later ones lie on top.
 type Region struct {
-	Name     string         `json:"name"`
-	Tone     Tone           `json:"tone"`
-	Polygons [][][2]float64 `json:"polygons"`
+	Name     string          `json:"name"`
+	Tone     Tone            `json:"tone"`
+	Polygons [][]theory.Spot `json:"polygons"`
 }
 
 // Line is a predicted boundary; null separates its pieces.
 type Line struct {
-	Name    string        `json:"name"`
-	Label   string        `json:"label"`
-	Meaning string        `json:"meaning"`
-	Kind    string        `json:"kind"` // exact or paper
-	Points  []*[2]float64 `json:"points"`
+	Name    string         `json:"name"`
+	Label   string         `json:"label"`
+	Meaning string         `json:"meaning"`
+	Kind    string         `json:"kind"` // exact or paper
+	Points  []*theory.Spot `json:"points"`
 }
 
 // Here is where the state lies on the map.
@@ -85,10 +85,10 @@ func (e *Explorer) Map(r MapRequest) (*Map, error) {
 		return &p.Map, nil
 	}
 	lines, unstable := p.grid.Boundaries(kinds[p.kind])
-	p.Regions = []Region{{"stable", Good, polygons(p.grid.Known())}}
+	p.Regions = []Region{{"stable", Good, p.grid.Known()}}
 	p.Lines = nil
 	for _, b := range lines {
-		line := Line{b.Name, b.Label, b.Meaning, "exact", []*[2]float64{}}
+		line := Line{b.Name, b.Label, b.Meaning, "exact", []*theory.Spot{}}
 		if b.Name == "rule" || b.Name == "damping-ratio" {
 			line.Kind = "paper"
 		}
@@ -97,15 +97,15 @@ func (e *Explorer) Map(r MapRequest) (*Map, error) {
 				line.Points = append(line.Points, nil)
 			}
 			for _, s := range piece {
-				line.Points = append(line.Points, &[2]float64{s.X, s.Y})
+				line.Points = append(line.Points, &s)
 			}
 		}
 		p.Lines = append(p.Lines, line)
 		if b.Past != nil {
-			p.Regions = append(p.Regions, Region{"stable, swings", Warn, polygons(b.Past)})
+			p.Regions = append(p.Regions, Region{"stable, swings", Warn, b.Past})
 		}
 	}
-	p.Regions = append(p.Regions, Region{theory.Unstable, Bad, polygons(unstable)})
+	p.Regions = append(p.Regions, Region{theory.Unstable, Bad, unstable})
 	return &p.Map, nil
 }
 
@@ -185,19 +185,6 @@ func (a *Axis) values() []float64 {
 		middle = math.Sqrt(a.Min * a.Max)
 	}
 	return []float64{a.Min, middle, a.Max}
-}
-
-// polygons converts areas.
-func polygons(areas [][]theory.Spot) [][][2]float64 {
-	out := [][][2]float64{}
-	for _, area := range areas {
-		var polygon [][2]float64
-		for _, s := range area {
-			polygon = append(polygon, [2]float64{s.X, s.Y})
-		}
-		out = append(out, polygon)
-	}
-	return out
 }
 
 // mapAxes returns the axes of the first map of a cell: the learning rate and what says how

@@ -642,7 +642,7 @@ function drawMultipliers() {
     byId("multipliers-words").textContent = "The theory has no multipliers here.";
     return;
   }
-  const moduli = list.map(({ re, im }) => Math.hypot(re, im));
+  const moduli = list.map(([re, im]) => Math.hypot(re, im));
   const reach = Math.min(3, 1.12 * Math.max(1.05, ...moduli)), axis = label => ({ scale: "linear", min: -reach, max: reach, label });
   const width = Math.min(roomIn(figure), 460);
   const { layers, px, py } = frame(figure, width, width - 16, axis("real part"), axis("imaginary part")); // a square
@@ -650,17 +650,17 @@ function drawMultipliers() {
   for (let i = 0; i <= 120; i++) ring.push([Math.cos(i * Math.PI / 60), Math.sin(i * Math.PI / 60)]);
   layers.append(svg("path", { class: "edge", d: curve([[-reach, 0], [reach, 0], null, [0, -reach], [0, reach]], px, py) }),
     svg("path", { class: "exact", d: curve(ring, px, py) }));
-  list.forEach(({ re, im }, i) => layers.append(svg("circle", { class: moduli[i] > 1 ? "multiplier outside" : "multiplier", cx: px(re), cy: py(im), r: 6 })));
+  list.forEach(([re, im], i) => layers.append(svg("circle", { class: moduli[i] > 1 ? "multiplier outside" : "multiplier", cx: px(re), cy: py(im), r: 6 })));
   legend(figure, [["|λ| = 1: outside, deviations grow", "exact"], ["multiplier λ", "multiplier"],
     ...(moduli.some(modulus => modulus > 1) ? [["multiplier outside", "multiplier outside"]] : [])]);
 
-  const rows = list.map(({ re, im, mode }, i) => {
+  const rows = list.map(([re, im], i) => {
     const angle = Math.abs(Math.atan2(im, re));
-    return [i, [digits(re, 4), digits(im, 4), nearOne(moduli[i]), angle > 0 ? `${digits(2 * Math.PI / angle)}` : null, mode]];
+    return [i, [digits(re, 4), digits(im, 4), nearOne(moduli[i]), angle > 0 ? `${digits(2 * Math.PI / angle)}` : null]];
   }).sort(([a], [b]) => moduli[b] - moduli[a]).map(([, row]) => row);
   byId("multipliers-words").textContent =
     `A deviation from the fixed point is multiplied by these per ${per}. The largest has |λ| = ${rows[0][2]}${rows[0][3] ? `, and turns once in ${rows[0][3]} of them` : ""}.`;
-  fillTable(figure.querySelector("table"), ["real part", "imaginary part", "|λ|", `period, in units of one ${per}`, "mode"], rows);
+  fillTable(figure.querySelector("table"), ["real part", "imaginary part", "|λ|", `period, in units of one ${per}`], rows);
 }
 
 // ---- The map.
