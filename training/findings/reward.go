@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -165,7 +166,7 @@ func recovered(x []float64, levels int, distance float64) bool {
 func constantReward(l *logs.Log) []Finding {
 	reward := read(l, anything, logs.Reward)
 	if n := len(reward.values); n < 2 || slices.Min(reward.values) != slices.Max(reward.values) {
-		return nothingSolved(l)
+		return append(nothingSolved(l), formatAlone(l)...)
 	}
 	all := longest(reward.steps, func(int) bool { return true })
 	f := Finding{Level: Remark, Since: reward.steps[0],
@@ -198,5 +199,33 @@ func nothingSolved(l *logs.Log) []Finding {
 	}
 	return []Finding{{Level: Remark, Since: at.first,
 		Text: fmt.Sprintf("no sample was solved %s (%s 0): nothing is learned from them", rows, key),
-		Next: "read completions beside their rewards; take easier prompts, more samples, or a warm start"}}
+		Next: takeEasier}}
+}
+
+const takeEasier = "read completions beside their rewards; " +
+	"take easier prompts, more samples, or a warm start"
+
+// formatAlone finds that the reward for the format is won in the second half of the rows, and hardly
+// an answer is right, by components of the reward with these names.
+func formatAlone(l *logs.Log) []Finding {
+	late := func(names ...string) series {
+		for _, c := range l.Columns {
+			_, name, is := strings.Cut(strings.ToLower(string(c.Quantity)), string(logs.RewardComponent)+"/")
+			named := func(word string) bool { return strings.Contains(name, word) }
+			if s := numbers(l, c, aShare); is && slices.ContainsFunc(names, named) {
+				return series{key: s.key, values: s.values[len(s.values)/2:]}
+			}
+		}
+		return series{}
+	}
+	format, right := late("format"), late("correct", "accuracy")
+	if min(len(format.values), len(right.values)) < leastExcess ||
+		change.Mean(format.values) < silent || change.Mean(right.values) > 1-silent {
+		return nil
+	}
+	return []Finding{{Level: Remark, Since: l.Steps[0],
+		Text: fmt.Sprintf("the format is won and hardly an answer is right: "+
+			"%s %s and %s %s on average in the second half of the rows", format.key,
+			plain(change.Mean(format.values)), right.key, plain(change.Mean(right.values))),
+		Next: takeEasier}}
 }

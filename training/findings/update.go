@@ -121,8 +121,13 @@ func noUpdate(l *logs.Log) (found []Finding) {
 				alike = extremeRewards(l, norm)
 			}
 		}
+		what := norm.key + " is"
+		if loss := read(l, anything, logs.Loss); len(loss.values) > 0 && loss.below == 0 &&
+			slices.Max(loss.values) == 0 && slices.Min(loss.values) == 0 {
+			what = loss.key + " and " + norm.key + " are"
+		}
 		f := Finding{Level: Remark, Since: at.since(),
-			Text: fmt.Sprintf("%s is exactly 0 %s, %s", norm.key, at.text(), because)}
+			Text: fmt.Sprintf("%s exactly 0 %s, %s", what, at.text(), because)}
 		if at.certain() && at.atEnd && (known != "" || at.read > 1) && !alike {
 			f.Level, f.Stops = Failure, at.end == at.read
 			f.Text += ": the weights do not move"

@@ -140,7 +140,7 @@ func (c *collector) keysSeen() string {
 	if len(keys) == 0 {
 		return "it has no keys"
 	}
-	return "its keys are " + quoteAll(keys) + renaming(keys[0])
+	return "its keys are " + quoteAll(keys, mostNames) + renaming(keys[0])
 }
 
 // renaming says what to do with a key that could be the reward's.
@@ -554,6 +554,7 @@ func (a *assembly) remark(l *Log) {
 		keys := a.keysByLikeness()
 		a.note("The log has no mean reward of training%s.", renaming(keys[0]))
 	}
+	a.tellUnread()
 	for _, key := range a.how.Percent {
 		if !slices.ContainsFunc(l.Columns, func(c Column) bool {
 			return strings.EqualFold(c.Key, key) && c.Quantity.definition().within == share
@@ -575,6 +576,24 @@ func (a *assembly) remark(l *Log) {
 				a.note("%s left out: %s is read from %s.", s.key, c.Quantity, c.Key)
 			}
 		}
+	}
+}
+
+// tellUnread lists the keys that are not understood, those first that are like a reward's. Times and
+// epochs are understood by people.
+func (a *assembly) tellUnread() {
+	known := make(map[string]bool)
+	for _, s := range a.series {
+		known[s.key] = s == a.steps || s.isStep || s.ends || s.training[a.trainer].rule != nil ||
+			s.evaluated[a.trainer].rule != nil ||
+			slices.ContainsFunc(a.train, func(x source) bool { return x.of == s })
+	}
+	keys := slices.DeleteFunc(a.keysByLikeness(), func(key string) bool {
+		name := strings.ToLower(key)
+		return known[key] || strings.Contains(name, "epoch") || strings.Contains(name, "time")
+	})
+	if len(keys) > 0 {
+		a.note("%s not understood: %s.", CountWords(len(keys), "column"), quoteAll(keys, 10))
 	}
 }
 

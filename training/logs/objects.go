@@ -272,8 +272,8 @@ func (p *parser) hex() rune {
 func (p *parser) logHistory() {
 	p.dropRow()
 	p.container, p.history = TrainerState, true
-	p.depth = 0
-	defer func() { p.depth = 1 }()
+	p.depth, p.unknown = 0, nil
+	defer func() { p.depth, p.lists = 1, 1 }() // nor what follows
 	for b := p.next(); p.err == nil && b != ']'; b = p.next() {
 		switch b {
 		case ',':

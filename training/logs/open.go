@@ -62,7 +62,7 @@ func only(path string, all []*Log, err error) (*Log, error) {
 			names = append(names, l.Run)
 		}
 		wrong := &Error{File: path}
-		wrong.add(0, "got %d runs, want one; name it by --run: %s", len(all), quoteAll(names))
+		wrong.add(0, "got %d runs, want one; name it by --run: %s", len(all), quoteAll(names, mostNames))
 		return nil, wrong
 	}
 	return all[0], nil
@@ -134,7 +134,7 @@ func (c *collector) chosen(runs []*collector) (int, error) {
 	case len(names) == 1 && names[0] == "":
 		c.err.add(0, "got --run %s, want none: the log names no runs", quote(c.how.Run))
 	default:
-		c.err.add(0, "got --run %s, want one of %s", quote(c.how.Run), quoteAll(names))
+		c.err.add(0, "got --run %s, want one of %s", quote(c.how.Run), quoteAll(names, mostNames))
 	}
 	return 0, &c.err
 }

@@ -74,9 +74,11 @@ func CountWords(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// quoteAll lists names for a message, the first thirty of many.
-func quoteAll(names []string) string {
-	const shown = 30
+// mostNames is the number of names that a message lists of many.
+const mostNames = 30
+
+// quoteAll lists names for a message, the first of many.
+func quoteAll(names []string, shown int) string {
 	var list []string
 	for _, name := range names[:min(len(names), shown)] {
 		list = append(list, quote(name))

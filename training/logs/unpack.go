@@ -104,7 +104,7 @@ func (u *unpacker) Read(to []byte) (n int, err error) {
 type filesOfZip []string
 
 func (f filesOfZip) Error() string {
-	return fmt.Sprintf("got a zip file with %s (%s), want one, or the folder unpacked", CountWords(len(f), "file"), quoteAll(f))
+	return fmt.Sprintf("got a zip file with %s (%s), want one, or the folder unpacked", CountWords(len(f), "file"), quoteAll(f, mostNames))
 }
 
 // openZip reads the only file in a zip file.

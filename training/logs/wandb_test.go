@@ -69,7 +69,7 @@ func TestWandbRun(t *testing.T) {
 	l := readText(t, string(file))
 	reward, _ := l.Column(Reward)
 	norm, _ := l.Column(GradNorm)
-	if len(l.Steps) != 300 || l.Steps[299] != 300 || reward.Values[299] != 299./300 || !slices.Equal(norm.NotFinite, []int{7}) || math.IsNaN(norm.Values[8]) || len(l.Notes) != 1 {
+	if len(l.Steps) != 300 || l.Steps[299] != 300 || reward.Values[299] != 299./300 || !slices.Equal(norm.NotFinite, []int{7}) || math.IsNaN(norm.Values[8]) || len(l.Notes) != 2 {
 		t.Errorf("got %d steps, %v, %v, notes %q", len(l.Steps), reward.Values, norm.NotFinite, l.Notes)
 	}
 	dir := writeFiles(t, map[string][]byte{"wandb/run-1-a/run-a.wandb": file})
