@@ -202,9 +202,8 @@ func fitTraining(fits []PublicFit) []JudgedReading {
 				counts.count(law >= paperR2, true)
 			}
 		}
-		decided := counts.Support + counts.Contradict
-		return counts, fmt.Sprintf("R² is %g or more in %d of the %d logs in which any law has it; in %d no law has",
-			paperR2, counts.Support, decided, len(fits)-decided)
+		return counts, fmt.Sprintf("a law has R² of %g or more in %d of %d logs, this one in %d",
+			paperR2, counts.Support+counts.Contradict, len(fits), counts.Support)
 	}
 	rows, ofRows := reaches(func(f PublicFit) (law, best float64) { return f.R2, f.Best })
 	means, ofMeans := reaches(func(f PublicFit) (law, best float64) { return f.R2Means, f.Means })
