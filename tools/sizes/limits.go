@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 70_173
+	mostProduct = 70_172
 	mostTools   = 5_205
 	mostTests   = 45_246
 	mostDocs    = 327
@@ -40,7 +40,7 @@ var rooms = map[string]int{
 	"sweeps/advice":          1766,
 	"sweeps/claim":           3044,
 	"sweeps/config":          5170,
-	"sweeps/judge":           1856,
+	"sweeps/judge":           1855,
 	"sweeps/plan":            1198,
 	"sweeps/report":          1787,
 	"sweeps/store":           1902,
