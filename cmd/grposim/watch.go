@@ -92,6 +92,7 @@ type watcher struct {
 	rows      int             // rows read last
 	last      row             // the last of them
 	look      int             // rows of the next look
+	confirms  int             // rows that confirm what a failure waits for; none: MaxInt
 	told      map[string]bool // failures, remarks and modes that have been told and are there
 	suspected map[string]int  // rows of the first of the last looks in a row that found a mode
 	said      string          // last message about the file
@@ -175,7 +176,7 @@ func (w *watcher) state() string {
 
 // restart forgets what was read.
 func (w *watcher) restart() {
-	w.rows, w.last, w.look = 0, row{index: -1}, 1
+	w.rows, w.last, w.look, w.confirms = 0, row{index: -1}, 1, math.MaxInt
 	w.told, w.suspected = make(map[string]bool), make(map[string]int)
 }
 
@@ -213,11 +214,11 @@ func (w *watcher) read() (found bool, err error) {
 	return w.judge(l)
 }
 
-// judge judges the rows of a log that are new: what it states at every look and at the last row,
-// modes at looks alone.
+// judge judges the rows of a log that are new: what it states at every look, at the row that
+// confirms it, and at the last row; modes at looks alone.
 func (w *watcher) judge(l *logs.Log) (found bool, err error) {
 	for w.rows < len(l.Steps) && (w.goOn || !found) {
-		w.rows = min(w.look, len(l.Steps))
+		w.rows = min(w.look, w.confirms, len(l.Steps))
 		now := l.Prefix(w.rows)
 		all := findings.Of(now)
 		if w.rows == w.look {
@@ -259,6 +260,7 @@ func (w *watcher) suspect(modes []findings.Verdict, step int) {
 // when two looks in a row have found it. Remarks go to stderr, but for a mode that is asked about.
 // It returns whether something asked about is among what is printed.
 func (w *watcher) tell(l *logs.Log, all []findings.Finding) (found bool) {
+	w.confirms = math.MaxInt
 	for _, f := range all {
 		name, mode := string(f.Kind), f.Kind.IsMode()
 		since, _ := slices.BinarySearch(l.Steps, f.Since)
@@ -274,7 +276,13 @@ func (w *watcher) tell(l *logs.Log, all []findings.Finding) (found bool) {
 		if remark {
 			key += " remark"
 		}
-		if w.told[name] || w.told[key] || w.rows < since+wait {
+		if w.told[name] || w.told[key] {
+			continue
+		}
+		if w.rows < since+wait {
+			if !mode {
+				w.confirms = min(w.confirms, since+wait)
+			}
 			continue
 		}
 		w.told[key] = true
