@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
@@ -28,7 +26,8 @@ type historyRow struct {
 func history(t testing.TB) []byte {
 	t.Helper()
 	var file bytes.Buffer
-	w := parquet.NewGenericWriter[historyRow](&file, parquet.MaxRowsPerRowGroup(300), parquet.Compression(&parquet.Snappy))
+	w := parquet.NewGenericWriter[historyRow](&file,
+		parquet.MaxRowsPerRowGroup(300), parquet.Compression(&parquet.Snappy))
 	for i := range 700 {
 		row := historyRow{Step: int64(i), Norm: "0.5", Clip: 0.25, Tokens: []float64{1, 2}, Text: "x"}
 		if i%2 == 0 {
@@ -51,26 +50,21 @@ func history(t testing.TB) []byte {
 // The flat columns of a Parquet file are read, from the disk and from a pipe.
 func TestParquet(t *testing.T) {
 	data := history(t)
-	file := filepath.Join(t.TempDir(), "history.parquet")
-	if err := os.WriteFile(file, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	opened, err := Open(file, Options{})
+	dir := writeFiles(t, map[string][]byte{"history.parquet": data})
+	opened, err := Open(filepath.Join(dir, "history.parquet"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	piped, err := Read(bytes.NewReader(data), "f", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, l := range []*Log{opened, piped} {
+	for _, l := range []*Log{opened, readText(t, string(data))} {
 		reward, _ := l.Column(Reward)
 		norm, _ := l.Column(GradNorm)
 		clip, _ := l.Column(ClipAny)
 		_, hasKL := l.Column(KLRef)
-		if len(l.Steps) != 700 || l.Steps[699] != 699 || reward.Values[698] != 698./700 || !math.IsNaN(reward.Values[699]) ||
-			!slices.Equal(norm.NotFinite, []int{6}) || norm.Values[699] != 0.5 || clip.Values[0] != 0.25 || hasKL || l.Format.Container != Parquet {
-			t.Errorf("got %s, %d steps, reward %v, norm %v, KL %v", l.Format, len(l.Steps), reward.Values[690:], norm.NotFinite, hasKL)
+		if len(l.Steps) != 700 || l.Steps[699] != 699 || l.Format.Container != Parquet || hasKL ||
+			reward.Values[698] != 698./700 || !math.IsNaN(reward.Values[699]) || norm.Values[699] != 0.5 ||
+			!slices.Equal(norm.NotFinite, []int{6}) || clip.Values[0] != 0.25 {
+			t.Errorf("got %s, %d steps, reward %v, norm %v, KL %v",
+				l.Format, len(l.Steps), reward.Values[690:], norm.NotFinite, hasKL)
 		}
 	}
 }
@@ -79,19 +73,14 @@ func TestParquet(t *testing.T) {
 func TestDamagedParquet(t *testing.T) {
 	data := history(t)
 	for _, cut := range []int{4, 8, 11, 12, len(data) / 2, len(data) - 1} {
-		if _, err := Read(bytes.NewReader(data[:cut]), "f", Options{}); err == nil || !strings.Contains(err.Error(), "cannot be read") {
-			t.Errorf("cut at %d: %v", cut, err)
-		}
+		wantError(t, string(data[:cut]), "cannot be read")
 	}
-	for name, footer := range map[string][]byte{
-		// Field 2, a list of structures, and their number.
-		"a list of 2^31 structures": binary.AppendUvarint([]byte{0x29, 0xfc}, 1<<31-1),
-		"a list of a list of …":     append([]byte{0x29}, bytes.Repeat([]byte{0x19}, longFooter/64)...),
+	for _, footer := range [][]byte{
+		binary.AppendUvarint([]byte{0x29, 0xfc}, 1<<31-1),                  // field 2, a list of 2^31
+		append([]byte{0x29}, bytes.Repeat([]byte{0x19}, longFooter/64)...), // a list of a list of …
 	} {
 		short := binary.LittleEndian.AppendUint32(append([]byte("PAR1"), footer...), uint32(len(footer)))
-		if _, err := Read(bytes.NewReader(append(short, "PAR1"...)), "f", Options{}); err == nil || !strings.Contains(err.Error(), "a damaged footer") {
-			t.Errorf("%s: %.200v", name, err)
-		}
+		wantError(t, string(short)+"PAR1", "a damaged footer")
 	}
 	footer := len(data) - 1500
 	for i := range data {
@@ -114,7 +103,8 @@ func TestParquetTypes(t *testing.T) {
 	}
 	write := func(options ...parquet.WriterOption) string {
 		file := filepath.Join(t.TempDir(), "types.parquet")
-		rows := []row{{1, 8000, [16]byte{14: 1, 15: 4}, 1 << 63}, {2, -5000, [16]byte(append(bytes.Repeat([]byte{255}, 15), 156)), 3}}
+		negative := [16]byte(append(bytes.Repeat([]byte{255}, 15), 156))
+		rows := []row{{1, 8000, [16]byte{14: 1, 15: 4}, 1 << 63}, {2, -5000, negative, 3}}
 		if err := parquet.WriteFile(file, rows, options...); err != nil {
 			t.Fatal(err)
 		}
@@ -124,12 +114,7 @@ func TestParquetTypes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for q, want := range map[Quantity][]float64{Reward: {0.8, -0.5}, KLRef: {2.6, -1}, GradNorm: {1 << 63, 3}} {
-		if c, _ := l.Column(q); !slices.Equal(c.Values, want) {
-			t.Errorf("%s: got %v, want %v", q, c.Values, want)
-		}
-	}
-	if _, err := Open(write(parquet.Compression(&parquet.Lz4Raw)), Options{}); err == nil || !strings.Contains(err.Error(), "LZ4_RAW") {
-		t.Errorf("LZ4_RAW: got %v", err)
-	}
+	wantRows(t, "types", l, "[1 2] [0.8 -0.5] [2.6 -1] [9.223372036854776e+18 3]", KLRef, GradNorm)
+	_, err = Open(write(parquet.Compression(&parquet.Lz4Raw)), Options{})
+	wantWords(t, "LZ4_RAW", err, "LZ4_RAW")
 }

@@ -3,10 +3,12 @@ package logs
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"math"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,19 +21,26 @@ import (
 type message []byte
 
 func (m message) varint(field int, x uint64) message {
-	return binary.AppendUvarint(binary.AppendUvarint(m, uint64(field<<3)), x)
+	return binary.AppendUvarint(m.tag(field, 0), x)
 }
 
-func (m message) double(field int, x float64) message {
-	return binary.LittleEndian.AppendUint64(binary.AppendUvarint(m, uint64(field<<3|1)), math.Float64bits(x))
+// tag begins a field of a kind.
+func (m message) tag(field, kind int) message {
+	return binary.AppendUvarint(m, uint64(field<<3|kind))
 }
+
+func (m message) double(field int, x float64) message { return append(m.tag(field, 1), le64(x)...) }
+
+func le64(x float64) []byte { return binary.LittleEndian.AppendUint64(nil, math.Float64bits(x)) }
 
 func (m message) bytes(field int, x []byte) message {
-	return append(binary.AppendUvarint(binary.AppendUvarint(m, uint64(field<<3|2)), uint64(len(x))), x...)
+	return append(binary.AppendUvarint(m.tag(field, 2), uint64(len(x))), x...)
 }
 
-func (m message) float(field int, x float64) message {
-	return binary.LittleEndian.AppendUint32(binary.AppendUvarint(m, uint64(field<<3|5)), math.Float32bits(float32(x)))
+func (m message) float(field int, x float64) message { return append(m.tag(field, 5), le32(x)...) }
+
+func le32(x float64) []byte {
+	return binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(x)))
 }
 
 // value is a value of a summary with its tag.
@@ -94,10 +103,9 @@ func TestScalars(t *testing.T) {
 		}
 		return put(2, m)
 	}
-	plugin := func(name string) []byte { return message(nil).bytes(1, message(nil).bytes(1, []byte(name))) }
-	le32 := func(x float64) []byte { return binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(x))) }
-	le64 := func(x float64) []byte { return binary.LittleEndian.AppendUint64(nil, math.Float64bits(x)) }
+	plugin := func(name string) []byte { return message(nil).bytes(1, value(name)) }
 	of := func(tensor message) message { return value("reward").bytes(8, tensor) }
+	number := of(tensor(1, put(float, le32(0.75))))
 	for _, tt := range []struct {
 		name string
 		v    message
@@ -105,15 +113,15 @@ func TestScalars(t *testing.T) {
 	}{
 		{"simple", value("reward").float(2, 0.75), 0.75},
 		{"simple before its tag", append(message(nil).float(2, 0.75), value("reward")...), 0.75},
-		{"float", of(tensor(1, put(float, le32(0.75)))), 0.75},
-		{"float, not packed", of(tensor(1, func(m message) message { return m.float(float, 0.75) })), 0.75},
+		{"float", number, 0.75},
+		{"float, not packed", of(tensor(1).float(float, 0.75)), 0.75},
 		{"float in content", of(tensor(1, shape(), put(content, le32(0.75)))), 0.75},
 		{"double", of(tensor(2, put(6, le64(0.1)))), 0.1},
 		{"double in content", of(tensor(2, put(content, le64(0.1)))), 0.1},
 		{"a list of one", of(tensor(1, shape(1, 1), put(float, le32(0.75)))), 0.75},
 		{"zero without a value", of(tensor(1)), 0},
-		{"plugin of scalars", of(tensor(1, put(float, le32(0.75)))).bytes(9, plugin("scalars")), 0.75},
-		{"plugin of histograms", of(tensor(1, put(float, le32(0.75)))).bytes(9, plugin("histograms")), math.NaN()},
+		{"plugin of scalars", slices.Clip(number).bytes(9, plugin("scalars")), 0.75},
+		{"plugin of histograms", slices.Clip(number).bytes(9, plugin("histograms")), math.NaN()},
 		{"two numbers", of(tensor(1, shape(2), put(float, le32(0.75)))), math.NaN()},
 		{"text", of(tensor(7, put(8, []byte("0.75")))), math.NaN()},
 		{"histogram", value("reward").bytes(5, []byte{}), math.NaN()},
@@ -143,21 +151,12 @@ func TestEventRows(t *testing.T) {
 		"3 train/train_runtime 60 train/total_flos 0 train/reward 0.5 train/epoch 0.3",
 		"3 eval/loss 0 eval/reward 0.375 eval/runtime 1")
 	l := readText(t, string(file))
-	want := func(table *Table, q Quantity, values ...float64) {
-		t.Helper()
-		if c, _ := table.Column(q); !slices.Equal(c.Values, values) {
-			t.Errorf("%s: got %v, want %v", q, c.Values, values)
-		}
+	wantRows(t, "training", l, "[1 2 3] [0.25 0.5 0.75] [9 8 6]", LenMean)
+	if l.Evaluation == nil || l.Format.Trainer != TRL {
+		t.Fatalf("got %s, evaluation %v", l.Format, l.Evaluation)
 	}
-	want(&l.Table, Reward, 0.25, 0.5, 0.75)
-	want(&l.Table, LenMean, 9, 8, 6)
-	if l.Evaluation == nil {
-		t.Fatal("no evaluation")
-	}
-	want(l.Evaluation, EvalScore, 0.125, 0.375)
-	if !slices.Equal(l.Steps, []int{1, 2, 3}) || !slices.Equal(l.Evaluation.Steps, []int{2, 3}) || l.Format.Trainer != TRL {
-		t.Errorf("got %s, steps %v, of evaluation %v", l.Format, l.Steps, l.Evaluation.Steps)
-	}
+	l.Table = *l.Evaluation
+	wantRows(t, "evaluation", l, "[2 3] [] [0.125 0.375]", EvalScore)
 }
 
 // Wherever a file is cut or a byte of it is changed, the rows that are whole are read. A note says
@@ -195,27 +194,30 @@ func TestDamagedEvents(t *testing.T) {
 	if got := read(append(slices.Clip(first), huge...)); !slices.Equal(got, []int{1, 2}) {
 		t.Errorf("a record of 2^60 bytes: steps %v", got)
 	}
-	large := record(event(3, 3, value("image").bytes(4, make([]byte, 2*longEvent)), value("reward").float(2, 1)))
-	l, err := Read(bytes.NewReader(slices.Concat(first, large, file[len(first):])), "f", Options{})
-	if err != nil || !slices.Equal(l.Steps, []int{1, 2, 3}) || len(l.Notes) > 0 {
-		t.Errorf("after a large record: %v, %v", l, err)
-	}
+	image := value("image").bytes(4, make([]byte, 2*longEvent))
+	large := record(event(3, 3, image, value("reward").float(2, 1)))
+	l := readText(t, string(slices.Concat(first, large, file[len(first):])))
+	wantRows(t, "after a large record", l, "[1 2 3] [0.25 0.5 0.75]")
+	wantNotes(t, "after a large record", l, "")
 }
 
-// writeFiles writes files, given as path and content in turn, into a new folder.
+// writeFiles writes files, given by path, into a new folder.
 func writeFiles(t *testing.T, files map[string][]byte) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
+	writeInto(t, dir, files)
+	return dir
+}
+
+func writeInto(t *testing.T, dir string, files map[string][]byte) {
+	t.Helper()
 	for name, data := range files {
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, data, 0o644); err != nil {
+		err := os.MkdirAll(filepath.Dir(file), 0o755)
+		if err := errors.Join(err, os.WriteFile(file, data, 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return dir
 }
 
 // steps are rows of a reward from a step to another.
@@ -229,120 +231,103 @@ func steps(from, to int, reward float64) (rows []string) {
 // The files of a folder of events are one run, in which a later file takes over from its first
 // step. So are the folders of a resumed run of transformers. Others are runs.
 func TestEventFolders(t *testing.T) {
-	const events = "events.out.tfevents."
-	type run struct {
-		name    string
-		rewards []float64
-		resumes []int
+	const from3 = "The run was resumed from step 3 (events.out.tfevents.2)."
+	type files map[string][]byte // a name that begins with a digit is the end of that of events
+	at := func(start float64) func(from, to int, x float64) []byte {
+		return func(from, to int, x float64) []byte { return eventFile(start, steps(from, to, x)...) }
 	}
+	first, second, third := at(1), at(100), at(200)
 	state := func(last int) []byte {
-		return fmt.Appendf(nil, `{"log_history": [{"step": 1, "reward": 9}, {"step": %d, "reward": 9}]}`, last)
+		const text = `{"log_history": [{"step": 1, "reward": 9}, {"step": %d, "reward": 9}]}`
+		return fmt.Appendf(nil, text, last)
 	}
 	for _, tt := range []struct {
 		name  string
-		files map[string][]byte
+		files files
 		run   string
-		want  []run
+		want  string // runs with their rewards and the steps from which they were resumed
 		note  string
 	}{
-		{"a run", map[string][]byte{"runs/A/" + events + "1.host": eventFile(1, steps(1, 3, 1)...)}, "",
-			[]run{{"runs/A", []float64{1, 1, 1}, nil}}, ""},
-		{"resumed in a second file", map[string][]byte{
-			events + "1": eventFile(1, steps(1, 4, 1)...), events + "2": eventFile(100, steps(3, 5, 2)...)}, "",
-			[]run{{"", []float64{1, 1, 2, 2, 2}, []int{3}}}, "The run was resumed from step 3 (events.out.tfevents.2)."},
-		{"resumed after the last step", map[string][]byte{
-			events + "1": eventFile(1, steps(1, 2, 1)...), events + "2": eventFile(100, steps(3, 4, 2)...)}, "",
-			[]run{{"", []float64{1, 1, 2, 2}, []int{3}}}, "The run was resumed from step 3 (events.out.tfevents.2)."},
-		{"resumed twice, the second time from earlier", map[string][]byte{
-			events + "1": eventFile(1, steps(1, 5, 1)...), events + "2": eventFile(100, steps(4, 6, 2)...), events + "3": eventFile(200, steps(3, 4, 3)...)}, "",
-			[]run{{"", []float64{1, 1, 3, 3}, []int{3}}}, ""},
-		{"resumed twice", map[string][]byte{
-			events + "1": eventFile(1, steps(1, 3, 1)...), events + "2": eventFile(100, steps(3, 5, 2)...), events + "3": eventFile(200, steps(5, 6, 3)...)}, "",
-			[]run{{"", []float64{1, 1, 2, 2, 3, 3}, []int{3, 5}}}, ""},
-		{"what the earlier file has of the first step of the later one", map[string][]byte{
-			events + "1": eventFile(1, append(steps(1, 1, 1), "2 train/reward 1 train/kl 9", "3 train/kl 9")...), events + "2": eventFile(100, steps(2, 2, 2)...),
-			events + "3": eventFile(200, append(steps(2, 2, 3), "3 train/reward 3 train/kl 0")...)}, "",
-			[]run{{"", []float64{1, 3, 3}, []int{2}}}, ""},
-		{"goes back within a file", map[string][]byte{
-			events + "1": eventFile(1, append(steps(1, 4, 1), steps(3, 5, 2)...)...)}, "",
-			[]run{{"", []float64{1, 1, 2, 2, 2}, []int{3}}}, ""},
-		{"started anew", map[string][]byte{
-			events + "1": eventFile(1, steps(1, 4, 1)...), events + "2": eventFile(100, steps(1, 2, 2)...)}, "",
-			[]run{{"", []float64{2, 2}, nil}}, "The run was started anew at step 1 (events.out.tfevents.2)."},
-		{"two processes with other keys", map[string][]byte{
-			events + "1": eventFile(1, "1 train/reward 1", "2 train/reward 1"), events + "2": eventFile(1, "1 train/kl 0", "2 train/kl 0")}, "",
-			[]run{{"", []float64{1, 1}, nil}}, ""},
-		{"two runs", map[string][]byte{
-			"runs/A/" + events + "1": eventFile(1, steps(1, 3, 1)...), "runs/B/" + events + "2": eventFile(100, steps(1, 2, 2)...)}, "",
-			[]run{{"runs/A", []float64{1, 1, 1}, nil}, {"runs/B", []float64{2, 2}, nil}}, ""},
-		{"one of two runs", map[string][]byte{
-			"runs/A/" + events + "1": eventFile(1, steps(1, 3, 1)...), "runs/B/" + events + "2": eventFile(100, steps(1, 2, 2)...)}, "B",
-			[]run{{"runs/B", []float64{2, 2}, nil}}, ""},
-		{"a resumed run in a folder of its own", map[string][]byte{
-			"runs/A/" + events + "1": eventFile(1, steps(1, 4, 1)...), "runs/B/" + events + "2": eventFile(100, steps(4, 5, 2)...)}, "",
-			[]run{{"runs/B", []float64{1, 1, 1, 2, 2}, []int{4}}}, `"runs/B" goes on from "runs/A", and both are one run.`},
-		{"the first part of a resumed run", map[string][]byte{
-			"runs/A/" + events + "1": eventFile(1, steps(1, 4, 1)...), "runs/B/" + events + "2": eventFile(100, steps(4, 5, 2)...)}, "runs/A",
-			[]run{{"runs/A", []float64{1, 1, 1, 1}, nil}}, ""},
-		{"another distance of rows is no resumed run", map[string][]byte{
-			"A/" + events + "1": eventFile(1, steps(1, 4, 1)...), "B/" + events + "2": eventFile(100, "2 reward 2", "4 reward 2")}, "",
-			[]run{{"A", []float64{1, 1, 1, 1}, nil}, {"B", []float64{2, 2}, nil}}, ""},
-		{"a run without reward", map[string][]byte{
-			"A/" + events + "1": eventFile(1, steps(1, 2, 1)...), "A/hparams/" + events + "2": eventFile(1, "0 hparam/score 1")}, "",
-			[]run{{"A", []float64{1, 1}, nil}}, `run "A/hparams" left out: got no key of training`},
-		{"a state as long as the events", map[string][]byte{
-			"trainer_state.json": state(3), "runs/A/" + events + "1": eventFile(1, steps(1, 3, 1)...)}, "",
-			[]run{{"runs/A", []float64{1, 1, 1}, nil}}, "trainer_state.json, which ends at step 3, was not."},
-		{"a state that is longer", map[string][]byte{
-			"trainer_state.json": state(4), "runs/A/" + events + "1": eventFile(1, steps(1, 3, 1)...)}, "",
-			[]run{{"", []float64{9, 9}, nil}}, `trainer_state.json was read, and the TensorBoard events of "runs/A" were not.`},
-		{"a state that is being written", map[string][]byte{
-			"trainer_state.json": state(4)[:30], "runs/A/" + events + "1": eventFile(1, steps(1, 3, 1)...)}, "",
-			[]run{{"runs/A", []float64{1, 1, 1}, nil}}, `trainer_state.json:1: got`},
-		{"the events beside a state", map[string][]byte{
-			"trainer_state.json": state(3), "runs/A/" + events + "1": eventFile(1, steps(1, 3, 1)...)}, "runs/A",
-			[]run{{"runs/A", []float64{1, 1, 1}, nil}}, ""},
-		{"events that go on after a checkpoint", map[string][]byte{
-			"checkpoint-2/trainer_state.json": state(2), "runs/A/" + events + "1": eventFile(1, steps(1, 3, 1)...)}, "",
-			[]run{{"runs/A", []float64{1, 1, 1}, nil}}, "trainer_state.json, which ends at step 2, was not."},
-		{"MLflow", map[string][]byte{
-			"0/abc/meta.yaml":                          nil,
+		{"a run", files{"runs/A/1.host": first(1, 3, 1)}, "", "runs/A [1 1 1] []", ""},
+		{"resumed in a second file", files{"1": first(1, 4, 1), "2": second(3, 5, 2)}, "",
+			" [1 1 2 2 2] [3]", from3},
+		{"resumed after the last step", files{"1": first(1, 2, 1), "2": second(3, 4, 2)}, "",
+			" [1 1 2 2] [3]", from3},
+		{"resumed twice, the second time from earlier",
+			files{"1": first(1, 5, 1), "2": second(4, 6, 2), "3": third(3, 4, 3)}, "", " [1 1 3 3] [3]", ""},
+		{"resumed twice", files{"1": first(1, 3, 1), "2": second(3, 5, 2), "3": third(5, 6, 3)}, "",
+			" [1 1 2 2 3 3] [3 5]", ""},
+		{"what the earlier file has of the first step of the later one", files{
+			"1": eventFile(1, append(steps(1, 1, 1), "2 train/reward 1 train/kl 9", "3 train/kl 9")...),
+			"2": second(2, 2, 2), "3": eventFile(200, "2 train/reward 3", "3 train/reward 3 train/kl 0")},
+			"", " [1 3 3] [2]", ""},
+		{"goes back in a file", files{"1": eventFile(1, append(steps(1, 4, 1), steps(3, 5, 2)...)...)},
+			"", " [1 1 2 2 2] [3]", ""},
+		{"started anew", files{"1": first(1, 4, 1), "2": second(1, 2, 2)}, "", " [2 2] []",
+			"The run was started anew at step 1 (events.out.tfevents.2)."},
+		{"two processes with other keys", files{"1": first(1, 2, 1),
+			"2": eventFile(1, "1 train/kl 0", "2 train/kl 0")}, "", " [1 1] []", ""},
+		{"two runs", files{"runs/A/1": first(1, 3, 1), "runs/B/2": second(1, 2, 2)}, "",
+			"runs/A [1 1 1] []; runs/B [2 2] []", ""},
+		{"one of two runs", files{"runs/A/1": first(1, 3, 1), "runs/B/2": second(1, 2, 2)}, "B",
+			"runs/B [2 2] []", ""},
+		{"a resumed run, its own folder", files{"runs/A/1": first(1, 4, 1), "runs/B/2": second(4, 5, 2)},
+			"", "runs/B [1 1 1 2 2] [4]", `"runs/B" goes on from "runs/A", and both are one run.`},
+		{"the first part of a run", files{"runs/A/1": first(1, 4, 1), "runs/B/2": second(4, 5, 2)},
+			"runs/A", "runs/A [1 1 1 1] []", ""},
+		{"another distance of rows is no resumed run", files{"A/1": first(1, 4, 1),
+			"B/2": eventFile(100, "2 reward 2", "4 reward 2")}, "", "A [1 1 1 1] []; B [2 2] []", ""},
+		{"no reward", files{"A/1": first(1, 2, 1), "A/hparams/2": eventFile(1, "0 hparam/score 1")},
+			"", "A [1 1] []", `run "A/hparams" left out: got no key of training`},
+		{"a state as long as events", files{"trainer_state.json": state(3), "runs/A/1": first(1, 3, 1)},
+			"", "runs/A [1 1 1] []", "trainer_state.json, which ends at step 3, was not."},
+		{"a state that is longer", files{"trainer_state.json": state(4), "runs/A/1": first(1, 3, 1)}, "",
+			" [9 9] []", `trainer_state.json was read, and the TensorBoard events of "runs/A" were not.`},
+		{"a state in writing", files{"trainer_state.json": state(4)[:30], "runs/A/1": first(1, 3, 1)},
+			"", "runs/A [1 1 1] []", `trainer_state.json:1: got`},
+		{"the events beside a state", files{"trainer_state.json": state(3), "runs/A/1": first(1, 3, 1)},
+			"runs/A", "runs/A [1 1 1] []", ""},
+		{"events after a checkpoint", files{"checkpoint-2/trainer_state.json": state(2),
+			"runs/A/1": first(1, 3, 1)}, "",
+			"runs/A [1 1 1] []", "trainer_state.json, which ends at step 2, was not."},
+		{"MLflow", files{
+			"m/abc/meta.yaml":                          nil,
 			".trash/1/abc/metrics/reward":              []byte("1000 0.5 1\n"),
-			"0/abc/metrics/reward":                     []byte("1000 0.5 1 data 12ab\n2000 0.75 2\n3000 0.25 2\n"),
-			"0/abc/metrics/rewards/f/mean":             []byte("1000 nan 1\n2000 0.75 2\n"),
-			"0/abc/metrics/train_runtime":              []byte("3000 60 2\n"),
-			"0/abc/metrics/system/cpu_utilization_pct": []byte("1000 broken\n"),
-			"0/def/metrics/reward":                     []byte("1000 0.125 1\n")}, "",
-			[]run{{"0/abc", []float64{0.5, 0.75}, nil}, {"0/def", []float64{0.125}, nil}}, ""},
-		{"MLflow, the folder of metrics", map[string][]byte{"reward": []byte("1000 0.5 1\n2000 0.75 2\n")}, "", nil, ""},
+			"m/abc/metrics/reward":                     []byte("1000 0.5 1 x 1\n2000 0.75 2\n3000 0.25 2\n"),
+			"m/abc/metrics/rewards/f/mean":             []byte("1000 nan 1\n2000 0.75 2\n"),
+			"m/abc/metrics/train_runtime":              []byte("3000 60 2\n"),
+			"m/abc/metrics/system/cpu_utilization_pct": []byte("1000 broken\n"),
+			"m/def/metrics/reward":                     []byte("1000 0.125 1\n")}, "",
+			"m/abc [0.5 0.75] []; m/def [0.125] []", ""},
+		{"a folder of metrics", files{"reward": []byte("1000 0.5 1\n2000 0.75 2\n")}, "", "", ""},
 	} {
-		dir := writeFiles(t, tt.files)
-		all, err := OpenAll(dir, Options{Run: tt.run})
-		if tt.want == nil { // not by that name
-			if err == nil {
-				t.Errorf("%s: accepted", tt.name)
+		files := make(map[string][]byte)
+		for name, data := range tt.files {
+			folder, base := path.Split(name)
+			if strings.IndexByte("123", base[0]) >= 0 {
+				base = "events.out.tfevents." + base
 			}
-			continue
+			files[folder+base] = data
+		}
+		dir := writeFiles(t, files)
+		all, err := OpenAll(dir, Options{Run: tt.run})
+		if (err != nil) != (tt.want == "") { // not by that name
+			t.Errorf("%s: %v", tt.name, err)
 		}
 		if err != nil {
-			t.Errorf("%s: %v", tt.name, err)
 			continue
 		}
-		if len(all) != len(tt.want) {
-			t.Errorf("%s: got %d runs, want %d", tt.name, len(all), len(tt.want))
-			continue
-		}
-		for i, l := range all {
+		var got []string
+		for _, l := range all {
 			reward, _ := l.Column(Reward)
 			if kl, _ := l.Column(KLRef); slices.Contains(kl.Values, 9) {
 				t.Errorf("%s: a value that was taken over is left: %v", tt.name, kl.Values)
 			}
-			if want := tt.want[i]; l.Run != want.name || !slices.Equal(reward.Values, want.rewards) || !slices.Equal(l.Resumes, want.resumes) {
-				t.Errorf("%s: got %s %v %v, want %v; notes %q", tt.name, l.Run, reward.Values, l.Resumes, want, l.Notes)
-			}
+			got = append(got, fmt.Sprintf("%s %v %v", l.Run, reward.Values, l.Resumes))
 		}
-		if notes := strings.Join(all[0].Notes, "\n"); !strings.Contains(notes, tt.note) {
-			t.Errorf("%s: got notes %q, want %q", tt.name, notes, tt.note)
+		if notes := strings.Join(all[0].Notes, "\n"); strings.Join(got, "; ") != tt.want ||
+			!strings.Contains(notes, tt.note) {
+			t.Errorf("%s: got %q, want %q; notes %q, want %q", tt.name, got, tt.want, notes, tt.note)
 		}
 		if !IsOutput(dir) {
 			t.Errorf("%s: no output", tt.name)
