@@ -5,8 +5,8 @@ package main
 const (
 	mostProduct = 70_180
 	mostTools   = 5_205
-	mostTests   = 45_190
-	mostDocs    = 327
+	mostTests   = 45_304
+	mostDocs    = 328
 )
 
 // rooms has the most lines of each folder, without tests.
