@@ -109,10 +109,10 @@ func (m *Model) endOfNetwork(c *plan.Cell) (e expectedEnd) {
 // deviationAt returns the predicted standard deviation over runs at a recorded or fitted step, NaN
 // where it is not known.
 func (c *Curve) deviationAt(t int) float64 {
-	if c.deviation == nil {
+	if c.path.Deviation == nil {
 		return math.NaN()
 	}
-	return c.deviation[c.place(t)]
+	return c.path.Deviation[c.place(t)]
 }
 
 // compareArrival compares the share of replicas that have arrived with the predicted one.

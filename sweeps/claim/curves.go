@@ -52,8 +52,8 @@ func compareTrajectory(j *Question, c *plan.Cell) Finding {
 	f.Predicted, f.Diverged = theory, divergenceOf(c, o)
 	recorded := j.Trajectory(o, quantity)
 	if theory.Out() || recorded == nil || len(recorded.Steps) == 0 || o.Status == store.CellDiverged {
-		if n := len(curve.neglected); n > 0 {
-			curve.neglect(&f.Predicted, curve.neglected[n-1]/math.Abs(curve.unit))
+		if left := curve.path.Neglected; len(left) > 0 {
+			curve.neglect(&f.Predicted, left[len(left)-1]/math.Abs(curve.unit))
 		}
 		return f
 	}
@@ -260,27 +260,20 @@ func (m *Model) paperStiffness(c *plan.Cell) (float64, rom.Scope) {
 // Curve is a predicted mean of a recorded quantity over optimizer steps, given by values or by a
 // formula.
 type Curve struct {
-	steps  []int                   // all recorded or fitted steps, ascending
-	values []float64               // the mean at steps; nil: given by form
-	form   func(t float64) float64 // the mean at step t; nil: given by values
+	steps []int                   // all recorded or fitted steps, ascending
+	path  rom.Path                // at steps; without Mean the mean is given by form
+	form  func(t float64) float64 // the mean at step t; nil: given by path
 	// of deviations: of J the rise J* − J_0, without a fixed point that to the best arm; of others the
 	// range of the curve over the recorded steps
 	unit float64
-
-	// deviation is the standard deviation over runs at each step, NaN or nil where it is not known.
-	deviation []float64
-
-	// neglected is the size of what values leaves out, the largest up to each step. rounding is the
-	// part of it by rounding errors. nil: not known.
-	neglected, rounding []float64
 }
 
 // At returns the mean at a recorded or fitted step.
 func (c *Curve) At(t int) float64 {
-	if c.values == nil {
+	if c.path.Mean == nil {
 		return c.form(float64(t))
 	}
-	return c.values[c.place(t)]
+	return c.path.Mean[c.place(t)]
 }
 
 // place returns the index of a recorded or fitted step.
@@ -292,10 +285,10 @@ func (c *Curve) place(t int) int {
 // neglectedAt returns the predicted size of what the curve leaves out at a recorded or
 // fitted step, in units of the quantity, ≥ 0.
 func (c *Curve) neglectedAt(t int) float64 {
-	if c.neglected == nil {
+	if c.path.Neglected == nil {
 		return 0
 	}
-	return c.neglected[c.place(t)]
+	return c.path.Neglected[c.place(t)]
 }
 
 // neglect sets the size of what a value predicted from the curve leaves out, infinite if it
@@ -305,7 +298,7 @@ func (c *Curve) neglect(p *scope.Number, size float64) {
 		size = math.Inf(1)
 	}
 	p.Neglected = nil
-	if n := len(c.rounding) - 1; n >= 0 && c.rounding[n] >= c.neglected[n]/2 {
+	if n := len(c.path.Rounding) - 1; n >= 0 && c.path.Rounding[n] >= c.path.Neglected[n]/2 {
 		p.Leave(scope.Rounding, size, "the mean field is chaotic, so that rounding decides it")
 		return
 	}
@@ -363,12 +356,12 @@ func (m *Model) Course(c *plan.Cell) (cv Curve, p scope.Number) {
 	if p.Because = cmp.Or(path.Scope.Because, m.missingExact(path.Kind)); p.Out() {
 		return Curve{}, p
 	}
-	if cv.follow(steps, path); between {
-		cv = Curve{
-			steps: recorded, values: theory.SinceRecord(cv.values, recorded),
-			neglected: theory.SinceRecord(cv.neglected, recorded),
-			rounding:  theory.SinceRecord(cv.rounding, recorded),
-		}
+	if cv.steps, cv.path = steps, *path; between {
+		cv = Curve{steps: recorded, path: rom.Path{
+			Mean:      theory.SinceRecord(path.Mean, recorded),
+			Neglected: theory.SinceRecord(path.Neglected, recorded),
+			Rounding:  theory.SinceRecord(path.Rounding, recorded),
+		}}
 	}
 	_, values := cv.Sample(recorded)
 	if cv.unit = measure.Spread(slices.DeleteFunc(values, math.IsNaN)); cv.unit < stillCurve {
@@ -386,13 +379,6 @@ func (m *Model) along(c *plan.Cell, params rom.Params, of rom.Observed, steps []
 		size = theory.Unsized
 	}
 	return m.cache.Mean(of, params, &c.Settings, c.Start, steps, size)
-}
-
-// follow sets the curve to a path that along returned.
-func (c *Curve) follow(steps []int, path *rom.Path) {
-	c.steps = steps
-	c.values, c.deviation, c.neglected, c.rounding = path.Mean, path.Deviation, path.Neglected,
-		path.Rounding
 }
 
 // stillCurve is the range of a predicted mean, or of its rise, up to which rounding decides a share
@@ -452,7 +438,7 @@ func (m *Model) Curve(c *plan.Cell) (cv Curve, p scope.Number) {
 	r := theory.ComeToRest(m.along(c, params, rom.Reward, steps), steps, func() *theory.AtRest {
 		return m.atRest(m.Settings(c))
 	})
-	cv.follow(steps, r)
+	cv.steps, cv.path = steps, *r
 	p.Kind = cmp.Or(p.Kind, r.Kind)
 	p.Because = cmp.Or(r.Scope.Because, m.missingExact(r.Kind))
 	return cv, p

@@ -141,7 +141,8 @@ func TestLoggedR2(t *testing.T) {
 func TestNeglectedTime(t *testing.T) {
 	plan := planText(t, underway+"  - {claim: time-to-level, level: 0.75, margin: 0.05}\n")
 	j := NewQuestion(plan.Checks[0].Check, NewEvidence(plan, nil))
-	cv := Curve{steps: []int{0, 10, 20}, values: []float64{0, 1, 2}, neglected: []float64{0, 0.1, 0.2}}
+	cv := Curve{steps: []int{0, 10, 20}, path: rom.Path{
+		Mean: []float64{0, 1, 2}, Neglected: []float64{0, 0.1, 0.2}}}
 	p := j.end(&plan.Cells[0]).Number
 	p.Neglected = nil
 	cv.predictTime(&p, cv.steps, 1.5, true)
