@@ -35,13 +35,13 @@ func OfRun(all []Part) (left []Part) {
 }
 
 // Sizes are absolute sizes of what stationary predictions leave out, each ≥ 0 and in the unit of
-// its number; +Inf: not known.
+// its number; +Inf: not known. The last two are of the linear dynamics, the rate per step.
 type Sizes struct {
-	RewardMean     float64 // of E J, in units of reward
-	RewardVariance float64 // of Var J, in squared units of reward
-	ZeroVariance   float64 // of the share of zero-variance groups
-	RelaxationRate float64 // of that of the linear dynamics, per step
-	DampingRatio   float64 // of that of the linear dynamics
+	RewardMean     float64 `json:"expected_reward"`          // of E J, in units of reward
+	RewardVariance float64 `json:"expected_reward_variance"` // of Var J, in squared units of reward
+	ZeroVariance   float64 `json:"zero_variance"`            // of the share of zero-variance groups
+	RelaxationRate float64 `json:"-"`
+	DampingRatio   float64 `json:"-"`
 }
 
 // Unknown is the size of stationary numbers of which nothing is known. No share is off by more than
@@ -52,11 +52,6 @@ var Unknown = Sizes{RewardMean: math.Inf(1), RewardVariance: math.Inf(1), ZeroVa
 func (s Sizes) Plus(other Sizes) Sizes {
 	return Sizes{s.RewardMean + other.RewardMean, s.RewardVariance + other.RewardVariance, s.ZeroVariance + other.ZeroVariance,
 		s.RelaxationRate + other.RelaxationRate, s.DampingRatio + other.DampingRatio}
-}
-
-// Times returns the sizes of the stationary state with a factor each.
-func (s Sizes) Times(mean, variance, share float64) Sizes {
-	return Sizes{RewardMean: mean * s.RewardMean, RewardVariance: variance * s.RewardVariance, ZeroVariance: share * s.ZeroVariance}
 }
 
 // Neglected lists what the stationary predictions leave out. Sizes is the sum of its terms. Its
@@ -97,7 +92,8 @@ func (n *Neglected) Add(term Term, sizes Sizes) {
 // AddAll adds the terms of other, with a factor for each number of the stationary state.
 func (n *Neglected) AddAll(other Neglected, mean, variance, share float64) {
 	for _, left := range other.Terms {
-		n.Add(left.Term, left.Times(mean, variance, share))
+		n.Add(left.Term, Sizes{RewardMean: mean * left.RewardMean,
+			RewardVariance: variance * left.RewardVariance, ZeroVariance: share * left.ZeroVariance})
 	}
 }
 
@@ -117,24 +113,19 @@ func OfZeroShare(s *Sizes) float64  { return s.ZeroVariance }
 func OfRelaxation(s *Sizes) float64 { return s.RelaxationRate }
 func OfDamping(s *Sizes) float64    { return s.DampingRatio }
 
-// sized are the stationary sizes as files have them: the largest number stands for a size that is
-// not known.
-type sized struct {
-	RewardMean     float64 `json:"expected_reward"`
-	RewardVariance float64 `json:"expected_reward_variance"`
-	ZeroVariance   float64 `json:"zero_variance"`
-}
-
-func (s Sizes) written() sized {
-	bounded := func(x float64) float64 { return min(x, math.MaxFloat64) }
-	return sized{bounded(s.RewardMean), bounded(s.RewardVariance), bounded(s.ZeroVariance)}
+// written returns the sizes as files have them: the largest number stands for one that is not known.
+func (s Sizes) written() Sizes {
+	for _, x := range []*float64{&s.RewardMean, &s.RewardVariance, &s.ZeroVariance} {
+		*x = min(*x, math.MaxFloat64)
+	}
+	return s
 }
 
 // MarshalJSON writes the sums, and under "terms" the sizes by term.
 func (n Neglected) MarshalJSON() ([]byte, error) {
 	type term struct {
 		Name Term `json:"name"`
-		sized
+		Sizes
 	}
 	terms := []term{}
 	for _, left := range n.Terms {
@@ -143,7 +134,7 @@ func (n Neglected) MarshalJSON() ([]byte, error) {
 		}
 	}
 	return json.Marshal(struct {
-		sized
+		Sizes
 		Terms []term `json:"terms"`
 	}{n.written(), terms})
 }
