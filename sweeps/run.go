@@ -217,15 +217,15 @@ func (r *run) simulate(ctx context.Context) error {
 // simulateMissing simulates the cells that the journal lacks, appends their outcomes to it, and
 // returns their number.
 func (r *run) simulateMissing(ctx context.Context) (simulated int, err error) {
-	kept := r.plan.Kept(r.journal.Outcomes)
 	missing, planned := r.plan.Missing(r.journal.Outcomes)
+	kept := planned - len(missing)
 	for _, id := range r.plan.IDs() {
 		if o := r.journal.Outcomes[id]; o == nil || o.InJournal() {
 			continue
 		} else if err := r.journal.Append(o); err != nil {
-			// a cell without a fixed point needs no simulation
 			return 0, err
 		}
+		kept-- // a cell without a fixed point, which needs no simulation
 	}
 	missing, err = r.fromCache(ctx, missing)
 	if err != nil {

@@ -21,15 +21,6 @@ func (p *Params) Prompt(x int, init []float64) (one Params, start []float64) {
 	return one, init
 }
 
-// Bandits returns the arms of all prompts.
-func (p *Params) Bandits() (all [][]option.Arm) {
-	for x := range p.Prompts.First {
-		one, _ := p.Prompt(x, nil)
-		all = append(all, one.Arms)
-	}
-	return all
-}
-
 // Visits returns the bandit of one prompt with the optimizer that acts from one of its
 // visits to the next, and the number M = C/B of steps between them: between visits a prompt
 // coasts, so that it is an on-policy heavy ball with

@@ -77,8 +77,13 @@ func New(p *cell.Params) *Model {
 	}
 	m.Law = group.New(p.Arms, &p.Estimator, samples)
 	m.Counts, _ = m.Law.(*group.Counts)
-	if len(p.Prompts.First) > 0 {
-		m.Law = group.NewPrompts(p.Bandits(), &p.Estimator, samples)
+	var bandits [][]option.Arm
+	for x := range p.Prompts.First {
+		one, _ := p.Prompt(x, nil)
+		bandits = append(bandits, one.Arms)
+	}
+	if bandits != nil {
+		m.Law = group.NewPrompts(bandits, &p.Estimator, samples)
 	}
 	return m
 }

@@ -89,7 +89,8 @@ func (s *System) Law() (law Law, ok bool) {
 	free, _ := period.Dims()
 	// The noise of a whole period, W_K = Σ_{j<K} A^j Q A^jᵀ.
 	whole := after(law.inside, law.entered(mat.NewDense(size, size, nil)), law.fresh, s.Lag.Period())
-	if law.start, ok = Lyapunov(period, mat.DenseCopyOf(whole.end().Slice(0, free, 0, free))); ok && s.AgeDraws > 0 {
+	noise := Sum(Congruence(whole.power, whole.x), whole.noise).Slice(0, free, 0, free)
+	if law.start, ok = Lyapunov(period, mat.DenseCopyOf(noise)); ok && s.AgeDraws > 0 {
 		ok = law.addAgeNoise()
 	}
 	return law, ok
@@ -133,9 +134,6 @@ func after(a, x, q *mat.Dense, steps int) passage {
 	}
 	return p
 }
-
-// end returns the covariance after the steps.
-func (p *passage) end() *mat.Dense { return Sum(Congruence(p.power, p.x), p.noise) }
 
 // MeanSquares returns E (r·(x, x_old))² averaged over the phases, for each row r of the given
 // matrix.

@@ -10,12 +10,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// frozen reports whether an arm of the given probability is drawn less than once in the steps that
-// a velocity lasts, 1/(1−μ), from there on no force slows the policy down.
-func frozen(p *cell.Params, prob float64) bool {
-	return prob*float64(p.GroupSize)*float64(p.GroupsPerStep) < (1 - p.Optimizer.Momentum)
-}
-
 // Rareness is the log odds u against an arm where it is rarest on the way.
 type Rareness struct {
 	end       float64 // u after the velocity has run out, in logits, the mean over runs
@@ -84,7 +78,10 @@ func LogOddsAlong(p cell.Params, init []float64, steps int) (all []Rareness, ok 
 			if all[a].frozen {
 				continue
 			}
-			rare, over := frozen(&p, prob), coast
+			// drawn less than once in the steps that a velocity lasts, 1/(1−μ): from there on no force
+			// slows the policy down
+			rare := prob*float64(p.GroupSize)*float64(p.GroupsPerStep) < 1-o.Momentum
+			over := coast
 			if rare {
 				thawed--
 			} else {

@@ -37,14 +37,6 @@ func (l *linearization) displace(logits, x []float64) {
 	}
 }
 
-// reducedForce returns the mean force at the displacement y = (x, x_old), both in
-// reduced coordinates.
-func (l *linearization) reducedForce(y []float64) []float64 {
-	n := len(y) / 2
-	l.model.Set(l.displaced(y[:n]), l.displaced(y[n:]))
-	return l.forceHere()
-}
-
 // forceHere is reducedForce at the logits given to model.set.
 func (l *linearization) forceHere() []float64 {
 	force := make([]float64, len(l.logits))
@@ -93,7 +85,8 @@ func (l *linearization) newCurvature() *curvature {
 			clear(y)
 			y[i] += s
 			y[j] += sign * s
-			return l.reducedForce(y)
+			l.model.Set(l.displaced(y[:n]), l.displaced(y[n:])) // at y = (x, x_old)
+			return l.forceHere()
 		}, h)
 	}
 	for i := range 2 * n {

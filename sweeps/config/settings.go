@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -55,15 +54,6 @@ type Init struct {
 type ArmGroup struct {
 	Arm   option.Arm
 	Count int // ≥ 1
-}
-
-// expandArms lists the arms of all groups, one entry per arm.
-func expandArms(groups []ArmGroup) []option.Arm {
-	var arms []option.Arm
-	for _, g := range groups {
-		arms = append(arms, slices.Repeat([]option.Arm{g.Arm}, g.Count)...)
-	}
-	return arms
 }
 
 // groupArms joins equal neighbouring arms into groups.

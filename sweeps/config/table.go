@@ -196,7 +196,10 @@ func (k *Key) set(s *Settings, v any) {
 	field := reflect.ValueOf(s).Elem().FieldByIndex(k.index)
 	switch v := v.(type) {
 	case []ArmGroup:
-		s.Bandit.Arms = expandArms(v)
+		s.Bandit.Arms = nil
+		for _, g := range v {
+			s.Bandit.Arms = append(s.Bandit.Arms, slices.Repeat([]option.Arm{g.Arm}, g.Count)...)
+		}
 	case Weights:
 		s.Lag.Ages.Weights = ageWeights{}
 		copy(s.Lag.Ages.Weights[:], v)

@@ -45,17 +45,6 @@ func (p *Plan) Missing(outcomes map[string]*store.Outcome) (cells []*Cell, plann
 	return cells, len(seen)
 }
 
-// Kept returns the number of distinct ids of a plan whose outcomes there are.
-func (p *Plan) Kept(outcomes map[string]*store.Outcome) int {
-	ids := make(map[string]bool)
-	for i := range p.Cells {
-		if id := p.Cells[i].ID; outcomes[id] != nil {
-			ids[id] = true
-		}
-	}
-	return len(ids)
-}
-
 // SimulateCells simulates cells. Several goroutines call worked with work as it is done. One
 // goroutine calls done with the index and the outcome of each finished cell; its error stops the
 // simulation.

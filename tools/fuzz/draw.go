@@ -118,7 +118,11 @@ func (d *drawing) configuration(class class) (f file, valid bool) {
 	}
 	var checks []any
 	events := 0 // of a located cell, beside its stiffness
-	search := d.search()
+	params := []string{config.LearningRateKey, config.LagIntervalKey}
+	search := map[string]any{ // that the claims of a located cell share
+		"param": params[d.IntN(2)], "tolerance": 0.002,
+		"from": rounded(d.log(0.02, 0.5)), "to": rounded(d.log(2, 16)),
+	}
 	for _, c := range config.Claims {
 		if in := classOf(c); in != class && !(class == located && c.Per == config.PerForce) {
 			continue
@@ -136,15 +140,6 @@ func (d *drawing) configuration(class class) (f file, valid bool) {
 	f = d.file.clone()
 	_, err := f.load()
 	return f, err == nil && len(checks) > 0 && (class != located || events > 0)
-}
-
-// search draws the search that the claims of a located cell share.
-func (d *drawing) search() map[string]any {
-	params := []string{config.LearningRateKey, config.LagIntervalKey}
-	return map[string]any{
-		"param": params[d.IntN(2)], "tolerance": 0.002,
-		"from": rounded(d.log(0.02, 0.5)), "to": rounded(d.log(2, 16)),
-	}
 }
 
 // check draws a check of a claim.
