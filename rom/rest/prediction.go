@@ -49,15 +49,9 @@ func (p *Prediction) Number(kind scope.Kind, of scope.Quantity) *float64 {
 // Threshold returns one of the three thresholds, nil where none is known, and the limit of
 // the search for it; see Limits.
 func (d *Dynamics) Threshold(of scope.Quantity) (threshold *float64, searched float64) {
-	switch of {
-	case scope.CriticalLearningRate:
-		return d.CriticalLearningRate, d.Searched.LearningRate
-	case scope.CriticalRefreshInterval:
-		return d.CriticalRefreshInterval, d.Searched.RefreshInterval
-	case scope.OscillationLearningRate:
-		return d.OscillationLearningRate, d.Searched.Onset
-	}
-	return nil, 0
+	s := &d.Searched
+	return [...]*float64{d.CriticalLearningRate, d.CriticalRefreshInterval,
+		d.OscillationLearningRate}[of], [...]float64{s.LearningRate, s.RefreshInterval, s.Onset}[of]
 }
 
 // roundedRadius is the distance of a multiplier's modulus from 1 within which it is 1 but for
