@@ -95,7 +95,7 @@ func Advise(p *plan.Plan) iter.Seq2[*plan.Cell, Advice] {
 			c := &p.Cells[i]
 			a := &adviser{cache: cache, settings: c.Settings, p: cache.Predict(&c.Settings, rom.Unit)}
 			a.advise()
-			given := Advice{Cell: c.ID, Label: c.Label(), Units: a.settings.Units(), Lines: a.lines, cache: cache}
+			given := Advice{Cell: c.ID, Label: c.Label(), Units: c.Settings.Units(), Lines: a.lines, cache: cache}
 			if !yield(c, given) {
 				return
 			}
@@ -145,7 +145,7 @@ func (a *adviser) advise() {
 	most := slices.Max(point.Policy)
 	best := slices.Index(point.Policy, most)
 	says := fmt.Sprintf("arm %d, the first being 0, with probability %.4g", best, most)
-	a.add("most probable arm at rest", float64(best), says, a.p.ForceKind, "the policy at the fixed point")
+	a.add("most probable arm at rest", float64(best), says, a.p.ForceKind, "policy at the fixed point")
 	var d *rom.Dynamics
 	if d, a.kind = a.p.Linear(); !d.Scope.In {
 		a.without("dynamics", d.Scope.Because, "")
@@ -171,10 +171,11 @@ func (a *adviser) regime(d *rom.Dynamics) {
 		}
 		says += " at rest"
 		if d.Neutral > 0 {
-			says = fmt.Sprintf("neutral in %d of %d directions of the logits, whose stiffness is rounding; %s in the others", d.Neutral, len(a.settings.Bandit.Arms)-1, says)
+			says = fmt.Sprintf("neutral in %d of %d directions (stiffness is rounding), %s in the others",
+				d.Neutral, len(a.settings.Bandit.Arms)-1, says)
 		}
 		a.add("stability", *r, fmt.Sprintf("%s, spectral radius %.6g", says, *r), a.kind,
-			"largest modulus of a multiplier of the monodromy matrix; below 1 is stable: small displacements from the state at rest decay")
+			"largest modulus of a multiplier; below 1 small displacements from rest decay")
 	}
 	if z := d.DampingRatio; z != nil {
 		says := "overdamped"
@@ -187,20 +188,25 @@ func (a *adviser) regime(d *rom.Dynamics) {
 			says = "oscillatory in a faster mode"
 		}
 		a.add("regime", *z, fmt.Sprintf("%s, ζ = %.4g", says, *z), a.kind,
-			"ζ = −(s₁+s₂)/(2√(s₁s₂)), s = ln of the two largest multipliers; a mode oscillates from the learning rate in the row "+oscillationFree+" on")
+			"ζ = −(s₁+s₂)/(2√(s₁s₂)), s = ln of the two largest multipliers; see "+oscillationFree)
 	}
 	if r := d.RelaxationRate; r != nil && *r > 0 {
 		steps := math.Log(20) / *r
-		a.add(Recovery, steps, fmt.Sprintf("%.4g optimizer steps until 5 %% of it are left", steps), a.kind,
+		a.add(Recovery, steps, fmt.Sprintf("%.4g optimizer steps until 5 %% are left", steps), a.kind,
 			"ln 20 / relaxation rate of the state at rest; the rise from the start is another time")
 	}
 }
 
-// Questions that other code names.
+// Questions that other code names, and words of several answers.
 const (
 	// in steps; it is not the rise from the start, Ending.Since
 	Recovery   = "recovery from a small displacement"
 	NoiseFloor = "noise floor" // √Var J
+
+	fromStart       = "runs from the file's start"         // the first line
+	oscillationFree = "learning rates without oscillation" // named by another
+	onUnitCircle    = " with a multiplier on the unit circle"
+	otherwiseAsItIs = ", everything else as it is"
 )
 
 // Answer returns the value of the first line about a question; NaN where there is none.
@@ -213,9 +219,6 @@ func (advice *Advice) Answer(asked string) float64 {
 	return math.NaN()
 }
 
-// oscillationFree is asked in one row and named in another.
-const oscillationFree = "learning rates without oscillation"
-
 // rates adds the limits of the learning rate at the cell's refresh interval.
 func (a *adviser) rates(d *rom.Dynamics) {
 	say := func(rate float64) (float64, string) {
@@ -226,7 +229,8 @@ func (a *adviser) rates(d *rom.Dynamics) {
 	if at := a.p.Adam; at != nil {
 		rate, says := say(rest.LeastEscape * at.EscapeLearningRate)
 		a.add("learning rates that keep Adam in its well", rate, says, a.kind,
-			fmt.Sprintf("%.2g of the η at which the spread of z is 1: from there to twice that η runs leave the fixed point for good. Far above the row before this, z fluctuates by %.3g", rest.LeastEscape, at.LogitGapDeviation))
+			fmt.Sprintf("%.2g of the η at which z fluctuates by 1: up to twice it runs leave for good. "+
+				"Far above the row before, z does by %.3g", rest.LeastEscape, at.LogitGapDeviation))
 		a.bound(ofRate, rate, at.EscapeLearningRate)
 	}
 	if d.MeanSquareLearningRate != nil {
@@ -243,15 +247,15 @@ func (a *adviser) rates(d *rom.Dynamics) {
 		"the smallest η at which a mode oscillates"+otherwiseAsItIs)
 }
 
-const otherwiseAsItIs = ", everything else as it is"
-
 // limitWords returns what the limit of a parameter of the given name and symbol is asked as, and
 // what it assumes. Under Adam, at a finite G, no setting is unstable.
 func (a *adviser) limitWords(name, symbol string) (asked, assumes string) {
 	if a.settings.Optimizer.Kind == option.Adam && a.settings.Estimator.GroupSize != option.Infinite {
-		return name + " that keep Adam's spread small", fmt.Sprintf("no limit of stability: Adam has none at a finite group size, because its second moments grow with the force. It is the smallest %s at which held second moments would be unstable, from which on the spread is several times that of smaller steps", symbol)
+		return name + " that keep Adam's spread small", "no limit of stability, as second moments grow " +
+			"with the force: the smallest " + symbol + " at which held ones would be unstable, " +
+			"from which on the spread is several times that of smaller steps"
 	}
-	return name + " that are stable at rest", "the smallest " + symbol + " with a multiplier on the unit circle" + otherwiseAsItIs
+	return name + " that are stable at rest", "the smallest " + symbol + onUnitCircle + otherwiseAsItIs
 }
 
 // timesPresent compares a learning rate with the present one, unless that is a network's.
@@ -297,22 +301,17 @@ func shortestLag(kind option.LagKind) (interval float64, name string) {
 	return 1, "refresh interval"
 }
 
-// longestInterval is the longest refresh interval that a configuration may have.
-const longestInterval = 1 << 53
-
-// set sets the parameter that a limit is about: the interval, to no less than the shortest, or else
-// the learning rate.
+// set sets the parameter that a limit is about: the learning rate, or an interval that may be.
 func (of bounded) set(s *config.Settings, x float64) {
 	if of == ofInterval {
 		first, _ := shortestLag(s.Lag.Kind)
-		s.Lag.Interval = int(min(max(x, first), longestInterval))
+		s.Lag.Interval = int(min(max(x, first), 1<<53)) // the longest that a configuration may have
 		return
 	}
 	s.Optimizer.LearningRate = x
 }
 
-// limit adds a threshold of the linear dynamics. nil stands for none up to searched (see
-// rest.Limits).
+// limit adds a threshold of the linear dynamics; nil: none up to searched (see rest.Limits).
 func (a *adviser) limit(of bounded, asked string, threshold *float64, searched float64, say saying, assumes string) {
 	within := math.Inf(1)
 	if threshold != nil {
@@ -343,9 +342,8 @@ func (a *adviser) limit(of bounded, asked string, threshold *float64, searched f
 	}
 }
 
-// beyondNoise returns a remark where half of a limit is so far away that linear theory
-// does not hold there, because the fluctuations of finite groups are no longer small: the
-// limit is that of the mean dynamics.
+// beyondNoise returns a remark where linear theory does not hold at half of a limit, because groups
+// fluctuate too much there: the limit is that of the mean dynamics.
 func (a *adviser) beyondNoise(of bounded, half float64) string {
 	s := a.settings
 	of.set(&s, half)
@@ -371,13 +369,15 @@ type saying = func(threshold float64) (float64, string)
 // parameter if the theory stands for it.
 func (a *adviser) rule(of bounded, asked string, say saying, kind rom.Kind) {
 	rule := a.p.Rule(kind)
-	threshold := rule.Number(map[bounded]scope.Quantity{ofRate: scope.CriticalLearningRate, ofInterval: scope.CriticalRefreshInterval}[of])
+	threshold := rule.Number(map[bounded]scope.Quantity{
+		ofRate: scope.CriticalLearningRate, ofInterval: scope.CriticalRefreshInterval}[of])
 	if threshold == nil || a.contradicts(of, *threshold) {
 		return
 	}
-	assumes := "η(λ/2 + |λ_s|A) < 1 − μ in every mode, A = τ of a delay, about 2K/π of a block, the mean of random ages: proven for the mean dynamics (theory-trainers.md §11.1)"
+	assumes := "η(λ/2 + |λ_s|A) < 1 − μ in every mode, A = τ of a delay, about 2K/π of a block, " +
+		"the mean of random ages: proven for the mean dynamics (theory-trainers.md §11.1)"
 	if rule.Stiffness != nil {
-		assumes = fmt.Sprintf("η·λ·lag = 1 − μ at the stiffness λ = %.4g: the paper's damped oscillator", *rule.Stiffness)
+		assumes = fmt.Sprintf("η·λ·lag = 1 − μ at λ = %.4g: the paper's oscillator", *rule.Stiffness)
 	}
 	value, says := say(*threshold)
 	if kind == rom.SufficientRule {
@@ -389,9 +389,8 @@ func (a *adviser) rule(of bounded, asked string, say saying, kind rom.Kind) {
 	}
 }
 
-// contradicts reports whether a cell is unstable at rest although it is within a limit of a
-// parameter. Near 1 rounding decides about the spectral radius, and there can be more than one
-// window of instability.
+// contradicts reports whether a cell is unstable at rest although it is within a limit: rounding
+// decides about a spectral radius near 1, and there can be several windows of instability.
 func (a *adviser) contradicts(of bounded, threshold float64) bool {
 	rate, interval := a.settings.Optimizer.LearningRate, float64(a.settings.Lag.Interval)
 	return a.unstable && (of == ofRate && rate < threshold || of == ofInterval && interval < threshold)
@@ -410,6 +409,5 @@ func (a *adviser) noise() {
 		"stationary law to second order in the noise, with the size of what it neglects")
 }
 
-// floorMargin is the margin within which a noise floor is asked for: it is said with what it leaves
-// out, which may be as large.
+// floorMargin bounds what a noise floor, which is said with it, may leave out.
 var floorMargin = theory.Margin{Share: 2, Called: "twice Var J,"}

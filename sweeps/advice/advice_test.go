@@ -1,7 +1,9 @@
 package advice
 
 import (
+	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,9 +14,10 @@ import (
 	"grposim/sweeps/theory"
 )
 
-func planText(t *testing.T, text string) *plan.Plan {
+// planText returns the plan of a configuration with edits: pairs of old and new.
+func planText(t *testing.T, text string, edits ...string) *plan.Plan {
 	t.Helper()
-	spec, err := config.Load(t.Name(), []byte(text))
+	spec, err := config.Load(t.Name(), []byte(strings.NewReplacer(edits...).Replace(text)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,6 +35,12 @@ func answers(t *testing.T, plan *plan.Plan) map[string]Line {
 	}
 	return lines
 }
+
+// Edits of the bandit: nothing is stale; there is no fixed point.
+var (
+	weighted  = []string{"at: snapshot}", "at: current}, importance: {mode: ratio}"}
+	noPenalty = []string{"coefficient: 0.5", "coefficient: 0", "init: fixed-point", "init: [0, 0]"}
+)
 
 const advisedBandit = `name: advised
 seed: 1
@@ -57,33 +66,35 @@ func TestAdvise(t *testing.T) {
 			t.Errorf("%s: %g, want %g", name, x, want)
 		}
 	}
-	if line := got["most probable arm at rest exact"]; line.Value != 0 || !strings.Contains(line.Says, "with probability 0.78") {
+	line := got["most probable arm at rest exact"]
+	if line.Value != 0 || !strings.Contains(line.Says, "with probability 0.78") {
 		t.Errorf("%+v, want the arm with the mean 0.9", line)
 	}
 	// With a single mode, frozen in a block, the multiplier over the block is known; with
 	// K = 11 steps the rule holds and the block is stable, and a larger learning rate is not.
-	if line := got["refresh intervals that are stable at rest exact"]; !(float64(line.Value) >= 11) || line.Says != "all up to the run's 10 steps" {
+	line = got["refresh intervals that are stable at rest exact"]
+	if !(float64(line.Value) >= 11) || line.Says != "all up to the run's 10 steps" {
 		t.Errorf("%+v, want more than the sufficient rule", line)
 	}
 	// Nothing is stale under importance weights and the current policy's KL.
-	fresh := answers(t, planText(t, strings.Replace(advisedBandit, "at: snapshot}", "at: current}, importance: {mode: ratio}", 1)))
+	fresh := answers(t, planText(t, advisedBandit, weighted...))
 	if line := fresh["refresh intervals that are stable at rest exact"]; line.Says == "" {
 		t.Errorf("no answer about the refresh interval: %v", fresh)
 	}
 	// Without a penalty there is no fixed point, and nothing else is answered.
-	none := answers(t, planText(t, strings.NewReplacer("coefficient: 0.5", "coefficient: 0", "init: fixed-point", "init: [0, 0]").Replace(advisedBandit)))
+	none := answers(t, planText(t, advisedBandit, noPenalty...))
 	if len(none) != 1 || !strings.Contains(none["stationary state "].Says, "no fixed point") {
 		t.Errorf("%v, want no fixed point", none)
 	}
 }
 
-// The noise floor is the root of the variance of J that `grposim predict` has, to second order in
-// the noise.
+// The noise floor is the root of the variance of J that `grposim predict` has, to second order.
 func TestNoiseFloorIsPredicted(t *testing.T) {
-	plan := planText(t, strings.Replace(advisedBandit, "group_size: 16", "group_size: 16, groups_per_step: 64", 1))
+	plan := planText(t, advisedBandit, "group_size: 16", "group_size: 16, groups_per_step: 64")
 	for _, p := range sweeps.Predictions(plan) {
-		floor := answers(t, plan)["noise floor exact"]
-		if x := math.Pow(float64(floor.Value), 2); p.Variance == nil || !(math.Abs(x / *p.Variance - 1) < 1e-12) || x == *p.Exact.StationaryVariance.ExpectedReward {
+		x := math.Pow(float64(answers(t, plan)["noise floor exact"].Value), 2)
+		if p.Variance == nil || !(math.Abs(x / *p.Variance - 1) < 1e-12) ||
+			x == *p.Exact.StationaryVariance.ExpectedReward {
 			t.Errorf("advise has %g, predict %v", x, p.Variance)
 		}
 	}
@@ -99,8 +110,9 @@ grpo: {group_size: 8, groups_per_step: 8, kl: {coefficient: 0.02}}
 optimizer: {learning_rate: 0.05}
 run: {steps: 400, burn_in: 200, replicas: 4}
 `))
-	if line := got["stability exact"]; !strings.Contains(line.Says, "neutral in 1 of 2 directions") || strings.Contains(line.Says, "unstable") {
-		t.Errorf("stability: %q, want that one direction of two is neutral", line.Says)
+	says := got["stability exact"].Says
+	if !strings.Contains(says, "neutral in 1 of 2 directions") || strings.Contains(says, "unstable") {
+		t.Errorf("stability: %q, want that one direction of two is neutral", says)
 	}
 	for asked, line := range got {
 		if x := float64(line.Value); x > 1e9 {
@@ -110,17 +122,18 @@ run: {steps: 400, burn_in: 200, replicas: 4}
 }
 
 // Under Adam no rate is called stable or unstable: the critical one is where the spread begins to
-// grow, and the rate of escape is 0.8 times that at which z fluctuates by 1: η*λ/(2√C), C the
-// variance of g_1.
+// grow, and the rate of escape is 0.8 of that at which z fluctuates by 1: η*λ/(2√C), C = Var g_1.
 func TestAdviseAdam(t *testing.T) {
-	plan := planText(t, strings.Replace(advisedBandit, "{learning_rate: 0.05, momentum: 0.9}", "{kind: adam, learning_rate: 2}", 1))
+	plan := planText(t, advisedBandit, "learning_rate: 0.05, momentum: 0.9", "kind: adam, learning_rate: 2")
 	got := answers(t, plan)
 	p := theory.NewCache().Predict(&plan.Cells[0].Settings, rom.Unit)
 	critical := *p.LeadingOrder.CriticalLearningRate
-	spread, escape := got["learning rates that keep Adam's spread small leading-order"], got["learning rates that keep Adam in its well leading-order"]
-	if float64(spread.Value) != critical || !strings.Contains(spread.Assumes, "no limit of stability") {
-		t.Errorf("%+v, want the critical rate %g, which is no limit of stability", spread, critical)
+	spread := got["learning rates that keep Adam's spread small leading-order"]
+	const no = "no limit of stability"
+	if float64(spread.Value) != critical || !strings.Contains(spread.Assumes, no) {
+		t.Errorf("%+v, want the critical rate %g, which is %s", spread, critical, no)
 	}
+	escape := got["learning rates that keep Adam in its well leading-order"]
 	want := 0.8 * critical * p.Stiffness.Total / math.Sqrt(p.GradientVariance)
 	if !(math.Abs(float64(escape.Value)/want-1) < 1e-6) {
 		t.Errorf("%+v, want %g", escape, want)
@@ -132,8 +145,7 @@ func TestAdviseAdam(t *testing.T) {
 	}
 }
 
-// A threshold so small that half of it is 0, as that of Adam where the noise of the logits all but
-// vanishes, is no limit.
+// A threshold so small that half of it is 0, as that of Adam almost without noise, is no limit.
 func TestTinyThreshold(t *testing.T) {
 	a := &adviser{cache: theory.NewCache(), settings: planText(t, advisedBandit).Cells[0].Settings}
 	tiny := math.SmallestNonzeroFloat64
@@ -152,62 +164,67 @@ func TestTinyThreshold(t *testing.T) {
 // that is no interval, or no interval is unstable, it is half of the largest stable learning rate
 // if that is less than the present one; a network's rate has no suggestion. Limits that have been
 // located count too; what groups are too small for does not. All have been tried, and where the
-// first choice does not arrive smaller ones are.
+// first choice does not arrive smaller ones are. The interval is not cut where smaller learning
+// rates arrive with the present one. Where another key's change alone does, that is suggested.
 func TestSuggest(t *testing.T) {
+	type edits = []string
+	lag := func(keys string, more ...string) edits {
+		return append(more, "optimizer: {", "lag: {"+keys+"}\noptimizer: {")
+	}
+	located := func(unsafe float64) []Line {
+		return []Line{{bounds: ofInterval, safe: 10, unsafe: unsafe, Kind: Simulated}}
+	}
 	for _, c := range []struct {
-		change   []string
-		located  []Line
-		rate     float64
-		interval float64
-		longer   int // to which the interval may grow; 0: it is not known to be safe
-		kind     rom.Kind
-		because  string
+		edits   edits
+		located []Line
+		want    string // η, the interval, to which it may grow (0: none is known to be safe), and kind
+		because string
 	}{
-		{[]string{"optimizer: {", "lag: {interval: 12}\noptimizer: {"}, nil, 0.05, 9, 0, rom.SufficientRule, "η = 0.05 and K = 9: the present η, and half of 18"},
-		{[]string{"optimizer: {", "lag: {interval: 4}\noptimizer: {"}, nil, 0.05, 4, 9, rom.SufficientRule, "keep η = 0.05 and K = 4: from"},
-		{[]string{"optimizer: {", "lag: {kind: random, ages: {to: 2}}\noptimizer: {"}, nil, 0.05, math.NaN(), 0, rom.SufficientRule, "keep η = 0.05 with the present ages"},
-		{nil, nil, 0.05, 1, 9, rom.SufficientRule, "half of 18"},
-		{nil, []Line{{bounds: ofInterval, safe: 10, unsafe: 12, Kind: Simulated}}, 0.05, 1, 5, Simulated, "half of 10"},
-		{nil, []Line{{bounds: ofInterval, safe: 10, unsafe: math.Inf(1), Kind: Simulated}}, 0.05, 1, 9, rom.SufficientRule, "half of 18"},
-		{[]string{"learning_rate: 0.05", "learning_rate: 0.02", "steps: 10", "steps: 120"}, nil, 0.02, 1, 15, rom.SufficientRule, "an eighth of the run"},
-		{[]string{"learning_rate: 0.05", "learning_rate: 40", "group_size: 16", "group_size: inf"}, nil, 0.63, 1, 0, rom.SufficientRule, "half of 1.26"},
-		{[]string{"at: snapshot}", "at: current}, importance: {mode: ratio}"}, nil, 0.05, 1, 0, rom.SufficientRule, "keep η = 0.05 and K = 1: the present ones"},
-		{[]string{"learning_rate: 0.05", "learning_rate: 40"}, nil, 0.15, 1, 0, Simulated, "η halved until the runs arrive"},
-		{[]string{"coefficient: 0.5", "coefficient: 0", "init: fixed-point", "init: [0, 0]"}, nil, 0.05, 1, 0, Simulated, "the present ones"},
-		{[]string{"learning_rate: 0.05", "learning_rate: 1e-6", "init: fixed-point", "init: [0, 0]", "group_size: 16", "group_size: inf"}, nil, math.NaN(), math.NaN(), 0, "", "that of a network"},
-		{[]string{"coefficient: 0.5", "coefficient: 0"}, nil, math.NaN(), math.NaN(), 0, "", noStart},
-		{[]string{"coefficient: 0.5", "coefficient: 0", "init: fixed-point", "init: [0, 0]", "steps: 10", "steps: 20"}, nil, 0.2, 1, 0, Simulated, "the change above"},
+		{lag("interval: 12"), nil, "0.05 9 0 sufficient-rule",
+			"η = 0.05 and K = 9: the present η, and half of 18"},
+		{lag("interval: 4"), nil, "0.05 4 9 sufficient-rule", "keep η = 0.05 and K = 4: from"},
+		{lag("kind: random, ages: {to: 2}"), nil, "0.05 NaN 0 sufficient-rule",
+			"keep η = 0.05 with the present ages"},
+		{nil, nil, "0.05 1 9 sufficient-rule", "half of 18"},
+		{nil, located(12), "0.05 1 5 simulated", "half of 10"},
+		{nil, located(math.Inf(1)), "0.05 1 9 sufficient-rule", "half of 18"},
+		{edits{"rate: 0.05", "rate: 0.02", "steps: 10", "steps: 120"}, nil,
+			"0.02 1 15 sufficient-rule", "an eighth of the run"},
+		{edits{"rate: 0.05", "rate: 40", "size: 16", "size: inf"}, nil,
+			"0.63 1 0 sufficient-rule", "half of 1.26"},
+		{weighted, nil, "0.05 1 0 sufficient-rule", "keep η = 0.05 and K = 1: the present ones"},
+		{edits{"rate: 0.05", "rate: 40"}, nil, "0.15 1 0 simulated", "η halved until the runs arrive"},
+		{noPenalty, nil, "0.05 1 0 simulated", "the present ones"},
+		{edits{"rate: 0.05", "rate: 1e-6", "fixed-point", "[0, 0]", "size: 16", "size: inf"}, nil,
+			"NaN NaN 0 ", "that of a network"},
+		{noPenalty[:2], nil, "NaN NaN 0 ", noStart},
+		{append(edits{"steps: 10", "steps: 20"}, noPenalty...), nil,
+			"0.2 1 0 simulated", "the change above"},
+		{lag("interval: 14", "fixed-point", "[0, 0]", "steps: 10", "steps: 100"), nil,
+			"0.025 14 0 simulated", "η = 0.025 and K = 14: "},
+		{lag("interval: 12", "fixed-point", "[-2, 0]", "steps: 10", "steps: 30"), nil,
+			"0.05 12 0 simulated", "grpo.groups_per_step=8 with η = 0.05 and K = 12: "},
 	} {
-		plan := planText(t, strings.NewReplacer(append(c.change, "steps: 10", "steps: 400")...).Replace(advisedBandit))
-		for cell, advice := range Advise(plan) {
-			trials := NewTrials(cell, &advice, 2, nil)
-			if err := advice.FromStart(t.Context(), trials); err != nil {
-				t.Fatal(err)
+		plan := planText(t, advisedBandit, slices.Concat(c.edits, edits{"steps: 10", "steps: 400"})...)
+		_, advice := advised(t, plan, c.located...)
+		s, longer := advice.Suggestion, 0
+		if l := s.Longer; l != nil {
+			longer = l.Trial.settings.Lag.Interval
+			if l.Trial.Outcome != Arrives || l.Interval != longer || s.Trial != advice.Start {
+				t.Errorf("%v: %+v, want a trial that arrives, and that of the present ones", c.edits, l)
 			}
-			advice.Lines = append(advice.Lines, c.located...)
-			if err := advice.Suggest(t.Context(), trials); err != nil {
-				t.Fatal(err)
-			}
-			s := advice.Suggestion
-			same := func(a, b float64) bool { return math.Abs(a/b-1) < 1e-6 || math.IsNaN(a) && math.IsNaN(b) }
-			if !same(float64(s.LearningRate), c.rate) || !same(float64(s.Interval), c.interval) || s.Kind != c.kind || !strings.Contains(s.Says, c.because) {
-				t.Errorf("%v: %+v, want η = %g, K = %g, %s, because of %s", c.change, s, c.rate, c.interval, c.kind, c.because)
-			}
-			switch {
-			case (s.Longer != nil) != (c.longer > 0):
-				t.Errorf("%v: %+v, want to grow to %d", c.change, s, c.longer)
-			case s.Longer != nil && (s.Longer.Interval != c.longer || s.Longer.Trial.Outcome != Arrives || s.Longer.Trial.settings.Lag.Interval != c.longer || s.Trial != advice.Start):
-				t.Errorf("%v: %+v, want a trial of %d that arrives, and that of the present ones", c.change, s.Longer, c.longer)
-			}
-			if s.Trial != nil && (s.Trial.Outcome != Arrives || s.Trial.Runs > mostRuns) {
-				t.Errorf("%v: %+v, want a trial that arrives", c.change, s.Trial)
-			}
+		}
+		got := fmt.Sprintf("%.6g %g %d %s", s.LearningRate, s.Interval, longer, s.Kind)
+		if got != c.want || !strings.Contains(s.Says, c.because) {
+			t.Errorf("%v: %s: %s, want %s because of %s", c.edits, got, s.Says, c.want, c.because)
+		}
+		if s.Trial != nil && (s.Trial.Outcome != Arrives || s.Trial.Runs > mostRuns) {
+			t.Errorf("%v: %+v, want a trial that arrives", c.edits, s.Trial)
 		}
 	}
 }
 
-// lateUnderNoise is a run of verl's preset that is too short for its learning rate, with or without
-// the noise of sampling.
+// lateUnderNoise is a run of verl's preset too short for its learning rate, with or without noise.
 const lateUnderNoise = `name: late
 extends: verl
 seed: 688139
@@ -220,12 +237,12 @@ run: {steps: 600, replicas: 64}
 `
 
 // A suggestion and the rows above it are of one set of runs: a learning rate that a row of 512 runs
-// finds to arrive is suggested. Changes that act on noise alone are not tried, since the run
-// without noise is late too.
+// finds to arrive is suggested. Changes of noise alone are not tried: a run without it is late too.
 func TestSuggestionReadsTheRows(t *testing.T) {
-	_, advice := advised(t, planOf(t, lateUnderNoise), 2)
-	s := advice.Suggestion
-	if s.LearningRate != 0.0156 || s.Interval != 2 || s.Trial.Runs != mostRuns || s.Trial.Outcome != Arrives {
+	_, advice := advised(t, planOf(t, lateUnderNoise))
+	s, trial := advice.Suggestion, advice.Suggestion.Trial
+	if s.LearningRate != 0.0156 || s.Interval != 2 ||
+		trial.Runs != mostRuns || trial.Outcome != Arrives {
 		t.Errorf("%+v, want the learning rate 0.0156 of the row that arrives", s)
 	}
 	tried := ""
@@ -242,37 +259,23 @@ func TestSuggestionReadsTheRows(t *testing.T) {
 	}
 }
 
-// The interval is not cut where smaller learning rates arrive with the present one. Where another
-// key's change alone does, that is suggested.
-func TestSuggestionKeepsTheInterval(t *testing.T) {
-	for _, c := range []struct{ interval, init, steps, choice string }{
-		{"14", "[0, 0]", "100", "η = 0.025 and K = 14"},
-		{"12", "[-2, 0]", "30", "grpo.groups_per_step=8 with η = 0.05 and K = 12"},
-	} {
-		_, advice := advised(t, planText(t, strings.NewReplacer("optimizer: {", "lag: {interval: "+c.interval+"}\noptimizer: {",
-			"init: fixed-point", "init: "+c.init, "steps: 10", "steps: "+c.steps).Replace(advisedBandit)), 2)
-		if s := advice.Suggestion; s.Choice != c.choice || s.Trial.Outcome != Arrives {
-			t.Errorf("%+v, want %s", s, c.choice)
-		}
-	}
-}
-
-// The interval may grow only as far as the rise takes at most 1.2 times as long, which stands
-// beside it: by the predicted path 95 % of the way are gone at step 310.6 with K = 2, at 330 with
-// 31, and at 574 with 62.
+// The interval may grow only as far as the rise takes at most 1.2 times as long, as is said: by
+// the predicted path 95 % are gone at step 310.6 with K = 2, 330 with 31 and 574 with 62.
 func TestPriceOfALongerInterval(t *testing.T) {
 	_, advice := advised(t, planOf(t, `name: grows
 extends: slime
 seed: 665445
-bandit: {arms: [{reward: bernoulli, mean: 0.79}, {reward: bernoulli, mean: 0.16}, {reward: bernoulli, mean: 0.9}]}
+bandit: {arms: [{reward: bernoulli, mean: 0.79}, {reward: bernoulli, mean: 0.16},
+  {reward: bernoulli, mean: 0.9}]}
 policy: {init: [-1.05, -1.41, -1.8], reference: [-1.05, -1.41, -1.8]}
 grpo: {group_size: 16, groups_per_step: 2, kl: {coefficient: 0.04, gradient: k3}}
 lag: {kind: block, interval: 2}
 optimizer: {kind: adam, learning_rate: 0.0118, schedule: {kind: constant, warmup: 0}}
 run: {steps: 2000, replicas: 64}
-`), 2)
+`))
+	const price = "K may grow to 31: 95 % of the way at step 328 instead of 310, "
 	s := advice.Suggestion
-	if s.Longer == nil || s.Longer.Interval != 31 || !strings.Contains(s.Says, "K may grow to 31: 95 % of the way at step 328 instead of 310, ") {
+	if s.Longer == nil || s.Longer.Interval != 31 || !strings.Contains(s.Says, price) {
 		t.Errorf("%+v, want K = 31 and its time", s)
 	}
 }

@@ -22,8 +22,7 @@ import (
 // arrivalOf simulates 200 runs of settings with another seed, and returns the share of those of
 // which the mean of J at the recorded steps of the last fifth of the run is within a tenth of the
 // range of mean rewards from J*, or without a fixed point from the largest mean reward, and whose
-// most probable arm has nearly the mean reward of that of the fixed point. It shares nothing with
-// the code that it judges but the simulator.
+// most probable arm has nearly the mean reward of that there. It shares only the simulator.
 func arrivalOf(t *testing.T, s config.Settings) float64 {
 	t.Helper()
 	s.Seed += 1_000_003
@@ -40,8 +39,9 @@ func arrivalOf(t *testing.T, s config.Settings) float64 {
 		}
 	}
 	in := sim.Cell{
-		ID: "arrival", Seed: s.Seed, Bandit: s.Bandit, Estimator: s.Estimator, Lag: s.Lag, Optimizer: s.Optimizer,
-		Init: s.Policy.Init.Logits, Reference: s.Policy.Reference, ReferenceUpdate: s.Policy.ReferenceUpdate,
+		ID: "arrival", Seed: s.Seed, Bandit: s.Bandit, Init: s.Policy.Init.Logits,
+		Reference: s.Policy.Reference, ReferenceUpdate: s.Policy.ReferenceUpdate,
+		Estimator: s.Estimator, Lag: s.Lag, Optimizer: s.Optimizer,
 		Run: sim.Run{Steps: s.Run.Steps, Replicas: 200}, Ends: 200,
 	}
 	arrived := 0
@@ -101,9 +101,12 @@ func anyAdvised(random *rand.Rand, n, most int, lengths []int) string {
 	if random.IntN(4) > 0 {
 		beta = between(0.005, 0.5)
 	}
-	say("grpo:\n  groups_per_step: %d\n  kl: {coefficient: %g, gradient: %s}", 1<<random.IntN(5), beta, of("k1", "k2", "k3", "exact"))
+	say("grpo:\n  groups_per_step: %d", 1<<random.IntN(5))
+	say("  kl: {coefficient: %g, gradient: %s}", beta, of("k1", "k2", "k3", "exact"))
 	if preset == "" {
-		say("  group_size: %s\n  importance: {mode: %s}\n  advantage: {scale: %s}", of("4", "8", "16"), of("none", "none", "ratio", "clip"), of("std", "std", "none"))
+		say("  group_size: %s", of("4", "8", "16"))
+		say("  importance: {mode: %s}", of("none", "none", "ratio", "clip"))
+		say("  advantage: {scale: %s}", of("std", "std", "none"))
 	}
 	switch random.IntN(4) {
 	case 0:
@@ -113,11 +116,11 @@ func anyAdvised(random *rand.Rand, n, most int, lengths []int) string {
 	case 2:
 		say("lag: {interval: %d, samples: reused}", 2<<random.IntN(3))
 	}
+	const optimizer = "optimizer: {kind: %s, learning_rate: %g, schedule: {kind: constant}}"
 	if random.IntN(4) == 0 {
-		say("optimizer: {kind: adam, learning_rate: %g, schedule: {kind: constant}}", between(0.002, 0.3))
+		say(optimizer, "adam", between(0.002, 0.3))
 	} else {
-		mu := of("0", "0.5", "0.9", "0.9")
-		say("optimizer: {kind: heavy-ball, momentum: %s, learning_rate: %g, schedule: {kind: constant}}", mu, between(0.01, 2))
+		say(optimizer, "heavy-ball, momentum: "+of("0", "0.5", "0.9", "0.9"), between(0.01, 2))
 	}
 	say("run: {steps: %d, burn_in: 100, replicas: 8}", lengths[random.IntN(len(lengths))])
 	return text.String()
@@ -137,14 +140,15 @@ func planOf(t *testing.T, text string) *plan.Plan {
 	return plan.New(spec)
 }
 
-// advised returns the advice for the only cell of a plan, with all trials.
-func advised(t *testing.T, plan *plan.Plan, workers int) (*plan.Cell, Advice) {
+// advised returns the advice for the only cell of a plan, with all trials and limits also located.
+func advised(t *testing.T, plan *plan.Plan, located ...Line) (*plan.Cell, Advice) {
 	t.Helper()
 	for cell, advice := range Advise(plan) {
-		trials := NewTrials(cell, &advice, workers, nil)
+		trials := NewTrials(cell, &advice, 2, nil)
 		if err := advice.FromStart(t.Context(), trials); err != nil {
 			t.Fatal(err)
 		}
+		advice.Lines = append(advice.Lines, located...)
 		if err := advice.Suggest(t.Context(), trials); err != nil {
 			t.Fatal(err)
 		}
@@ -155,9 +159,8 @@ func advised(t *testing.T, plan *plan.Plan, workers int) (*plan.Cell, Advice) {
 }
 
 // arrivals checks on n random settings of at most so many arms, with runs of the given lengths,
-// that what is suggested arrives. It returns how many of them have a suggestion. The changes that
-// are said to arrive, which may be decided with twelve failures in 512, may miss 95 % by what 200
-// runs can scatter.
+// that what is suggested arrives, and returns how many have a suggestion. Changes that are said to
+// arrive, with up to twelve failures in 512, may miss 95 % by what 200 runs can scatter.
 func arrivals(t *testing.T, n, arms int, lengths ...int) (suggested int) {
 	random := rand.New(rand.NewPCG(33, 1))
 	cures, missed := 0, 0
@@ -168,7 +171,8 @@ func arrivals(t *testing.T, n, arms int, lengths ...int) (suggested int) {
 			continue // a rule between keys is broken
 		}
 		i++
-		cell, advice := advised(t, plan, 2)
+		cell, advice := advised(t, plan)
+		says := advice.Suggestion.Says
 		if advice.Start == nil {
 			t.Errorf("%s\nhas no start", text)
 			continue
@@ -177,23 +181,24 @@ func arrivals(t *testing.T, n, arms int, lengths ...int) (suggested int) {
 		if advice.Start.Outcome == Arrives && share < 0.95 {
 			t.Errorf("%s\narrives: %v, but %.3f of other runs do", text, advice.Start.Says(), share)
 		}
-		t.Logf("%d: %d arms, as it stands %s (judged %.3f); %s", i, len(cell.Settings.Bandit.Arms), advice.Start.Arrived.Says(), share, advice.Suggestion.Says)
+		t.Logf("%d: as it stands %s (judged %.3f); %s", i, advice.Start.Arrived.Says(), share, says)
 		if advice.Start.Outcome != Arrives {
 			t.Logf("%s\n%v\n%s", text, advice.Start.Says(), advice.Why)
 		}
 		if trial := advice.Suggestion.Trial; trial != nil {
 			suggested++
-			if share := arrivalOf(t, trial.settings); share < 0.95 {
-				t.Errorf("%s\n%s\n%.3f of other runs arrive", text, advice.Suggestion.Says, share)
+			s, rate, interval := trial.settings, advice.Suggestion.LearningRate, advice.Suggestion.Interval
+			if share := arrivalOf(t, s); share < 0.95 {
+				t.Errorf("%s\n%s\n%.3f of other runs arrive", text, says, share)
 			}
-			s := trial.settings
-			if rate := float64(advice.Suggestion.LearningRate); s.Optimizer.LearningRate != rate || s.Lag.Kind != option.Random && s.Lag.Interval != int(advice.Suggestion.Interval) {
-				t.Errorf("the suggestion %+v is not what was tried: %g, %d", advice.Suggestion, s.Optimizer.LearningRate, s.Lag.Interval)
+			if s.Optimizer.LearningRate != float64(rate) ||
+				s.Lag.Kind != option.Random && s.Lag.Interval != int(interval) {
+				t.Errorf("the suggestion of %g, %g is not what was tried: %+v", rate, interval, s)
 			}
 		}
 		if longer := advice.Suggestion.Longer; longer != nil {
 			if share := arrivalOf(t, longer.Trial.settings); share < 0.95 {
-				t.Errorf("%s\n%s\n%.3f of other runs arrive with an interval of %d", text, advice.Suggestion.Says, share, longer.Interval)
+				t.Errorf("%s\n%s\n%.3f of other runs arrive with the longer interval", text, says, share)
 			}
 		}
 		for _, c := range advice.Cures {
@@ -203,13 +208,13 @@ func arrivals(t *testing.T, n, arms int, lengths ...int) (suggested int) {
 			cures++
 			if share := arrivalOf(t, c.settings); share < 0.95 {
 				missed++
-				t.Logf("%s %s arrives, by %d of %d, but %.3f of other runs", text, c.Set, c.Count(theory.AtTarget), c.Runs, share)
+				t.Logf("%s %s arrives, by %s, but %.3f of other runs", text, c.Set, c.Arrived.Says(), share)
 				if share < 0.92 {
 					t.Errorf("%s: far from 95 %%", c.Set)
 				}
 			}
 		}
 	}
-	t.Logf("%d of %d settings have a suggestion; of %d changes that arrive %d miss 95 %%", suggested, n, cures, missed)
+	t.Logf("%d of %d have a suggestion; %d of %d changes miss 95 %%", suggested, n, missed, cures)
 	return suggested
 }

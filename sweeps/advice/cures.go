@@ -11,10 +11,13 @@ import (
 	"grposim/sweeps/theory"
 )
 
+// change sets one key of a configuration.
+type change = config.Assignment
+
 // cure is a kind of changes that may let runs arrive: those to try, the mildest first. Later ones
 // are not tried once one arrives. Those that break a rule between keys are left out.
 type cure struct {
-	values [][]config.Assignment
+	values [][]change
 	helps  bool // runs that fail without the noise of sampling too
 }
 
@@ -22,11 +25,11 @@ type cure struct {
 // astray, and not that its pace is slow.
 func repairs(s *config.Settings, astray bool) []cure {
 	stale := stale(s)
-	weight := func(to option.ImportanceMode, of []option.ImportanceMode, besides ...config.Assignment) cure {
-		applies := stale && slices.Contains(of, s.Estimator.Importance.Mode)
-		return cure{word(s, "grpo.importance.mode", applies, to, besides...), true}
-	}
 	type modes = []option.ImportanceMode
+	weight := func(to option.ImportanceMode, of modes, also ...change) cure {
+		when := stale && slices.Contains(of, s.Estimator.Importance.Mode)
+		return cure{word(s, "grpo.importance.mode", when, to, also...), true}
+	}
 	all := []cure{
 		{word(s, "grpo.kl.gradient", sampledPenalty(s), option.ExactKL), astray},
 		{word(s, "grpo.kl.gradient", sampledPenalty(s), option.K2), astray},
@@ -35,7 +38,7 @@ func repairs(s *config.Settings, astray bool) []cure {
 		{word(s, "lag.samples", s.Estimator.Samples == option.Reused, option.Fresh), true},
 		weight(option.Ratio, modes{option.NoImportance}),
 		weight(option.Clip, modes{option.NoImportance, option.Ratio}),
-		weight(option.DualClip, modes{option.Clip}, config.Assignment{Param: "grpo.importance.cap", Value: 1.5}),
+		weight(option.DualClip, modes{option.Clip}, change{Param: "grpo.importance.cap", Value: 1.5}),
 		weight(option.CISPO, modes{option.Clip}),
 		weight(option.NoImportance, modes{option.Ratio, option.Clip, option.DualClip}),
 		{values(config.LagIntervalKey, shorterLags(s)...), true},
@@ -56,8 +59,8 @@ func brakes(s *config.Settings) []cure {
 		{values("optimizer.schedule.warmup", warmups...), true},
 		{rates(s, 0.75, 0.625, 1./2, 1./4, 1./8, 1./16, 1./32, 1./64), true},
 	}
-	if s.Optimizer.Kind != option.Adam && s.Optimizer.Momentum != 0 {
-		all = append(all, cure{values(config.MomentumKey, below(s.Optimizer.Momentum, 0.8, 0.5, 0)...), true})
+	if mu := s.Optimizer.Momentum; s.Optimizer.Kind != option.Adam && mu != 0 {
+		all = append(all, cure{values(config.MomentumKey, below(mu, 0.8, 0.5, 0)...), true})
 	}
 	return all
 }
@@ -66,34 +69,31 @@ func brakes(s *config.Settings) []cure {
 func longer(s *config.Settings) (c cure) {
 	c.helps = true
 	for _, factor := range []int{4, 16, 64} {
-		if factor > 4 && factor*s.Run.Steps > longestTried {
+		steps := factor * s.Run.Steps
+		if factor > 4 && steps > 100_000 { // four times the file's length is tried however long
 			break
 		}
-		longer := []config.Assignment{{Param: config.StepsKey, Value: factor * s.Run.Steps}}
-		if schedule := s.Optimizer.Schedule; schedule.Kind != option.ConstantRate && schedule.Total == s.Run.Steps {
-			longer = append(longer, config.Assignment{Param: config.ScheduleTotalKey, Value: factor * s.Run.Steps})
+		longer := []change{{Param: config.StepsKey, Value: steps}}
+		if at := s.Optimizer.Schedule; at.Kind != option.ConstantRate && at.Total == s.Run.Steps {
+			longer = append(longer, change{Param: config.ScheduleTotalKey, Value: steps})
 		}
 		c.values = append(c.values, longer)
 	}
 	return c
 }
 
-// longestTried bounds the steps of runs of more than four times the file's length.
-const longestTried = 100_000
-
-// word returns a change to one word of a key, and to other keys besides, if it applies and changes
-// something.
-func word(s *config.Settings, key string, applies bool, to fmt.Stringer, besides ...config.Assignment) [][]config.Assignment {
-	if k, _ := config.LookupKey(key); !applies || k.Get(s) == to.String() {
+// word returns a change of a key to a word, and also of others, when that changes something.
+func word(s *config.Settings, key string, when bool, to fmt.Stringer, also ...change) [][]change {
+	if k, _ := config.LookupKey(key); !when || k.Get(s) == to.String() {
 		return nil
 	}
-	return [][]config.Assignment{append([]config.Assignment{{Param: key, Value: to.String()}}, besides...)}
+	return [][]change{append([]change{{Param: key, Value: to.String()}}, also...)}
 }
 
 // values lists changes of one key to each of the values.
-func values[Value any](key string, values ...Value) (all [][]config.Assignment) {
+func values[Value any](key string, values ...Value) (all [][]change) {
 	for _, v := range values {
-		all = append(all, []config.Assignment{{Param: key, Value: v}})
+		all = append(all, []change{{Param: key, Value: v}})
 	}
 	return all
 }
@@ -104,7 +104,7 @@ func below(present float64, values ...float64) []float64 {
 }
 
 // rates lists changes of the learning rate to multiples of the present one, rounded.
-func rates(s *config.Settings, factors ...float64) [][]config.Assignment {
+func rates(s *config.Settings, factors ...float64) [][]change {
 	for i := range factors {
 		factors[i] = config.Round(factors[i] * s.Optimizer.LearningRate)
 	}
@@ -161,12 +161,11 @@ func (t *Trials) Cures(ctx context.Context, present *Trial) (tried []*Trial, err
 			if err != nil {
 				return nil, err
 			}
-			if trial == nil {
-				continue
-			}
-			tried = append(tried, trial)
-			if trial.Outcome == Arrives {
-				break
+			if trial != nil {
+				tried = append(tried, trial)
+				if trial.Outcome == Arrives {
+					break
+				}
 			}
 		}
 	}
@@ -179,5 +178,5 @@ func (t *Trials) withoutNoise(ctx context.Context, present *Trial) (*Trial, erro
 	if t.cell.Settings.Estimator.GroupSize == option.Infinite {
 		return present, nil
 	}
-	return t.Of(ctx, config.Assignment{Param: config.GroupSizeKey, Value: option.Infinite})
+	return t.Of(ctx, change{Param: config.GroupSizeKey, Value: option.Infinite})
 }

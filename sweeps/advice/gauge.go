@@ -27,9 +27,8 @@ type Gauge struct {
 	Lag      option.Lag // Block or Delay
 }
 
-// longestGauged is the interval up to which a learning rate is looked for that is stable whatever
-// the interval is. Beyond it the limit no longer falls where |λ − λ_f| < λ_f: the motion inside a
-// block dies out.
+// longestGauged is the interval up to which a learning rate is sought that is stable at each. The
+// limit falls no further where |λ − λ_f| < λ_f: the motion inside a block dies out.
 const longestGauged = 64
 
 // GaugedAdvice is what the theory of one mode says of a gauge. A number is NaN where there is none.
@@ -75,12 +74,13 @@ func (g *Gauge) Advise() *GaugedAdvice {
 	add := func(asked string, value float64, assumes, says string, args ...any) {
 		lines.add(asked, value, fmt.Sprintf(says, args...), rom.LeadingOrder, assumes)
 	}
-	of := "one mode of fresh stiffness λ_f and stale λ − λ_f: the smallest η with a multiplier on the unit circle"
+	of := "one mode of fresh stiffness λ_f and stale λ − λ_f: the smallest η" + onUnitCircle
 	if g.Adam {
 		of += ", second moments held"
 	}
 	present := g.limit(g.Lag.Interval)
-	add(fmt.Sprintf("learning rates that are stable at a %s of %d", name, g.Lag.Interval), present, of, "below %.4g", present)
+	asked := fmt.Sprintf("learning rates that are stable at a %s of %d", name, g.Lag.Interval)
+	add(asked, present, of, "below %.4g", present)
 
 	shorter, every := present, math.Inf(1)
 	for interval := int(first); interval <= longestGauged; interval++ {
@@ -90,35 +90,39 @@ func (g *Gauge) Advise() *GaugedAdvice {
 			shorter = min(shorter, at)
 		}
 	}
-	add(fmt.Sprintf("learning rates that are stable at every %s up to %d", name, longestGauged), every, of, "below %.4g", every)
+	asked = fmt.Sprintf("learning rates that are stable at every %s up to %d", name, longestGauged)
+	add(asked, every, of, "below %.4g", every)
 
-	g.intervals(add, first, name, every)
-	ratio := g.Rate / shorter
-	says := "below the limit"
+	g.intervals(add, every)
+	ratio, says := g.Rate/shorter, "%.3g: below the limit"
 	if ratio >= 1 {
-		says = "beyond it"
+		says = "%.3g: beyond it"
 	}
-	add("present learning rate over the limit at this "+name+" or a shorter one", ratio, "the smallest of these limits", "%.3g: %s", ratio, says)
+	asked = "present learning rate over the limit at this " + name + " or a shorter one"
+	add(asked, ratio, "the smallest of these limits", says, ratio)
 	a.Lines = lines.lines
 	a.Limit, a.Ratio, a.Suggested = store.Number(shorter), store.Number(ratio), store.Number(shorter/2)
-	a.Says = fmt.Sprintf("learning rate %.3g, half of that limit. It is the limit where you measured, now: the stiffness grows on the way, so measure again as the reward rises.", shorter/2)
+	a.Says = fmt.Sprintf("learning rate %.3g, half of that limit where you measured: "+
+		"stiffness grows on the way, so measure again as the reward rises.", shorter/2)
 	if g.Adam {
-		a.Says += " Adam has no sharp threshold: its second moments grow with the force, so that runs wander more and more from well below this limit on instead of leaving at it."
+		a.Says += " Adam has no sharp threshold: runs wander more and more from well below this limit on."
 	}
 	return a
 }
 
 // intervals adds the largest stable interval at the present learning rate, below which learning
 // rate every interval is stable, or that the interval does not matter.
-func (g *Gauge) intervals(add func(string, float64, string, string, ...any), first float64, name string, every float64) {
-	asked, assumes := name+"s that are stable at this learning rate", "the smallest interval with a multiplier on the unit circle"+otherwiseAsItIs
+func (g *Gauge) intervals(add func(string, float64, string, string, ...any), every float64) {
+	first, name := shortestLag(g.Lag.Kind)
+	asked := name + "s that are stable at this learning rate"
+	assumes := "the smallest interval" + onUnitCircle + otherwiseAsItIs
 	threshold := g.mode(g.Lag.Interval).Threshold(linear.CriticalInterval)
 	last := math.Ceil(threshold.At) - 1
 	switch {
 	case math.IsInf(threshold.At, 1) && g.Total == g.Fresh:
-		add(asked, math.NaN(), assumes, "all: the %s does not matter, nothing depends on the snapshot", name)
+		add(asked, math.NaN(), assumes, "all: the %s does not matter, nothing is stale", name)
 	case math.IsInf(threshold.At, 1):
-		add(asked, math.NaN(), assumes, "all: the %s does not matter below a learning rate of %.4g", name, every)
+		add(asked, math.NaN(), assumes, "all: the %s does not matter below η = %.4g", name, every)
 	case !threshold.Known:
 		add(asked, math.NaN(), assumes, "all up to %.0f; not searched beyond", threshold.At)
 	case last < first:

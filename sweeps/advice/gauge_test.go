@@ -7,35 +7,39 @@ import (
 	"grposim/option"
 )
 
-// The limits of a measured stiffness are the closed forms of one mode.
+func block(k int) option.Lag { return option.Lag{Kind: option.Block, Interval: k} }
+func delay(k int) option.Lag { return option.Lag{Kind: option.Delay, Interval: k} }
+
+// The limits of a measured stiffness, here of λ = 5 at η = 1, are the closed forms of one mode.
 func TestGauge(t *testing.T) {
-	block := func(k int) option.Lag { return option.Lag{Kind: option.Block, Interval: k} }
 	for _, tt := range []struct {
 		about string
 		g     Gauge
 		want  float64 // the limit
 	}{
-		{"on-policy, λ alone counts", Gauge{Total: 5, Fresh: 8, Momentum: 0.9, Rate: 1, Lag: block(1)}, 2 * 1.9 / 5},
-		{"even blocks of λ_s < 0 at μ = 0: 2/λ_f", Gauge{Total: 5, Fresh: 8, Rate: 1, Lag: block(16)}, 2.0 / 8},
-		{"of an odd one the limit, (1 + (2λ_f/λ − 1)^{1/K})/λ_f, lies higher, that of K = 2 counts", Gauge{Total: 5, Fresh: 8, Rate: 1, Lag: block(3)}, 2.0 / 8},
-		{"a block with the whole force stale at μ = 0: 2/(λK)", Gauge{Total: 5, Rate: 1, Lag: block(7)}, 2.0 / 35},
-		{"a delay of 1 with the whole force stale: (1 − μ)/λ", Gauge{Total: 5, Momentum: 0.5, Rate: 1, Lag: option.Lag{Kind: option.Delay, Interval: 1}}, 0.1},
-		{"Adam's rate is 1/(1 − β1) of the heavy ball's", Gauge{Total: 5, Momentum: 0.5, Adam: true, Rate: 1, Lag: option.Lag{Kind: option.Delay, Interval: 1}}, 0.2},
-		{"nothing stale: the lag does not matter", Gauge{Total: 5, Fresh: 5, Momentum: 0.9, Rate: 1, Lag: block(100)}, 2 * 1.9 / 5},
+		{"on-policy, λ alone counts", Gauge{Fresh: 8, Momentum: 0.9, Lag: block(1)}, 2 * 1.9 / 5},
+		{"even blocks of λ_s < 0 at μ = 0: 2/λ_f", Gauge{Fresh: 8, Lag: block(16)}, 2.0 / 8},
+		// its own limit, (1 + (2λ_f/λ − 1)^{1/K})/λ_f, lies higher
+		{"of an odd one that of K = 2 counts", Gauge{Fresh: 8, Lag: block(3)}, 2.0 / 8},
+		{"a block, the whole force stale at μ = 0: 2/(λK)", Gauge{Lag: block(7)}, 2.0 / 35},
+		{"a delay of 1, the whole force stale: (1 − μ)/λ", Gauge{Momentum: 0.5, Lag: delay(1)}, 0.1},
+		{"Adam's: 1/(1 − β1) of it", Gauge{Momentum: 0.5, Adam: true, Lag: delay(1)}, 0.2},
+		{"nothing stale: no lag matters", Gauge{Fresh: 5, Momentum: 0.9, Lag: block(100)}, 2 * 1.9 / 5},
 	} {
+		tt.g.Total, tt.g.Rate = 5, 1
 		given := tt.g.Advise()
-		if got := float64(given.Limit); !(math.Abs(got-tt.want) <= 1e-9*tt.want) {
-			t.Errorf("%s: got %g, want %g", tt.about, got, tt.want)
+		limit, ratio, half := float64(given.Limit), float64(given.Ratio), float64(given.Suggested)
+		if !(math.Abs(limit-tt.want) <= 1e-9*tt.want) {
+			t.Errorf("%s: got %g, want %g", tt.about, limit, tt.want)
 		}
-		if ratio, half := float64(given.Ratio)*tt.want, float64(given.Suggested)*2; math.Abs(ratio-tt.g.Rate) > 1e-9 || math.Abs(half-tt.want) > 1e-9*tt.want {
-			t.Errorf("%s: the ratio is %g, half of the limit %g", tt.about, float64(given.Ratio), float64(given.Suggested))
+		if math.Abs(ratio*tt.want-1) > 1e-9 || math.Abs(half*2-tt.want) > 1e-9*tt.want {
+			t.Errorf("%s: the ratio is %g, half of the limit %g", tt.about, ratio, half)
 		}
 	}
 }
 
 // The recursion itself, step by step, grows above the limit of a gauge and decays below, and at its
-// rate up to the interval that is said to be stable; without a threshold it decays at every
-// interval.
+// rate up to the interval that is said to be stable; without a threshold it decays at each.
 func TestGaugeRecursion(t *testing.T) {
 	grows := func(g Gauge, rate float64, interval int) bool {
 		x, v, past := 1.0, 0.0, []float64{1}
@@ -63,10 +67,10 @@ func TestGaugeRecursion(t *testing.T) {
 		return false
 	}
 	for _, g := range []Gauge{
-		{Total: 0.65, Fresh: 1, Momentum: 0.9, Rate: 0.5, Lag: option.Lag{Kind: option.Block, Interval: 2}},
-		{Total: 2, Fresh: 1, Momentum: 0.5, Rate: 0.2, Lag: option.Lag{Kind: option.Block, Interval: 4}},
-		{Total: 1, Fresh: 0, Momentum: 0.9, Adam: true, Rate: 0.1, Lag: option.Lag{Kind: option.Block, Interval: 2}},
-		{Total: 2, Fresh: 1, Momentum: 0.5, Rate: 0.05, Lag: option.Lag{Kind: option.Delay, Interval: 3}},
+		{Total: 0.65, Fresh: 1, Momentum: 0.9, Rate: 0.5, Lag: block(2)},
+		{Total: 2, Fresh: 1, Momentum: 0.5, Rate: 0.2, Lag: block(4)},
+		{Total: 1, Fresh: 0, Momentum: 0.9, Adam: true, Rate: 0.1, Lag: block(2)},
+		{Total: 2, Fresh: 1, Momentum: 0.5, Rate: 0.05, Lag: delay(3)},
 	} {
 		limit := float64(g.Advise().Lines[0].Value)
 		if grows(g, 0.98*limit, g.Lag.Interval) || !grows(g, 1.02*limit, g.Lag.Interval) {

@@ -18,9 +18,8 @@ const (
 
 // LocateLimits finds by trials, for the cell from its own start, the largest refresh interval and
 // the largest learning rate with which runs arrive, everything else as it is. It searches upwards
-// from the shortest interval and from the present learning rate. Arrival need not be lost for
-// good at the first value without it: a run that overshoots far enough never sees the samples that
-// would throw it back.
+// from the shortest interval and from the present learning rate. Beyond the first value at which
+// runs do not arrive they may again: by overshooting they miss the samples that throw them back.
 func (t *Trials) LocateLimits(ctx context.Context) ([]Line, error) {
 	s := &t.cell.Settings
 	first, name := shortestLag(s.Lag.Kind)
@@ -31,56 +30,55 @@ func (t *Trials) LocateLimits(ctx context.Context) ([]Line, error) {
 		a.unknown(rates, noStart)
 		return a.lines, err
 	}
-	assumes := fmt.Sprintf("trials from the file's start: the %.0f %% interval of the share of runs that arrive lies above %.0f %%, in at most %d runs of %d steps",
-		100*shareConfidence, 100*wantedShare, mostRuns, s.Run.Steps)
+	assumes := fmt.Sprintf("trials from the file's start: more than %.0f %% arrive, at %.0f %% confidence, "+
+		"of at most %d runs of %d steps", 100*wantedShare, 100*shareConfidence, mostRuns, s.Run.Steps)
+	// found adds what a search gives: low is below first where not even that arrives, as none says
+	found := func(of bounded, asked string, first, low, high float64, says, none string) {
+		if math.IsInf(high, 1) {
+			says = fmt.Sprintf("all up to %.4g; not searched beyond", low)
+		}
+		if low < first {
+			a.add(asked, math.NaN(), none, Simulated, assumes)
+		} else {
+			a.add(asked, low, says, Simulated, assumes)
+		}
+		a.bound(of, low, high)
+	}
 	if !s.Lag.Kind.Regular() {
 		a.unknown(intervals, noInterval(*s))
 	} else {
 		longest := min(longestSearched, float64(s.Run.Steps/fewestPeriods))
-		low, high, err := t.search(ctx, first-1, first, longest, 1, func(x float64) config.Assignment {
-			return config.Assignment{Param: config.LagIntervalKey, Value: int(x)}
+		low, high, err := t.search(ctx, first-1, first, longest, 1, func(x float64) change {
+			return change{Param: config.LagIntervalKey, Value: int(x)}
 		})
 		if err != nil {
 			return nil, err
 		}
 		low, high = math.Floor(low), math.Floor(high)
-		value, says := low, fmt.Sprintf("up to %.0f steps; %.0f does not", low, high)
-		switch {
-		case low < first:
-			value, says = math.NaN(), "none: not even the shortest does"
-		case math.IsInf(high, 1):
-			says = fmt.Sprintf("all up to %.0f; not searched beyond", low)
-		}
-		a.add(intervals, value, says, Simulated, assumes)
-		a.bound(ofInterval, low, high)
+		found(ofInterval, intervals, first, low, high,
+			fmt.Sprintf("up to %.0f steps; %.0f does not", low, high), "none: not even the shortest does")
 	}
 	eta := s.Optimizer.LearningRate
-	low, high, err := t.search(ctx, 0, eta, searchedRates*eta, 0, func(x float64) config.Assignment {
-		return config.Assignment{Param: config.LearningRateKey, Value: rounded(x)}
+	low, high, err := t.search(ctx, 0, eta, searchedRates*eta, 0, func(x float64) change {
+		return change{Param: config.LearningRateKey, Value: rounded(x)}
 	})
-	value, says := low, fmt.Sprintf("up to %.2g%s; %.2g does not", low, timesPresent(s, low), high)
-	switch {
-	case low == 0:
-		value, says = math.NaN(), "the present one does not; smaller ones are tried for the suggestion"
-	case math.IsInf(high, 1):
-		says = fmt.Sprintf("all up to %.4g; not searched beyond", low)
-	}
-	a.add(rates, value, says, Simulated, assumes)
-	a.bound(ofRate, low, high)
+	found(ofRate, rates, eta, low, high,
+		fmt.Sprintf("up to %.2g%s; %.2g does not", low, timesPresent(s, low), high),
+		"the present one does not; smaller ones are tried for the suggestion")
 	return a.lines, err
 }
 
-// search doubles a parameter from first as long as runs certainly arrive, up to last,
-// and halves the bracket down to a width of step or, relatively, searchedWidth. It
-// returns the largest value known to arrive, known if there is none, and the
-// least above it that does not, +Inf if there is none.
-func (t *Trials) search(ctx context.Context, known, first, last, step float64, change func(float64) config.Assignment) (low, high float64, err error) {
+// search doubles a parameter from first to last as long as runs certainly arrive, and halves the
+// bracket down to a width of step or, relatively, searchedWidth. It returns the largest value known
+// to arrive, or else known, and the least above it that does not, or else +Inf.
+func (t *Trials) search(ctx context.Context, known, first, last, step float64,
+	to func(float64) change) (low, high float64, err error) {
 	arrives := func(value float64) bool {
 		if err != nil {
 			return false
 		}
 		var trial *Trial
-		trial, err = t.Of(ctx, change(value))
+		trial, err = t.Of(ctx, to(value))
 		return trial != nil && trial.Outcome == Arrives
 	}
 	low, high = known, math.Inf(1)

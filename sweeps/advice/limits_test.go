@@ -14,17 +14,17 @@ import (
 // it runs cycle within the tenth of the range of rewards that arrival allows; half as far again
 // they do not.
 func TestLocateLimits(t *testing.T) {
-	text := strings.NewReplacer("group_size: 16", "group_size: 256", "learning_rate: 0.05, momentum: 0.9", "learning_rate: 1",
-		"steps: 10, replicas: 2", "steps: 800", "init: fixed-point", "init: [0, 0]").Replace(advisedBandit)
-	trials := trialsOf(t, text, 2)
+	trials := trialsOf(t, advisedBandit, "group_size: 16", "group_size: 256", "fixed-point", "[0, 0]",
+		"learning_rate: 0.05, momentum: 0.9", "learning_rate: 1", "steps: 10, replicas: 2", "steps: 800")
 	lines, err := trials.LocateLimits(t.Context())
 	if err != nil || len(lines) != 2 || lines[0].Kind != Simulated {
 		t.Fatalf("%+v, %v", lines, err)
 	}
 	prediction := rom.Predict(theory.Params(&trials.cell.Settings, rom.Unit))
 	exact := math.Ceil(*prediction.Exact.CriticalRefreshInterval) - 1
-	if found := float64(lines[0].Value); found > 1.5*exact || found < exact-1 || !strings.HasPrefix(lines[0].Says, "up to") {
-		t.Errorf("%s, want %g to half as much again", lines[0].Says, exact)
+	found, says := float64(lines[0].Value), lines[0].Says
+	if found > 1.5*exact || found < exact-1 || !strings.HasPrefix(says, "up to") {
+		t.Errorf("%s, want %g to half as much again", says, exact)
 	}
 	if rate := float64(lines[1].Value); !(rate > 2 && rate < 1.5*2/0.167) {
 		t.Errorf("%s, want about the exact threshold", lines[1].Says)

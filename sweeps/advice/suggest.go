@@ -18,9 +18,8 @@ import (
 )
 
 // Suggestion is one choice of learning rate and interval: the present ones where they arrive and
-// are safe. Where none arrives with everything else as it is, it is a change of another key that
-// does, which Choice names. Both are NaN, and Kind is "", where nothing that was tried arrives, or
-// the learning rate is a network's.
+// are safe. Where none arrives, it is a change of another key that does, which Choice names. Both
+// are NaN, and Kind is "", where nothing that was tried arrives, or the rate is a network's.
 type Suggestion struct {
 	LearningRate store.Number `json:"learning_rate"`
 	Interval     store.Number `json:"interval"` // refresh interval or delay, in steps
@@ -41,10 +40,9 @@ type Longer struct {
 	Trial    *Trial `json:"trial"` // of this interval from the file's start
 }
 
-// safetyFactor is the distance of a suggestion from the limit, a gain margin of 2 (6 dB) as
-// is customary in control engineering. At half of the largest interval Var J is at most
-// about twice that without lag, for a force frozen in a block and no momentum
-// (docs/theory.md §5, Stationary variance).
+// safetyFactor is the distance of a suggestion from the limit, a gain margin of 2 (6 dB) as is
+// customary in control engineering. At half of the largest interval Var J is at most about twice
+// that without lag, in a block without momentum (docs/theory.md §5, Stationary variance).
 const safetyFactor = 2
 
 // Limits of the search for a suggestion.
@@ -68,31 +66,34 @@ type choice struct {
 // that it arrives. If that has a longer interval, the present one arrives too and is kept, and the
 // rise takes at most slowestRise times as long.
 func (advice *Advice) Suggest(ctx context.Context, t *Trials) error {
-	nan := store.Number(math.NaN())
-	advice.Suggestion = Suggestion{LearningRate: nan, Interval: nan, Choice: "none", Says: "none: " + noStart}
+	out, nan, s := &advice.Suggestion, store.Number(math.NaN()), &t.cell.Settings
+	*out = Suggestion{LearningRate: nan, Interval: nan, Choice: "none", Says: "none: " + noStart}
 	switch {
 	case advice.Start == nil:
 		return nil
 	case advice.Units != "":
-		advice.Suggestion.Says = noRate
+		out.Says = "none: the learning rate is that of a network. What carries over is r = ηλ/(1−μ) a " +
+			"step, the row stiffness of grposim advise --fit LOG; λ is the STIFFNESS of grposim predict " +
+			"FILE, and η = r(1−μ)/λ for a heavy ball (docs/trainers.md)"
 		return nil
 	}
-	advice.Suggestion.Says = "none: nothing that was tried arrives"
-	present := t.cell.Settings.Optimizer.LearningRate
+	out.Says = "none: nothing that was tried arrives"
+	present := s.Optimizer.LearningRate
 	for _, walk := range advice.walks(t.cell) {
 		for _, c := range walk {
 			trial, err := c.row, error(nil)
 			if trial == nil {
-				trial, err = t.Of(ctx, c.set(&t.cell.Settings)...)
+				trial, err = t.Of(ctx, c.set(s)...)
 			}
 			if err != nil {
 				return err
 			}
-			switch {
-			case trial == nil:
+			if trial == nil {
 				continue
-			case trial.Outcome == Arrives && (c.interval <= t.cell.Settings.Lag.Interval || !trial.slower(advice.Start)):
-				advice.Suggestion = c.suggestion(&t.cell.Settings, advice.Start, trial)
+			}
+			longer := c.interval > s.Lag.Interval
+			if trial.Outcome == Arrives && !(longer && trial.slower(advice.Start)) {
+				*out = c.suggestion(s, advice.Start, trial)
 				return nil
 			}
 			if c.rate < present && trial.late() || c.rate > present && !trial.late() {
@@ -103,16 +104,12 @@ func (advice *Advice) Suggest(ctx context.Context, t *Trials) error {
 	return nil
 }
 
-// slower reports whether the rise takes more than slowestRise times as long as that of the present
-// one.
+// slower reports whether the rise takes more than slowestRise times as long as the present one's.
 func (t *Trial) slower(present *Trial) bool {
 	before, rises := present.reaches(present)
 	after, _ := t.reaches(present)
 	return rises && after > slowestRise*before
 }
-
-// noRate is the reason why nothing is suggested at a network's rate, with what translates it.
-const noRate = "none: the learning rate is that of a network. What carries over is r = ηλ/(1−μ) a step, the row stiffness of grposim advise --fit LOG; λ is the STIFFNESS of grposim predict FILE, and η = r(1−μ)/λ for a heavy ball (docs/trainers.md)"
 
 // set returns the changes of settings that a choice makes.
 func (c *choice) set(s *config.Settings) (set []config.Assignment) {
@@ -128,11 +125,12 @@ func (c *choice) set(s *config.Settings) (set []config.Assignment) {
 // suggestion returns a choice of which a trial has arrived. One with a longer interval than the
 // present one is made only where the present ones arrive: then these are kept.
 func (c *choice) suggestion(s *config.Settings, present, trial *Trial) Suggestion {
-	out := Suggestion{LearningRate: store.Number(c.rate), Interval: store.Number(c.interval), Kind: c.kind, Trial: trial}
+	out := Suggestion{LearningRate: store.Number(c.rate), Kind: c.kind, Trial: trial}
 	longer := c.interval > s.Lag.Interval
 	if longer {
-		out.Interval, out.Trial, out.Longer = store.Number(s.Lag.Interval), present, &Longer{c.interval, trial}
+		out.Trial, out.Longer = present, &Longer{c.interval, trial}
 	}
+	out.Interval = store.Number(min(c.interval, s.Lag.Interval))
 	name := map[option.LagKind]string{option.Block: "K", option.Delay: "delay"}[s.Lag.Kind]
 	out.Choice = fmt.Sprintf("η = %s and %s = %.0f", config.Format(c.rate), name, out.Interval)
 	if !s.Lag.Kind.Regular() {
@@ -150,12 +148,13 @@ func (c *choice) suggestion(s *config.Settings, present, trial *Trial) Suggestio
 	}
 	out.Says += "from the file's start " + out.Trial.arrive()
 	if longer {
-		price := ""
+		out.Says += fmt.Sprintf("; %s may grow to %d", name, c.interval)
 		if before, rises := present.reaches(present); rises {
 			after, _ := trial.reaches(present)
-			price = fmt.Sprintf(": %.0f %% of the way at step %.0f instead of %.0f", 100*theory.WayMade, after, before)
+			out.Says += fmt.Sprintf(": %.0f %% of the way at step %.0f instead of %.0f",
+				100*theory.WayMade, after, before)
 		}
-		out.Says += fmt.Sprintf("; %s may grow to %d%s, %s: %s", name, c.interval, price, c.because, trial.arrive())
+		out.Says += fmt.Sprintf(", %s: %s", c.because, trial.arrive())
 	}
 	return out
 }
@@ -171,8 +170,7 @@ func (t *Trial) arrive() string {
 // walks returns the choices in the order in which they are tried: that of choose; shorter
 // intervals down to the present one; smaller learning rates; shorter intervals than the present
 // one, and smaller learning rates with the shortest; where runs are late, larger ones; the cell as
-// it stands; changes of other keys that have arrived. A walk ends early where smaller learning
-// rates are only later, or larger ones are lost.
+// it stands; changes of other keys that arrived. A walk ends where slower is later, or faster lost.
 func (advice *Advice) walks(cell *plan.Cell) [][]choice {
 	s := &cell.Settings
 	first, name := shortestLag(s.Lag.Kind)
@@ -188,11 +186,7 @@ func (advice *Advice) walks(cell *plan.Cell) [][]choice {
 	}
 	tried := func(rate float64, interval int) choice {
 		var changes []string
-		switch {
-		case interval > s.Lag.Interval:
-			because := fmt.Sprintf("halved from what is safe at rest until the rise takes at most %g times as long", slowestRise)
-			return choice{rate, interval, because, Simulated, nil}
-		case interval < s.Lag.Interval:
+		if interval < s.Lag.Interval {
 			changes = append(changes, fmt.Sprintf("the %s cut from %d", name, s.Lag.Interval))
 		}
 		switch {
@@ -201,7 +195,11 @@ func (advice *Advice) walks(cell *plan.Cell) [][]choice {
 		case rate < s.Optimizer.LearningRate:
 			changes = append(changes, "η halved")
 		}
-		return choice{rate, interval, strings.Join(changes, " and ") + " until the runs arrive", Simulated, nil}
+		because := strings.Join(changes, " and ") + " until the runs arrive"
+		if interval > s.Lag.Interval {
+			because = fmt.Sprintf("halved until the rise takes at most %g times as long", slowestRise)
+		}
+		return choice{rate, interval, because, Simulated, nil}
 	}
 	rates := func(interval, most int, factor float64) (walk []choice) {
 		for n, rate := 0, best.rate; n < most; n++ {
@@ -221,7 +219,8 @@ func (advice *Advice) walks(cell *plan.Cell) [][]choice {
 		toPresent = append(toPresent, choice{best.rate, present, "the present " + name, Simulated, nil})
 	}
 	walks := [][]choice{toPresent, rates(present, halvings, 0.5)}
-	if rows := advice.rows(config.LearningRateKey); advice.Start.Outcome != Arrives && present < s.Lag.Interval {
+	rows := advice.rows(config.LearningRateKey)
+	if advice.Start.Outcome != Arrives && present < s.Lag.Interval {
 		walks = slices.Concat([][]choice{rates(s.Lag.Interval, halvings, 0.5), rows}, walks)
 	} else {
 		walks = append(walks, rows)
@@ -248,7 +247,8 @@ func (advice *Advice) walks(cell *plan.Cell) [][]choice {
 func (advice *Advice) rows(key string) (walk []choice) {
 	for _, c := range advice.Cures {
 		if c.Outcome == Arrives && strings.HasPrefix(c.Set, key) {
-			walk = append(walk, choice{c.settings.Optimizer.LearningRate, c.settings.Lag.Interval, "the change above", Simulated, c})
+			rate, interval := c.settings.Optimizer.LearningRate, c.settings.Lag.Interval
+			walk = append(walk, choice{rate, interval, "the change above", Simulated, c})
 		}
 	}
 	return walk
@@ -266,44 +266,45 @@ func rounded(x float64) float64 {
 // rate, or half of the limit of the learning rate if that is less.
 func (advice *Advice) choose(cell *plan.Cell) choice {
 	a := &adviser{cache: advice.cache, settings: cell.Settings}
-	present := &cell.Settings
-	first, name := shortestLag(present.Lag.Kind)
-	longest := max(float64(present.Run.Steps/fewestPeriods), float64(present.Lag.Interval))
-	limit, s := a.limitOf(advice.Lines, ofInterval, func(s *config.Settings, safe float64) bool {
+	s := &cell.Settings
+	first, name := shortestLag(s.Lag.Kind)
+	longest := max(float64(s.Run.Steps/fewestPeriods), float64(s.Lag.Interval))
+	limit, at := a.limitOf(advice.Lines, ofInterval, func(s *config.Settings, safe float64) bool {
 		ofInterval.set(s, min(safe/safetyFactor, longest))
 		return safe > first && !math.IsInf(safe, 1)
 	})
 	if limit != nil {
 		because := fmt.Sprintf("half of %.0f, the largest %s known to be safe", limit.safe, name)
 		if limit.safe/safetyFactor > longest {
-			because = fmt.Sprintf("an eighth of the run, less than half of %.0f, the largest %s known to be safe", limit.safe, name)
+			because = "an eighth of the run, less than " + because
 		}
-		if s.Lag.Interval <= present.Lag.Interval {
+		if at.Lag.Interval <= s.Lag.Interval {
 			because = "the present η, and " + because
 		}
-		return choice{present.Optimizer.LearningRate, s.Lag.Interval, because, limit.Kind, nil}
+		return choice{s.Optimizer.LearningRate, at.Lag.Interval, because, limit.Kind, nil}
 	}
-	limit, s = a.limitOf(advice.Lines, ofRate, func(s *config.Settings, safe float64) bool {
+	limit, at = a.limitOf(advice.Lines, ofRate, func(s *config.Settings, safe float64) bool {
 		if half := safe / safetyFactor; half < s.Optimizer.LearningRate {
 			ofRate.set(s, rounded(half))
 		}
 		return safe > 0 && s.Optimizer.LearningRate >= option.SmallestNormal
 	})
 	if limit == nil {
-		return choice{present.Optimizer.LearningRate, present.Lag.Interval, "the present ones", Simulated, nil}
+		return choice{s.Optimizer.LearningRate, s.Lag.Interval, "the present ones", Simulated, nil}
 	}
 	because := "the present ones; η is at most half of the largest known to be safe"
-	if s.Optimizer.LearningRate < present.Optimizer.LearningRate {
-		because = fmt.Sprintf("the present %s, and half of %.3g, the largest η known to be safe", name, limit.safe)
+	if at.Optimizer.LearningRate < s.Optimizer.LearningRate {
+		because = fmt.Sprintf("the present %s, and half of %.3g, the largest safe η", name, limit.safe)
 	}
-	return choice{s.Optimizer.LearningRate, present.Lag.Interval, because, limit.Kind, nil}
+	return choice{at.Optimizer.LearningRate, s.Lag.Interval, because, limit.Kind, nil}
 }
 
-// limitOf returns the line with the limit of a parameter, and the settings that half changes
-// accordingly; nil if there is none that half accepts, or a simulation found none. Beyond
-// what was simulated only exact theory counts.
-func (a *adviser) limitOf(lines []Line, of bounded, half func(s *config.Settings, safe float64) bool) (limit *Line, at config.Settings) {
-	simulated := slices.ContainsFunc(lines, func(l Line) bool { return l.bounds == of && l.Kind == Simulated })
+// limitOf returns the line with the limit of a parameter, and the settings that half changes so;
+// nil if half accepts none, or a simulation found none. Beyond that only exact theory counts.
+func (a *adviser) limitOf(lines []Line, of bounded,
+	half func(s *config.Settings, safe float64) bool) (limit *Line, at config.Settings) {
+	isSimulated := func(l Line) bool { return l.bounds == of && l.Kind == Simulated }
+	simulated := slices.ContainsFunc(lines, isSimulated)
 	var noisy *Line // the least limit of all that noise makes uncertain
 	var loud config.Settings
 	for i := range lines {
@@ -317,7 +318,8 @@ func (a *adviser) limitOf(lines []Line, of bounded, half func(s *config.Settings
 				return nil, at
 			}
 			continue
-		case limit != nil && cmp.Or(cmp.Compare(line.unsafe, limit.unsafe), cmp.Compare(limit.safe, line.safe)) > 0:
+		case limit != nil &&
+			cmp.Or(cmp.Compare(line.unsafe, limit.unsafe), cmp.Compare(limit.safe, line.safe)) > 0:
 			continue
 		}
 		switch {

@@ -64,8 +64,7 @@ type RunShare struct {
 // Ending is a way in which some of the runs of a trial end.
 type Ending struct {
 	How theory.How `json:"how"`
-	// the most probable one at the end, the first being 0, of those that are too deep or stand on a
-	// wrong arm; else −1
+	// the most probable one at the end, from 0, if they are too deep or on a wrong arm; else −1
 	Arm  int `json:"arm"`
 	Runs int `json:"runs"` // the number that end so
 	// of those that are not there: most of them still move toward the goal
@@ -87,16 +86,13 @@ type Ending struct {
 const (
 	wantedShare     = 0.95
 	shareConfidence = 0.99
+	presentRuns     = 256 // that show how the cell as it stands fails
+	mostRuns        = 512
 )
 
 // trialRuns are the numbers of runs after which a trial may end. Its setting is judged once, so
 // that what is suggested and a row of changes never judge it by different runs.
 var trialRuns = []int{32, 128, presentRuns, mostRuns}
-
-const (
-	presentRuns = 256 // that show how the cell as it stands fails
-	mostRuns    = 512
-)
 
 // Trials simulates changes of one cell from its own start. Equal settings are simulated once.
 type Trials struct {
@@ -111,8 +107,8 @@ type Trials struct {
 }
 
 // NewTrials returns the trials of a cell of a plan whose advice is given.
-func NewTrials(cell *plan.Cell, advice *Advice, workers int, slow func(what string, seconds float64)) *Trials {
-	return &Trials{Workers: workers, Slow: slow, cell: cell, cache: advice.cache, known: make(map[string]*Trial)}
+func NewTrials(cell *plan.Cell, advice *Advice, workers int, slow func(string, float64)) *Trials {
+	return &Trials{workers, slow, cell, advice.cache, make(map[string]*Trial), 0}
 }
 
 // noStart is the reason why settings are not simulated.
@@ -158,10 +154,11 @@ func (t *Trials) Of(ctx context.Context, set ...config.Assignment) (*Trial, erro
 }
 
 // decide simulates settings until they arrive, or are decided by at least so many runs.
-func (t *Trials) decide(ctx context.Context, s config.Settings, least int) (trial *Trial, err error) {
+func (t *Trials) decide(ctx context.Context, s config.Settings, n int) (trial *Trial, err error) {
 	for _, runs := range trialRuns {
 		trial, err = t.simulate(ctx, s, runs)
-		if err != nil || trial == nil || trial.Outcome == Arrives || trial.Runs >= least && trial.Outcome != Undecided {
+		if err != nil || trial == nil || trial.Outcome == Arrives ||
+			trial.Runs >= n && trial.Outcome != Undecided {
 			break
 		}
 	}
@@ -181,7 +178,8 @@ func (t *Trials) simulate(ctx context.Context, s config.Settings, runs int) (*Tr
 	in := c.Sim().Cell
 	in.Run.Replicas, in.Ends = runs, runs
 	in.Run.BurnIn = s.Run.Steps - max(s.Run.Steps/4, 1)
-	trial := &Trial{settings: s, Steps: s.Run.Steps, target: theory.NewTarget(&s, in.Init, t.cache.Predict(&s, rom.Unit))}
+	target := theory.NewTarget(&s, in.Init, t.cache.Predict(&s, rom.Unit))
+	trial := &Trial{settings: s, Steps: s.Run.Steps, target: target}
 	err := sim.Simulate(ctx, []sim.Cell{in}, t.Workers, func(_ int, r sim.Result) error {
 		trial.count(r.Ends, sim.RecordedSteps(s.Run.Steps, s.Lag))
 		return nil
@@ -200,8 +198,7 @@ type way struct {
 	moves bool
 }
 
-// count sets the trial's counts to those of the ends of runs that are recorded at the given
-// steps.
+// count sets the trial's counts to those of the ends of runs, recorded at the given steps.
 func (t *Trial) count(ends []sim.End, steps []int) {
 	type group struct {
 		since, reward, last, odds, rare []float64
@@ -232,7 +229,8 @@ func (t *Trial) count(ends []sim.End, steps []int) {
 	}
 	for _, w := range order {
 		g := groups[w]
-		t.Endings = append(t.Endings, Ending{w.how, w.arm, len(g.since), w.moves, middle(g.since), middle(g.reward), middle(g.last), middle(g.odds), middle(g.rare)})
+		t.Endings = append(t.Endings, Ending{w.how, w.arm, len(g.since), w.moves, middle(g.since),
+			middle(g.reward), middle(g.last), middle(g.odds), middle(g.rare)})
 	}
 	first := map[theory.How]int{theory.AtTarget: 1}
 	slices.SortStableFunc(t.Endings, func(a, b Ending) int {
@@ -261,7 +259,8 @@ func (t *Trial) ways(ends []sim.End, samples float64) []way {
 	for i := range ends {
 		e := &ends[i]
 		w := way{how: t.target.How(e, t.steps, samples), arm: -1}
-		if e.Logits != nil && (w.how == theory.TooDeep || w.how == theory.Elsewhere || w.how == theory.NotYet && t.target.Wrong(e.Logits)) {
+		if e.Logits != nil && (w.how == theory.TooDeep || w.how == theory.Elsewhere ||
+			w.how == theory.NotYet && t.target.Wrong(e.Logits)) {
 			w.arm = slices.Index(e.Logits, slices.Max(e.Logits))
 			w.arm = slices.Index(t.target.Means, t.target.Means[w.arm]) // the first of equal ones
 		}
@@ -284,12 +283,10 @@ func (t *Trial) ways(ends []sim.End, samples float64) []way {
 }
 
 // leastMove is the share of its distance from the goal, or from the arm on which it stands, by
-// which a run on the way moves in a quarter of its length: one that is slower needs some hundred
-// times as long.
+// which a run on the way moves in a quarter of its length: others take some hundred times as long.
 const leastMove = 0.01
 
-// clearMove is the number of standard errors by which a run must move, as if its records were
-// independent.
+// clearMove is the number of standard errors, as of independent records, by which a run must move.
 const clearMove = 3
 
 // moved reports whether J of a run moves toward the goal from the third quarter of its steps to the
@@ -300,18 +297,19 @@ func (t *Trial) moved(e *sim.End, arm int) bool {
 	if from = min(from, to-1); from < 0 {
 		return false
 	}
-	if arm < 0 && math.Abs(e.Rewards[len(e.Rewards)-1]-t.target.Reward) <= theory.NearAtEnd*t.target.Span {
+	rewards, goal := e.Rewards, t.target.Reward
+	if arm < 0 && math.Abs(rewards[len(rewards)-1]-goal) <= theory.NearAtEnd*t.target.Span {
 		return true // it has just come
 	}
-	before, earlier := stat.PopMeanStdDev(e.Rewards[from:to], nil)
-	after, later := stat.PopMeanStdDev(e.Rewards[to:], nil)
-	distance := math.Abs(before - t.target.Reward)
-	least := distance
+	before, earlier := stat.PopMeanStdDev(rewards[from:to], nil)
+	after, later := stat.PopMeanStdDev(rewards[to:], nil)
+	gap := math.Abs(before - goal)
+	least := gap
 	if arm >= 0 {
 		least = min(least, math.Abs(before-t.target.Means[arm]))
 	}
-	noise := math.Hypot(earlier/math.Sqrt(float64(to-from)), later/math.Sqrt(float64(len(e.Rewards)-to)))
-	return distance-math.Abs(after-t.target.Reward) > max(leastMove*least+1e-3*t.target.Rounding(), clearMove*noise)
+	noise := math.Hypot(earlier/math.Sqrt(float64(to-from)), later/math.Sqrt(float64(len(rewards)-to)))
+	return gap-math.Abs(after-goal) > max(leastMove*least+1e-3*t.target.Rounding(), clearMove*noise)
 }
 
 // follow adds a run to the means over the n that arrive.
@@ -326,18 +324,16 @@ func (t *Trial) follow(e *sim.End, n int) {
 }
 
 // reaches returns the step at which the mean of J over the runs that arrive has gone 95 % of the
-// way that it goes in another trial. It is +Inf if it never does; ok is false where that starts at
-// its end.
+// way that it goes in another trial: +Inf if it never does, ok false where that starts at its end.
 func (t *Trial) reaches(other *Trial) (step float64, ok bool) {
-	start := other.rise[0]
-	if math.Abs(other.end-start) <= theory.NearInMean*other.target.Span+other.target.Rounding() {
+	start, gain := other.rise[0], other.end-other.rise[0]
+	if math.Abs(gain) <= theory.NearInMean*other.target.Span+other.target.Rounding() {
 		return 0, false
 	}
-	return theory.Reaches(t.steps, t.rise, start+theory.WayMade*(other.end-start), other.end > start), true
+	return theory.Reaches(t.steps, t.rise, start+theory.WayMade*gain, gain > 0), true
 }
 
-// share returns a number of runs as a share of others of the trial. That of the only run without
-// noise is exact.
+// share returns a number of runs as a share of others. That of the only run without noise is exact.
 func (t *Trial) share(runs, of int) RunShare {
 	mean := float64(runs) / float64(of)
 	e := measure.Certain(mean)
@@ -398,8 +394,7 @@ func (t *Trial) onTheWay() (n int) {
 // most reports whether a number of runs is more than half of those that do not arrive.
 func (t *Trial) most(runs int) bool { return 2*runs > t.Runs-t.Count(theory.AtTarget) }
 
-// FromStart simulates the cell as it stands and, if its runs do not arrive, says why and tries the
-// cures.
+// FromStart simulates the cell as it stands and, if runs do not arrive, says why and tries cures.
 func (advice *Advice) FromStart(ctx context.Context, t *Trials) error {
 	a := &adviser{settings: t.cell.Settings}
 	present, err := t.Present(ctx)
@@ -409,7 +404,8 @@ func (advice *Advice) FromStart(ctx context.Context, t *Trials) error {
 	case present == nil:
 		a.unknown(fromStart, noStart)
 	default:
-		a.add(fromStart, float64(present.Arrived.Mean), strings.Join(present.Says(), "; "), Simulated, arrival(present))
+		mean, says := float64(present.Arrived.Mean), strings.Join(present.Says(), "; ")
+		a.add(fromStart, mean, says, Simulated, arrival(present))
 	}
 	advice.Lines = append(a.lines, advice.Lines...)
 	if advice.Start = present; present == nil || present.Outcome == Arrives {
@@ -427,13 +423,14 @@ func (advice *Advice) FromStart(ctx context.Context, t *Trials) error {
 func (t *Trials) why(ctx context.Context, present *Trial) (string, error) {
 	s := &t.cell.Settings
 	if present.late() && s.Units() != "" {
-		return fmt.Sprintf("a learning rate of a network moves the logits too little in %d steps", s.Run.Steps), nil
+		return fmt.Sprintf("a network's rate moves the logits too little in %d steps", s.Run.Steps), nil
 	}
 	mean, err := t.withoutNoise(ctx, present)
 	if err != nil {
 		return "", err
 	}
 	const without = "without the noise of sampling (grpo.group_size=inf) the run "
+	const most = "most of the runs that do not arrive "
 	says := ""
 	switch {
 	case mean == nil:
@@ -447,20 +444,17 @@ func (t *Trials) why(ctx context.Context, present *Trial) (string, error) {
 		says = without + "does not arrive either: " + strings.Join(mean.Says(), "; ")
 	}
 	if present.late() {
-		late := fmt.Sprintf("most of the runs that do not arrive are on the way: %d steps are few for this learning rate; %s", s.Run.Steps, says)
-		return strings.TrimSuffix(late, "; "), nil
+		late := fmt.Sprintf(most+"are on the way: %d steps are few for this learning rate; ", s.Run.Steps)
+		return strings.TrimSuffix(late+says, "; "), nil
 	}
 	for i := range present.Endings {
 		if e := &present.Endings[i]; e.How == theory.Elsewhere && present.most(e.Runs) {
-			says = fmt.Sprintf("most of the runs that do not arrive stand on %s; %s", present.arm(e.Arm), says)
+			says = fmt.Sprintf(most+"stand on %s; %s", present.arm(e.Arm), says)
 		}
 	}
 	says = strings.TrimSuffix(says, "; ")
 	return cmp.Or(says, "not known: these settings have no run without the noise of sampling"), nil
 }
-
-// fromStart names the first line of advice.
-const fromStart = "runs from the file's start"
 
 // arrival says how a trial decides which runs arrive.
 func arrival(t *Trial) string {
@@ -468,6 +462,8 @@ func arrival(t *Trial) string {
 	if t.Runs > 1 {
 		runs = fmt.Sprintf("%d runs", t.Runs)
 	}
-	return fmt.Sprintf("%s of %d steps from the file's start. One arrives if the mean of J over its last quarter is within %.0f %%, and J at its end within %.0f %%, of the range of mean rewards, with the right arm in front and others at least half as probable as at rest; Wilson's %.0f %% interval",
+	return fmt.Sprintf("%s of %d steps from the file's start. One arrives if J is within %.0f %% (mean "+
+		"of its last quarter) and %.0f %% (end) of the range of mean rewards, the right arm in front, "+
+		"others at least half as probable as at rest; Wilson's %.0f %% interval",
 		runs, t.Steps, 100*theory.NearInMean, 100*theory.NearAtEnd, 100*shareConfidence)
 }

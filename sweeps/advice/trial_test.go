@@ -17,16 +17,17 @@ import (
 const kicked = `name: kicked
 seed: 1
 bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
-grpo: {group_size: 8, groups_per_step: 8, advantage: {std: sample, epsilon: 1e-4}, kl: {coefficient: 0.04, gradient: k3}}
+grpo: {group_size: 8, groups_per_step: 8, kl: {coefficient: 0.04, gradient: k3},
+  advantage: {std: sample, epsilon: 1e-4}}
 optimizer: {momentum: 0.9, learning_rate: 0.4}
 run: {steps: 1500}
 `
 
-// trialsOf returns the trials of the only cell of a configuration.
-func trialsOf(t *testing.T, text string, workers int) *Trials {
+// trialsOf returns the trials of the only cell of a configuration with edits.
+func trialsOf(t *testing.T, text string, edits ...string) *Trials {
 	t.Helper()
-	for cell, advice := range Advise(planText(t, text)) {
-		return NewTrials(cell, &advice, workers, nil)
+	for cell, advice := range Advise(planText(t, text, edits...)) {
+		return NewTrials(cell, &advice, 2, nil)
 	}
 	t.Fatal("no cell")
 	return nil
@@ -36,17 +37,20 @@ func trialsOf(t *testing.T, text string, workers int) *Trials {
 // wrong arm after 3,000 steps. Another estimator of the KL, a long warm-up and a smaller learning
 // rate arrive; a short warm-up does not.
 func TestTrialsOfKickedRuns(t *testing.T) {
-	trials := trialsOf(t, kicked, 2)
+	trials := trialsOf(t, kicked)
 	present, err := trials.Present(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	lost := float64(present.Count(theory.Elsewhere)) / float64(present.Runs)
-	if present.Outcome != Fails || present.Runs != 256 || lost < 0.3 || lost > 0.75 || present.Endings[1].Arm != 1 {
+	if present.Outcome != Fails || present.Runs != 256 || lost < 0.3 || lost > 0.75 ||
+		present.Endings[1].Arm != 1 {
 		t.Errorf("%+v, want about half of the runs on arm 1", present)
 	}
+	const arm1 = "on arm 1 (mean reward 0.2; the first arm is 0)"
 	says := strings.Join(present.Says(), "; ")
-	if !strings.Contains(says, "end on arm 1 (mean reward 0.2; the first arm is 0), half of them since step") || !strings.Contains(says, "samples of other arms are expected") {
+	if !strings.Contains(says, "end "+arm1+", half of them since step") ||
+		!strings.Contains(says, "samples of other arms are expected") {
 		t.Error(says)
 	}
 	for set, want := range map[config.Assignment]Outcome{
@@ -65,11 +69,13 @@ func TestTrialsOfKickedRuns(t *testing.T) {
 			t.Errorf("%s: %v, %v, want %s", trial.Set, trial, err, want)
 		}
 	}
-	if impossible, err := trials.Of(t.Context(), config.Assignment{Param: "lag.interval", Value: 0}); impossible != nil || err != nil {
-		t.Errorf("%v, %v: want no trial of settings that break a rule", impossible, err)
+	broken := change{Param: "lag.interval", Value: 0}
+	if trial, err := trials.Of(t.Context(), broken); trial != nil || err != nil {
+		t.Errorf("%v, %v: want no trial of settings that break a rule", trial, err)
 	}
 	why, err := trials.why(t.Context(), present)
-	if err != nil || !strings.HasPrefix(why, "most of the runs that do not arrive stand on arm 1 (mean reward 0.2; the first arm is 0); without") || !strings.HasSuffix(why, "the run arrives") {
+	if err != nil || !strings.HasSuffix(why, "the run arrives") ||
+		!strings.HasPrefix(why, "most of the runs that do not arrive stand "+arm1+"; without") {
 		t.Errorf("%s, %v", why, err)
 	}
 }
@@ -77,13 +83,20 @@ func TestTrialsOfKickedRuns(t *testing.T) {
 // The mean field of k3 with stale samples leaves the range of floating point, and that of a clip
 // stalls far from the best arm: neither is chance.
 func TestMeanForceLeadsAstray(t *testing.T) {
-	for _, c := range []struct{ text, why, cure string }{
-		{strings.NewReplacer("groups_per_step: 8", "groups_per_step: 1", "momentum: 0.9, learning_rate: 0.4", "learning_rate: 8", "1500", "300").Replace(kicked) + "lag: {kind: delay, interval: 4}\n",
-			"without the noise of sampling (grpo.group_size=inf) the run does not arrive either: it ends out of the range", "grpo.kl.gradient=k2"},
-		{strings.NewReplacer("gradient: k3}", "gradient: exact}, importance: {mode: clip}", "coefficient: 0.04", "coefficient: 0", "groups_per_step: 8", "groups_per_step: 1", "mean: 0.9", "mean: 0.6", "mean: 0.2", "mean: 0.4", "1500", "2000").Replace(kicked) + "lag: {kind: delay, interval: 16}\npolicy: {init: [0, 4]}\n",
+	for _, c := range []struct {
+		edits     []string
+		why, cure string
+	}{
+		{[]string{"momentum: 0.9, learning_rate: 0.4", "learning_rate: 8", "run: {steps: 1500}",
+			"run: {steps: 300}\nlag: {kind: delay, interval: 4}"},
+			"without the noise of sampling (grpo.group_size=inf) the run does not arrive either: " +
+				"it ends out of the range", "grpo.kl.gradient=k2"},
+		{[]string{"gradient: k3}", "gradient: exact}, importance: {mode: clip}", "run: {steps: 1500}",
+			"run: {steps: 2000}\nlag: {kind: delay, interval: 16}\npolicy: {init: [0, 4]}",
+			"coefficient: 0.04", "coefficient: 0", "mean: 0.9", "mean: 0.6", "mean: 0.2", "mean: 0.4"},
 			"the run does not arrive either: ", "grpo.importance.mode=none"},
 	} {
-		trials := trialsOf(t, c.text, 2)
+		trials := trialsOf(t, kicked, append(c.edits, "per_step: 8", "per_step: 1")...)
 		present, err := trials.Present(t.Context())
 		if err != nil || present.Outcome != Fails {
 			t.Fatalf("%v, %v", present, err)
@@ -114,7 +127,8 @@ func TestAnswers(t *testing.T) {
 	}
 	advice := Advice{Lines: []Line{
 		line(fromStart, 1, Simulated),
-		line("rates", 98, rom.Exact), line("rates", 5, rom.SufficientRule), line("rates", 0.2, rom.PaperRule),
+		line("rates", 98, rom.Exact), line("rates", 5, rom.SufficientRule),
+		line("rates", 0.2, rom.PaperRule),
 		line("intervals", 7, rom.RuleAtStiffness), line("intervals", 2, rom.PaperRule),
 		line("all", math.NaN(), rom.Exact), line("all", 9, rom.SufficientRule),
 	}}
@@ -125,8 +139,9 @@ func TestAnswers(t *testing.T) {
 	if !slices.Equal(got, []float64{5, 2, 9}) {
 		t.Errorf("%v, want 5, 2 and 9", got)
 	}
-	equalArms := strings.NewReplacer("mean: 0.9}", "mean: 0.9, count: 2}", "k3}", "exact}", "coefficient: 0.04", "coefficient: 0.02", "momentum: 0.9, learning_rate: 0.4", "learning_rate: 0.05").Replace(kicked)
-	for _, advice := range Advise(planText(t, equalArms)) {
+	equalArms := planText(t, kicked, "mean: 0.9}", "mean: 0.9, count: 2}", "0.04, gradient: k3}",
+		"0.02, gradient: exact}", "momentum: 0.9, learning_rate: 0.4", "learning_rate: 0.05")
+	for _, advice := range Advise(equalArms) {
 		unstable := false
 		for _, l := range advice.Answers() {
 			unstable = unstable || strings.HasPrefix(l.Says, "unstable")
@@ -138,8 +153,7 @@ func TestAnswers(t *testing.T) {
 }
 
 // wrongArm starts with an answer of mean reward 0.5 in front of a better one. By an independent
-// simulation 86 % of its runs stand there after 1000 steps, since the clip reverses the force of
-// late samples.
+// simulation 86 % of its runs stand there after 1000 steps: the clip reverses late samples' force.
 const wrongArm = `name: wrong
 seed: 3
 bandit: {arms: [{reward: bernoulli, mean: 0.7}, {reward: bernoulli, mean: 0.5}]}
@@ -159,18 +173,20 @@ func TestRunsOnAWrongArm(t *testing.T) {
 		why         []string
 	}{
 		{nil, 0.8, 0.92, []string{"the run does not arrive either: ", "on arm 1 (mean reward 0.5; "}},
-		{[]string{"mode: clip", "mode: ratio"}, 0.08, 0.18, []string{"the run arrives", "stand on arm 1 (mean reward 0.5; "}},
-		{[]string{"learning_rate: 0.5", "learning_rate: 0.004", "mode: clip", "mode: ratio"}, 0, 0.02,
-			[]string{"most of the runs that do not arrive are on the way: 1000 steps are few for this learning rate; without"}},
+		{[]string{"mode: clip", "mode: ratio"}, 0.08, 0.18,
+			[]string{"the run arrives", "stand on arm 1 (mean reward 0.5; "}},
+		{[]string{"rate: 0.5", "rate: 0.004", "mode: clip", "mode: ratio"}, 0, 0.02,
+			[]string{"most of the runs that do not arrive are on the way: 1000 steps are few for " +
+				"this learning rate; without"}},
 	} {
-		trials := trialsOf(t, strings.NewReplacer(c.change...).Replace(wrongArm), 2)
+		trials := trialsOf(t, wrongArm, c.change...)
 		present, err := trials.Present(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		share := float64(present.Count(theory.Elsewhere)) / float64(present.Runs)
 		if share < c.least || share > c.most {
-			t.Errorf("%v: %v: %.3f on the wrong arm, want %g to %g", c.change, present.Says(), share, c.least, c.most)
+			t.Errorf("%v: %v: %.3f on it, want %g to %g", c.change, present.Says(), share, c.least, c.most)
 		}
 		why, err := trials.why(t.Context(), present)
 		if err != nil {

@@ -10,10 +10,11 @@ import (
 
 // Says returns the share and its interval in words.
 func (s RunShare) Says() string {
-	return fmt.Sprintf("%s [%s, %s]", percent(float64(s.Mean)), percent(float64(s.Lo)), percent(float64(s.Hi)))
+	return fmt.Sprintf("%s [%s, %s]", percent(s.Mean), percent(s.Lo), percent(s.Hi))
 }
 
-func percent(x float64) string {
+func percent[F ~float64](share F) string {
+	x := float64(share)
 	if x > 0.99 && x < 1 || x > 0 && x < 0.01 {
 		return fmt.Sprintf("%.1f %%", min(100*x, 99.9)) // 100 % is all
 	}
@@ -35,14 +36,16 @@ func (t *Trial) Says() (says []string) {
 	}
 	arrive := fmt.Sprintf("%s arrive %s", t.Arrived.Says(), where(&t.target))
 	if t.Endings[0].How == theory.AtTarget {
-		arrive += fmt.Sprintf("; rise from the start: from step %.0f on half of them stay within %.0f %% of the range of mean rewards from where they end", t.Endings[0].Since, 100*theory.NearAtEnd)
+		arrive += fmt.Sprintf("; rise from the start: from step %.0f on half of them stay within %.0f %% of "+
+			"the range of mean rewards from their end", t.Endings[0].Since, 100*theory.NearAtEnd)
 	}
 	says = append(says, arrive)
+	const most = 5 // items before the rest is added up
 	more := 0
 	for i := range t.Endings {
 		switch e := &t.Endings[i]; {
 		case e.How == theory.AtTarget:
-		case len(says) < mostEndings:
+		case len(says) < most:
 			says = append(says, t.ends(e, t.percent(e.Runs)+" end"))
 		default:
 			more += e.Runs
@@ -53,9 +56,6 @@ func (t *Trial) Says() (says []string) {
 	}
 	return says
 }
-
-// mostEndings is the number of items that Says lists before it adds up the rest.
-const mostEndings = 5
 
 // percent writes a number of runs as a share of all.
 func (t *Trial) percent(runs int) string { return percent(float64(runs) / float64(t.Runs)) }
@@ -72,15 +72,18 @@ func (t *Trial) ends(e *Ending, subject string) string {
 	case theory.Overflown:
 		return fmt.Sprintf("%s out of the range of floating point, %s", subject, since)
 	case theory.TooDeep:
-		says := fmt.Sprintf("%s on %s as predicted, but too deep: its log odds are %.3g, at rest %.3g, and %s", subject, t.arm(e.Arm), e.LogOdds, -math.Log(t.target.Rare), t.rare(e))
+		says := fmt.Sprintf("%s on %s as predicted, but too deep: log odds %.3g, at rest %.3g, and %s",
+			subject, t.arm(e.Arm), e.LogOdds, -math.Log(t.target.Rare), t.rare(e))
 		if t.target.Front == slices.Max(t.target.Means) {
 			says += ". That looks healthy, and is not the state at rest"
 		}
 		return says
 	case theory.Elsewhere:
-		return fmt.Sprintf("%s on %s, %s: its log odds are %.3g, and %s", subject, t.arm(e.Arm), since, e.LogOdds, t.rare(e))
+		subject += " on " + t.arm(e.Arm)
+		return fmt.Sprintf("%s, %s: log odds %.3g, and %s", subject, since, e.LogOdds, t.rare(e))
 	}
-	level := fmt.Sprintf("%s at a mean reward of %.3g over the last quarter, %.3g at the last step", subject, e.Reward, e.Last)
+	level := fmt.Sprintf("%s at a mean reward of %.3g over the last quarter, %.3g at the last step",
+		subject, e.Reward, e.Last)
 	if e.How == theory.Unsteady {
 		return level + ", although J has been right before: it fluctuates"
 	}
