@@ -26,7 +26,7 @@ func adviseLog(out *printer, stderr io.Writer, file string, how logs.Options, la
 	curve, of := lawCurve(log, steps)
 	time := of.name
 	if !of.intrinsic {
-		time += ", as the log has no complete learning rate: under a schedule the timescale is that of the schedule too"
+		time += ", as learning rates are missing: under a schedule T is that of the schedule too"
 	}
 	r := fit.Fit(curve)
 	var lines []advice.Line
@@ -45,20 +45,21 @@ func adviseLog(out *printer, stderr io.Writer, file string, how logs.Options, la
 		}
 	} else {
 		to95, value, lo, hi := math.Log(20), t.Value+lag, t.Lo+lag, t.Hi+lag
-		add("time to 95 %", to95*t.Value, rom.LeadingOrder, "ln 20 × the timescale T of the exponential law; time: "+time,
+		add("time to 95 %", to95*t.Value, rom.LeadingOrder, "T ln 20 of the exponential law; time: "+time,
 			between("%.3g steps", to95*t.Value, to95*t.Lo, to95*t.Hi))
 		add("stiffness", 1/value, rom.LeadingOrder,
 			fmt.Sprintf("1/T = ηK/[(1−μ) − ηK·lag] at a lag of %g steps: the paper's saturation law", lag),
 			between("ηK/(1−μ) = %.3g a step", 1/value, 1/hi, 1/lo))
 		add(stable, value, rom.PaperRule,
-			"ηK·lag = 1 − μ at that stiffness, whatever μ and η are; where the whole force is stale. Importance ratios keep the reward's force fresh and stable far beyond",
-			between("up to a lag of %.3g steps", value, lo, hi)+", at the present learning rate; half at twice the learning rate")
+			"ηK·lag = 1 − μ at that stiffness, whatever μ and η are; where the whole force is stale. "+
+				"Importance ratios keep the reward's force fresh and stable far beyond",
+			between("up to a lag of %.3g steps", value, lo, hi)+", at this learning rate; half at twice it")
 	}
 	noise := fit.NoiseDeviation(curve)
-	add("noise of a logged row", noise, "", "deviations of rows from the mean of their neighbours; its variance falls as 1/(completions a row)",
+	add("noise of a logged row", noise, "", "deviations of rows from the mean of their neighbours",
 		fmt.Sprintf("standard deviation %.3g; 4 times the completions would halve it", noise))
 	add("noise floor of the policy", none, "", "",
-		"not identified by a log: the noise of sampling a row hides it; simulate a configuration with this stiffness (grposim advise FILE)")
+		"not identified by a log: sampling hides it; simulate this stiffness (grposim advise FILE)")
 	return out.print(object{"file", file, "regime", r.Regime, "advice", lines}, func(p *page) {
 		p.printf("%s\n", file)
 		p.table(adviceRows(lines, 4))
@@ -77,12 +78,13 @@ func identifiedTimescale(r *fit.Result) (t fit.Parameter, because string) {
 	case fit.Flat:
 		return t, "no law with growth beats a constant"
 	case fit.Underdamped:
-		return t, "it oscillates, so that its timescale depends on the momentum, which a log does not hold"
+		return t, "it oscillates, so its timescale depends on the momentum, which a log does not hold"
 	}
 	m, best := r.Model(fit.Exponential), r.Model(r.Best)
 	// A difference of 6 in BIC is a likelihood ratio of 20.
 	if lead := m.BIC - best.BIC; lead > 6 {
-		return t, fmt.Sprintf("the reward does not relax exponentially (the %s law leads by %.0f in BIC); only near a plateau does the rise have the timescale of the stiffness", r.Best, lead)
+		return t, fmt.Sprintf("the reward does not relax exponentially (the %s law leads by %.0f in BIC)"+
+			"; only near a plateau does the rise have the timescale of the stiffness", r.Best, lead)
 	}
 	for _, p := range m.Parameters() {
 		if p.Name == "timescale" {
@@ -90,7 +92,8 @@ func identifiedTimescale(r *fit.Result) (t fit.Parameter, because string) {
 		}
 	}
 	if !t.Identifiable {
-		return t, fmt.Sprintf("the 90 %% interval of the timescale in steps, %s to %s, is wider than a factor 2", bound(t.Lo, 4), bound(t.Hi, 4))
+		return t, fmt.Sprintf("the 90 %% interval of the timescale in steps, %s to %s, is wider than "+
+			"a factor 2", bound(t.Lo, 4), bound(t.Hi, 4))
 	}
 	return t, ""
 }

@@ -54,7 +54,8 @@ func TestAnswers(t *testing.T) {
 		printed = strings.Join(strings.Fields(printed), " ")
 		answers := submatches(boldSpan, section)
 		for _, answer := range answers {
-			if !regexp.MustCompile(`(^|[^0-9.])` + regexp.QuoteMeta(answer) + `($|[^0-9])`).MatchString(printed) {
+			whole := regexp.MustCompile(`(^|[^0-9.])` + regexp.QuoteMeta(answer) + `($|[^0-9])`)
+			if !whole.MatchString(printed) {
 				t.Errorf("%s: %s is not in\n%s", title, answer, printed)
 			}
 		}

@@ -35,25 +35,26 @@ func TestLongArchitectures(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	sweep := func(out string, command ...string) {
-		command = append(command, "sweep", "testdata/architectures.yaml", "--out", filepath.Join(dir, out))
-		if out, err := exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
-			if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() == exitUsage || exit.ExitCode() == exitDamaged {
-				t.Fatalf("%v\n%s", err, out)
-			}
+	sweep := func(build string, args ...string) {
+		args = append(args, "sweep", "testdata/architectures.yaml", "--out", filepath.Join(dir, build))
+		c := exec.Command(args[0], args[1:]...)
+		out, err := c.CombinedOutput()
+		if code := c.ProcessState.ExitCode(); code < 0 || code == exitUsage || code == exitDamaged {
+			t.Fatalf("%v\n%s", err, out)
 		}
 	}
+	read := func(build, name string) []byte { return readDocument(t, dir, build, name) }
 	sweep("here", program(t))
 	sweep("arm64", qemu, binary)
 	for _, name := range []string{"cells.jsonl", "trajectories.parquet"} {
-		if !bytes.Equal(readDocument(t, dir, "here", name), readDocument(t, dir, "arm64", name)) {
+		if !bytes.Equal(read("here", name), read("arm64", name)) {
 			t.Errorf("%s differs", name)
 		}
 	}
 	for _, name := range []string{"cells.csv", "predictions.csv"} {
-		sameNumbers(t, name, readDocument(t, dir, "arm64", name), readDocument(t, dir, "here", name))
+		sameNumbers(t, name, read("arm64", name), read("here", name))
 	}
-	sameVerdicts(t, readDocument(t, dir, "arm64", "verdicts.json"), readDocument(t, dir, "here", "verdicts.json"))
+	sameVerdicts(t, read("arm64", "verdicts.json"), read("here", "verdicts.json"))
 }
 
 // sameVerdicts compares two verdicts.json: numbers x to 1e-9·max(1, |x|), because the
@@ -101,11 +102,9 @@ func sameNumbers(t *testing.T, what string, got, want []byte) {
 			switch column := b[0][k]; {
 			case strings.HasPrefix(column, "neglected_"): // an estimate by differences of differences
 				relative = 1e-6
-			case column == "expected_reward_shift":
-				// computed by second differences of J, which is of order 1
+			case column == "expected_reward_shift": // by second differences of J, which is of order 1
 				absolute = 1e-12
-			case column == "oscillation_learning_rate":
-				// a double root: its error is the square root of the rounding error
+			case column == "oscillation_learning_rate": // a double root: its error is √rounding
 				relative = 1e-7
 			}
 			if !(math.Abs(x-y) <= relative*math.Abs(y)+absolute) && x != y {

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -33,25 +32,20 @@ func browser(t *testing.T) string {
 func TestLongWholeTableInBrowser(t *testing.T) {
 	chromium := browser(t)
 	dir := t.TempDir()
-	config, out, all := filepath.Join(dir, "many.yaml"), filepath.Join(dir, "out"), filepath.Join(dir, "all.html")
-	text := `name: many
+	in := func(name string) string { return filepath.Join(dir, name) }
+	config, out, all := in("many.yaml"), in("out"), in("all.html")
+	write(t, config, `name: many
 seed: 1
 bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
 grpo: {group_size: 8}
 optimizer: {learning_rate: 0.1}
 run: {steps: 2, replicas: 4}
 sweep: [{param: seed, range: {from: 1001, to: 3000, step: 1}}]
-`
-	if err := os.WriteFile(config, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+`)
 	grposim(t, 0, "sweep", config, "--out", out)
 	grposim(t, 0, "report", out, "--all", "--out", all)
 	rows := func(file string) (rows, size int) {
-		page, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := readDocument(t, file)
 		return bytes.Count(page, []byte("<tr><td>seed=")), len(page)
 	}
 	if n, size := rows(filepath.Join(out, "report.html")); n > 1500 || n < 500 || size > 5_000_000 {
@@ -60,10 +54,16 @@ sweep: [{param: seed, range: {from: 1001, to: 3000, step: 1}}]
 	if n, _ := rows(all); n != 2000 {
 		t.Errorf("%d rows with --all", n)
 	}
-	script := exec.CommandContext(t.Context(), "node", filepath.Join("testdata", "whole.js"), chromium,
-		filepath.Join(out, "report.html"), filepath.Join(out, "cells.csv"), "SEED=2345")
-	said, err := script.CombinedOutput()
-	if want := "1 to 100 of 2000 rows 100\n101 to 200 of 2000 rows 100\n1 to 1 of 1 rows 1\n"; err != nil || string(said) != want {
+	const want = "1 to 100 of 2000 rows 100\n101 to 200 of 2000 rows 100\n1 to 1 of 1 rows 1\n"
+	report, cells := in("out/report.html"), in("out/cells.csv")
+	drives(t, want, "testdata/whole.js", chromium, report, cells, "SEED=2345")
+}
+
+// drives checks what a script of node prints.
+func drives(t *testing.T, want string, script ...string) {
+	t.Helper()
+	said, err := exec.CommandContext(t.Context(), "node", script...).CombinedOutput()
+	if err != nil || string(said) != want {
 		t.Errorf("%v\n%swant %s", err, said, want)
 	}
 }
@@ -77,17 +77,14 @@ func TestLongReportInBrowser(t *testing.T) {
 	chromium := browser(t)
 	dir := t.TempDir()
 	grposim(t, 0, "reproduce", "one-dimension", "saturation-law", "--out", dir)
-	drawn := filepath.Join(t.TempDir(), "map")
-	grposim(t, 0, "map", "map", "--x", "optimizer.learning_rate", "--y", "lag.interval", "--out", drawn)
+	out := filepath.Join(t.TempDir(), "map")
+	grposim(t, 0, "map", "map", "--x", "optimizer.learning_rate", "--y", "lag.interval", "--out", out)
 	_, experiments, err := checkFolder(t.Context(), dir, newProgress(io.Discard), sweeps.JudgeFolder)
 	if err != nil {
 		t.Fatal(err)
 	}
 	rows := len(allVerdicts(experiments)) + len(experiments[1].Verdicts)
-	script := exec.CommandContext(t.Context(), "node", filepath.Join("testdata", "browser.js"), chromium,
-		filepath.Join(dir, "report.html"), filepath.Join(dir, "saturation-law", "report.html"), filepath.Join(drawn, "report.html"))
-	out, err := script.CombinedOutput()
-	if want := fmt.Sprintf("%d rows\n", rows); err != nil || string(out) != want {
-		t.Errorf("%v\n%swant %s", err, out, want)
-	}
+	drives(t, fmt.Sprintf("%d rows\n", rows), "testdata/browser.js", chromium,
+		filepath.Join(dir, "report.html"), filepath.Join(dir, "saturation-law", "report.html"),
+		filepath.Join(out, "report.html"))
 }

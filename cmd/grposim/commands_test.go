@@ -14,7 +14,7 @@ func TestCommandsDocument(t *testing.T) {
 	commands.WriteString("| command | what it does |\n|---|---|\n")
 	for _, c := range newRoot(nil, nil).Commands() {
 		if c.Runnable() && c.Name() != "help" {
-			fmt.Fprintf(&commands, "| `%s` | %s |\n", "grposim "+strings.ReplaceAll(c.Use, "|", "\\|"), c.Short)
+			fmt.Fprintf(&commands, "| `grposim %s` | %s |\n", strings.ReplaceAll(c.Use, "|", `\|`), c.Short)
 		}
 	}
 	_, codes, _ := strings.Cut(newCommand("exit-codes", nil, nil).Long, "\n\n")

@@ -12,16 +12,19 @@ import (
 	"time"
 )
 
+type numbers = map[string]float64 // of a row of a log
+
 // trlLog returns the JSON lines of a run of TRL with the given number of rows of 10 steps.
 // The reward rises; change may change a row.
-func trlLog(rows int, change func(row int, values map[string]float64)) string {
+func trlLog(rows int, change func(row int, values numbers)) string {
 	var b strings.Builder
 	for i := range rows {
 		noise := 0.02 * math.Sin(1e4*float64(i*i))
-		values := map[string]float64{
-			"step": float64(10 * (i + 1)), "reward": 0.7 - 0.4*math.Exp(-float64(i)/20) + noise, "reward_std": 0.4 + noise,
-			"frac_reward_zero_std": 0.1 + noise, "entropy": 0.5 + noise, "kl": 0.001, "grad_norm": 0.3 + noise,
-			"clip_ratio/region_mean": 0.01 + noise/10, "completions/mean_length": 200,
+		values := numbers{
+			"step": float64(10 * (i + 1)), "reward": 0.7 - 0.4*math.Exp(-float64(i)/20) + noise,
+			"reward_std": 0.4 + noise, "frac_reward_zero_std": 0.1 + noise, "entropy": 0.5 + noise,
+			"kl": 0.001, "grad_norm": 0.3 + noise, "clip_ratio/region_mean": 0.01 + noise/10,
+			"completions/mean_length": 200,
 		}
 		if change != nil {
 			change(i, values)
@@ -48,31 +51,32 @@ func write(t *testing.T, path, text string) {
 // The exit code of diagnose, and the JSON of each run.
 func TestDiagnose(t *testing.T) {
 	t.Chdir(t.TempDir())
-	dropped := func(keys ...string) func(int, map[string]float64) {
-		return func(_ int, values map[string]float64) {
+	dropped := func(keys ...string) func(int, numbers) {
+		return func(_ int, values numbers) {
 			for _, key := range keys {
 				delete(values, key)
 			}
 		}
 	}
 	write(t, "healthy.jsonl", trlLog(160, nil))
-	write(t, "degenerate.jsonl", trlLog(160, func(i int, values map[string]float64) {
+	write(t, "degenerate.jsonl", trlLog(160, func(i int, values numbers) {
 		if i >= 60 {
 			values["frac_reward_zero_std"] = 0.9
 		}
 	}))
-	write(t, "concentrated.jsonl", trlLog(160, func(i int, values map[string]float64) {
+	write(t, "concentrated.jsonl", trlLog(160, func(i int, values numbers) {
 		values["reward"] = 0.5 + values["reward_std"] - 0.4
 		if i >= 60 {
 			values["entropy"] = 0.02
 		}
 	}))
-	write(t, "learnt.jsonl", trlLog(160, func(i int, values map[string]float64) { values["entropy"] /= 1 + float64(i)/10 }))
-	write(t, "collapsed.jsonl", trlLog(160, func(i int, values map[string]float64) {
+	learnt := func(i int, values numbers) { values["entropy"] /= 1 + float64(i)/10 }
+	write(t, "learnt.jsonl", trlLog(160, learnt))
+	write(t, "collapsed.jsonl", trlLog(160, func(i int, values numbers) {
 		values["reward"] -= 0.4 / (1 + math.Exp(float64(110-i)))
 	}))
-	write(t, "frozen.jsonl", trlLog(160, func(_ int, values map[string]float64) { values["grad_norm"] = 0 }))
-	write(t, "cut.jsonl", trlLog(160, func(i int, values map[string]float64) {
+	write(t, "frozen.jsonl", trlLog(160, func(_ int, values numbers) { values["grad_norm"] = 0 }))
+	write(t, "cut.jsonl", trlLog(160, func(i int, values numbers) {
 		values["completions/clipped_ratio"], values["reward"] = 1, 0.1+values["reward_std"]-0.4
 		if i >= 60 {
 			values["frac_reward_zero_std"] = 0.9
@@ -82,33 +86,35 @@ func TestDiagnose(t *testing.T) {
 	write(t, "short.jsonl", trlLog(12, nil))
 	write(t, "broken.jsonl", "{}\n")
 	for _, c := range []struct {
-		args    []string
+		args    string
 		code    int
 		leading string
 		find    string // in the output as text
 	}{
-		{[]string{"healthy.jsonl"}, 0, "none", "policy-concentration   absent"},
-		{[]string{"degenerate.jsonl"}, 0, "none", "zero-variance groups 0.9"},
-		{[]string{"degenerate.jsonl", "--mode", "policy-concentration"}, 0, "none", ""},
-		{[]string{"degenerate.jsonl", "--mode", "advantage-degeneracy"}, 1, "none", ""},
-		{[]string{"learnt.jsonl"}, 0, "none", "remark: policy-concentration since step"},
-		{[]string{"concentrated.jsonl"}, 1, "policy-concentration", "failure: policy-concentration since step 610"},
-		{[]string{"healthy.jsonl", "concentrated.jsonl"}, 1, "none", ""},
-		{[]string{"collapsed.jsonl"}, 1, "reward-collapse", "reward falls from 0.685 to 0.313"},
-		{[]string{"frozen.jsonl"}, 1, "no-update", "not observable: no update trains the policy in any row (no-update)"},
-		{[]string{"cut.jsonl"}, 1, "truncation", "groups have equal rewards because completions are cut (truncation)"},
-		{[]string{"cut.jsonl", "--mode", "advantage-degeneracy"}, exitInconclusive, "truncation", ""},
-		{[]string{"stock.jsonl"}, exitInconclusive, "none", "to observe policy-concentration: entropy: log the mean entropy per token as entropy"},
-		{[]string{"stock.jsonl", "--mode", "dynamical-instability"}, 0, "none", ""},
-		{[]string{"short.jsonl"}, exitInconclusive, "none", "the log has 12 rows, and they need 16"},
+		{"healthy.jsonl", 0, "none", "policy-concentration   absent"},
+		{"degenerate.jsonl", 0, "none", "zero-variance groups 0.9"},
+		{"degenerate.jsonl --mode policy-concentration", 0, "none", ""},
+		{"degenerate.jsonl --mode advantage-degeneracy", 1, "none", ""},
+		{"learnt.jsonl", 0, "none", "remark: policy-concentration since step"},
+		{"concentrated.jsonl", 1, "policy-concentration", "failure: policy-concentration since step 610"},
+		{"healthy.jsonl concentrated.jsonl", 1, "none", ""},
+		{"collapsed.jsonl", 1, "reward-collapse", "reward falls from 0.685 to 0.313"},
+		{"frozen.jsonl", 1, "no-update",
+			"not observable: no update trains the policy in any row (no-update)"},
+		{"cut.jsonl", 1, "truncation",
+			"groups have equal rewards because completions are cut (truncation)"},
+		{"cut.jsonl --mode advantage-degeneracy", exitInconclusive, "truncation", ""},
+		{"stock.jsonl", exitInconclusive, "none",
+			"to observe policy-concentration: entropy: log the mean entropy per token as entropy"},
+		{"stock.jsonl --mode dynamical-instability", 0, "none", ""},
+		{"short.jsonl", exitInconclusive, "none", "the log has 12 rows, and they need 16"},
 	} {
-		if text, _ := grposim(t, c.code, append([]string{"diagnose"}, c.args...)...); !strings.Contains(text, c.find) {
-			t.Errorf("%v: no %q in\n%s", c.args, c.find, text)
-		}
-		r := diagnosed(t, c.code, c.args...)
-		modes := at(r, "modes").([]any)
-		if at(r, "leading") != c.leading || at(r, "file") != c.args[0] || len(modes) != 4 {
-			t.Errorf("%v: leading %s of %s with %d modes, want %s", c.args, at(r, "leading"), at(r, "file"), len(modes), c.leading)
+		args := strings.Fields(c.args)
+		says(t, c.code, c.find, append([]string{"diagnose"}, args...)...)
+		r := diagnosed(t, c.code, args...)
+		modes, leading, file := at(r, "modes").([]any), at(r, "leading"), at(r, "file")
+		if leading != c.leading || file != args[0] || len(modes) != 4 {
+			t.Errorf("%s: leading %s of %s with %d modes, want %+v", c.args, leading, file, len(modes), c)
 		}
 		for _, m := range modes {
 			since, present := at(m, "since_step").(float64)
@@ -120,8 +126,10 @@ func TestDiagnose(t *testing.T) {
 			}
 		}
 	}
-	for _, args := range [][]string{{"missing.jsonl"}, {"broken.jsonl"}, {"."}, {"healthy.jsonl", "--mode", "hacking"}, {"healthy.jsonl", "--true-reward", "none"}, {}} {
-		if _, stderr := grposim(t, exitUsage, append([]string{"diagnose"}, args...)...); !strings.HasPrefix(stderr, "grposim: ") {
+	for _, args := range []string{"missing.jsonl", "broken.jsonl", ".", "healthy.jsonl --mode hacking",
+		"healthy.jsonl --true-reward none", ""} {
+		_, stderr := grposim(t, exitUsage, strings.Fields("diagnose "+args)...)
+		if !strings.HasPrefix(stderr, "grposim: ") {
 			t.Errorf("%v: got %s", args, stderr)
 		}
 	}
@@ -140,7 +148,7 @@ func diagnosed(t *testing.T, code int, args ...string) (r any) {
 // A component is the true reward if it is named.
 func TestDiagnoseTrueReward(t *testing.T) {
 	t.Chdir(t.TempDir())
-	write(t, "log.jsonl", trlLog(160, func(i int, values map[string]float64) {
+	write(t, "log.jsonl", trlLog(160, func(i int, values numbers) {
 		values["rewards/correct/mean"] = 0.5 - 0.3*(values["reward"]-0.3)
 		values["rewards/format/mean"] = values["reward"] - values["rewards/correct/mean"]
 	}))
@@ -158,28 +166,23 @@ func TestDiagnoseTrueReward(t *testing.T) {
 // start; and the share from counts.
 func TestDeducedGroups(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for name, row := range map[string]func(equal bool) string{
-		"scores": func(equal bool) string {
-			return fmt.Sprintf(`"critic/score/max": 1, "critic/score/min": %d, "actor/pg_loss": 0.1`, map[bool]int{true: 1}[equal])
-		},
-		"advantages": func(equal bool) string {
-			return fmt.Sprintf(`"critic/advantages/max": %d, "critic/advantages/min": 0, "actor/pg_loss": 0.1`, map[bool]int{false: 2}[equal])
-		},
-		"deviation": func(equal bool) string {
-			return fmt.Sprintf(`"reward_std_batch": %g`, map[bool]float64{true: 2e-4, false: 0.38}[equal])
-		},
-		"counts": func(equal bool) string {
-			return fmt.Sprintf(`"count_all0": %d, "count_all1": 3, "groups": 16`, map[bool]int{true: 12, false: 1}[equal])
-		},
+	for name, row := range map[string]struct {
+		columns string // that of the reward last
+		values  map[bool]float64
+	}{
+		"scores": {`"critic/score/max": 1, "critic/score/min": %g, "actor/pg_loss": 0.1, "critic/score/mean"`,
+			map[bool]float64{true: 1}},
+		"advantages": {`"critic/advantages/max": %g, "critic/advantages/min": 0, "actor/pg_loss": 0.1, ` +
+			`"critic/score/mean"`, map[bool]float64{false: 2}},
+		"deviation": {`"reward_std_batch": %g, "reward"`, map[bool]float64{true: 2e-4, false: 0.38}},
+		"counts": {`"count_all0": %g, "count_all1": 3, "groups": 16, "reward"`,
+			map[bool]float64{true: 12, false: 1}},
 	} {
 		for _, degenerate := range []bool{true, false} {
 			var b strings.Builder
 			for i := range 80 {
-				reward := "reward"
-				if name == "scores" || name == "advantages" {
-					reward = "critic/score/mean"
-				}
-				fmt.Fprintf(&b, `{"step": %d, %q: %g, %s}`+"\n", i, reward, 0.5+0.01*math.Sin(float64(i*i)), row(degenerate && i >= 30))
+				value, reward := row.values[degenerate && i >= 30], 0.5+0.01*math.Sin(float64(i*i))
+				fmt.Fprintf(&b, `{"step": %d, `+row.columns+`: %g}`+"\n", i, value, reward)
 			}
 			write(t, "log.jsonl", b.String())
 			sources, err := reading{}.sources("log.jsonl")
@@ -204,7 +207,7 @@ func TestDeducedGroups(t *testing.T) {
 // grows.
 func TestWatch(t *testing.T) {
 	t.Chdir(t.TempDir())
-	bad := trlLog(200, func(i int, values map[string]float64) {
+	bad := trlLog(200, func(i int, values numbers) {
 		values["reward"] = 0.5 + values["reward_std"] - 0.4
 		if i >= 90 {
 			values["entropy"] = 0.02
@@ -212,7 +215,8 @@ func TestWatch(t *testing.T) {
 	})
 	watch := func(ctx context.Context, code int, args ...string) (string, string) {
 		var stdout, stderr bytes.Buffer
-		if got := run(ctx, append([]string{"watch", "log.jsonl", "--every", "2ms"}, args...), &stdout, &stderr); got != code {
+		args = append([]string{"watch", "log.jsonl", "--every", "2ms"}, args...)
+		if got := run(ctx, args, &stdout, &stderr); got != code {
 			t.Errorf("%v: exit code %d, want %d\n%s%s", args, got, code, &stdout, &stderr)
 		}
 		return stdout.String(), stderr.String()
@@ -229,7 +233,7 @@ func TestWatch(t *testing.T) {
 				panic(err)
 			}
 		}
-		replace(trlLog(40, func(_ int, values map[string]float64) {
+		replace(trlLog(40, func(_ int, values numbers) {
 			values["reward"] += 0.1
 			values["frac_reward_zero_std"] += 0.1
 		}))
@@ -251,8 +255,9 @@ func TestWatch(t *testing.T) {
 		t.Errorf("a file that grows gives\n%s\nand at once\n%s", grown, whole)
 	}
 	last := strings.Split(strings.TrimSpace(whole), "\n")
-	if line := last[len(last)-1]; !strings.HasPrefix(line, "step 1080: policy-concentration: failure since step 910: ") {
-		t.Errorf("the last line is %q, want concentration since step 910, at the second diagnosis that finds it", line)
+	const found = "step 1080: policy-concentration: failure since step 910: " // the second look
+	if line := last[len(last)-1]; !strings.HasPrefix(line, found) {
+		t.Errorf("the last line is %q, want %q", line, found)
 	}
 
 	write(t, "log.jsonl", trlLog(160, nil))
@@ -261,7 +266,8 @@ func TestWatch(t *testing.T) {
 		t.Errorf("a healthy run gives\n%s", out)
 	}
 	write(t, "log.jsonl", bad)
-	if out, _ := watch(t.Context(), 1, "--until-idle", "20ms", "--keep-going"); !strings.Contains(out, "stands still") {
+	out, _ = watch(t.Context(), 1, "--until-idle", "20ms", "--keep-going")
+	if !strings.Contains(out, "stands still") {
 		t.Errorf("--keep-going ends before the end:\n%s", out)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)

@@ -66,7 +66,8 @@ func TestKills(t *testing.T) {
 	disturb(120, "sweep", file, "--out", in("killed"))
 	sameFiles(t, in("killed"), in("whole"))
 	for i := 1; i <= 2; i++ {
-		disturb(20, "sweep", file, "--shard", fmt.Sprintf("%d/2", i), "--out", in(fmt.Sprint("shard", i)), "--cache", in("cache"))
+		shard, out := fmt.Sprintf("%d/2", i), in(fmt.Sprint("shard", i))
+		disturb(20, "sweep", file, "--shard", shard, "--out", out, "--cache", in("cache"))
 	}
 	disturb(40, "merge", in("merged"), in("shard1"), in("shard2"))
 	sameFiles(t, in("merged"), in("whole"))
@@ -84,38 +85,43 @@ func TestErrors(t *testing.T) {
 	if _, err := exec.LookPath("strace"); err != nil {
 		t.Skip("needs strace (Debian: strace)")
 	}
-	dir := t.TempDir()
-	binary := program(t)
-	whole, out, log := filepath.Join(dir, "whole"), filepath.Join(dir, "out"), filepath.Join(dir, "log")
+	dir, binary := t.TempDir(), program(t)
+	in := func(name string) string { return filepath.Join(dir, name) }
+	whole, out, log := in("whole"), in("out"), in("log")
 	args := []string{"sweep", "smoke", "--set", "run.replicas=2000", "--out"}
 	command(t, binary, append(args, whole)...)
 	journal := readDocument(t, whole, "cells.jsonl")
-	for _, fault := range []string{"openat:error=EIO", "write:error=ENOSPC", "fsync:error=EIO", "renameat:error=EIO", "mkdirat:error=EROFS", "unlinkat:error=EIO"} {
+	for _, fault := range []string{"openat:error=EIO", "write:error=ENOSPC", "fsync:error=EIO",
+		"renameat:error=EIO", "mkdirat:error=EROFS", "unlinkat:error=EIO"} {
 		hit := 0
 		for when := 1; ; when++ {
 			if err := os.RemoveAll(out); err != nil {
 				t.Fatal(err)
 			}
 			var stderr bytes.Buffer
-			c := exec.Command("strace", append([]string{"-f", "-qq", "-y", "-o", log, "-e", "trace=" + fault[:strings.Index(fault, ":")],
-				"-e", fmt.Sprintf("inject=%s:when=%d", fault, when), binary}, append(args, out)...)...)
+			call, name := fault[:strings.Index(fault, ":")], fmt.Sprintf("%s:when=%d", fault, when)
+			c := exec.Command("strace", slices.Concat([]string{"-f", "-qq", "-y", "-o", log,
+				"-e", "trace=" + call, "-e", "inject=" + name, binary}, args, []string{out})...)
 			c.Stderr, c.Env = &stderr, append(os.Environ(), "GOMAXPROCS=1") // when is counted by thread
 			_ = c.Run()
-			code, name := c.ProcessState.ExitCode(), fmt.Sprintf("%s:when=%d", fault, when)
+			code := c.ProcessState.ExitCode()
 			faults := injected.FindAllString(string(readDocument(t, log)), -1)
 			if faults == nil {
 				break
 			}
-			others := slices.DeleteFunc(slices.Clone(faults), func(fault string) bool { return strings.Contains(fault, out) })
+			inside := func(fault string) bool { return strings.Contains(fault, out) }
+			others := slices.DeleteFunc(slices.Clone(faults), inside)
 			// else the terminal may be at fault
 			ours := len(others) < len(faults) && !(len(others) > 0 && strings.HasPrefix(fault, "write"))
 			if ours {
 				hit++
 			}
-			if said := strings.Count(stderr.String(), "\n"); ours && code != 0 && !(said == 1 && code == exitDamaged) {
+			said := strings.Count(stderr.String(), "\n")
+			if ours && code != 0 && !(said == 1 && code == exitDamaged) {
 				t.Errorf("%s: exit code %d and %d lines\n%s\n%s", name, code, said, stderr.String(), faults[0])
 			}
-			if stored, err := os.ReadFile(filepath.Join(out, "cells.jsonl")); err == nil && !sameLines(stored, journal) {
+			stored, err := os.ReadFile(filepath.Join(out, "cells.jsonl"))
+			if err == nil && !sameLines(stored, journal) {
 				t.Errorf("%s: the journal has other lines than those of an undisturbed run", name)
 			}
 			command(t, binary, append(args, out)...)

@@ -47,7 +47,8 @@ func documents(t *testing.T, root string) []document {
 		all = append(all, document{path, submatches(fencedBlock, text), submatches(commandSpan, text)})
 	}
 
-	file, err := parser.ParseFile(token.NewFileSet(), "doc.go", nil, parser.ParseComments|parser.PackageClauseOnly)
+	const mode = parser.ParseComments | parser.PackageClauseOnly
+	file, err := parser.ParseFile(token.NewFileSet(), "doc.go", nil, mode)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +108,7 @@ func runDocuments(t *testing.T, fast func(args string) bool) {
 			if name := configName.FindStringSubmatch(block); name != nil {
 				file := name[1] + ".yaml"
 				write(t, file, block)
-				maps.DeleteFunc(ran, func(command string, _ int) bool { return strings.Contains(command, file) })
+				maps.DeleteFunc(ran, func(args string, _ int) bool { return strings.Contains(args, file) })
 				continue
 			}
 			for line := range strings.Lines(block) {
@@ -169,7 +170,7 @@ func checkGallery(t *testing.T, root string) {
 	for _, section := range sections {
 		image, made := submatches(galleryImage, section), submatches(galleryMade, section)
 		if len(image) != 1 || len(made) != 1 {
-			t.Errorf("the gallery has %v made as %v, want a figure and the file of it:\n%s", image, made, section)
+			t.Errorf("the gallery has %v made as %v, want a figure and its file:\n%s", image, made, section)
 			continue
 		}
 		source := made[0]
@@ -217,7 +218,8 @@ func checkNames(root string, words []string) error {
 			return err
 		}
 		for _, name := range c.Flags().Args() {
-			if !slices.Contains(experimentNames(c.Flag("suite").Value.String()), name) && !strings.Contains(name, "NAME") {
+			known := experimentNames(c.Flag("suite").Value.String())
+			if !slices.Contains(known, name) && !strings.Contains(name, "NAME") {
 				return fmt.Errorf("there is no experiment %s", name)
 			}
 		}

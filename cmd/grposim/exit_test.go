@@ -11,9 +11,11 @@ import (
 // agrees or a control is not caught, else 0.
 func TestVerdictExit(t *testing.T) {
 	of := func(ruling judge.Ruling, control judge.Ruling) judge.Verdict {
-		return judge.Verdict{Verdict: ruling, Control: &judge.ControlVerdict{Kind: judge.PlantedFault, Verdict: control}}
+		planted := judge.ControlVerdict{Kind: judge.PlantedFault, Verdict: control}
+		return judge.Verdict{Verdict: ruling, Control: &planted}
 	}
 	agree, out := of(judge.Agree, judge.Disagree), of(judge.OutOfScope, judge.OutOfScope)
+	wrong, unsure := of(judge.Disagree, judge.Disagree), of(judge.Inconclusive, judge.Disagree)
 	for name, c := range map[string]struct {
 		verdicts []judge.Verdict
 		want     int
@@ -21,9 +23,9 @@ func TestVerdictExit(t *testing.T) {
 		"none":                      {nil, 0},
 		"agree":                     {[]judge.Verdict{agree}, 0},
 		"agree and out of scope":    {[]judge.Verdict{agree, out}, 0},
-		"disagree":                  {[]judge.Verdict{agree, of(judge.Disagree, judge.Disagree)}, exitDisagree},
-		"inconclusive":              {[]judge.Verdict{agree, of(judge.Inconclusive, judge.Disagree)}, exitInconclusive},
-		"disagree and inconclusive": {[]judge.Verdict{of(judge.Disagree, judge.Disagree), of(judge.Inconclusive, judge.Disagree)}, exitDisagree},
+		"disagree":                  {[]judge.Verdict{agree, wrong}, exitDisagree},
+		"inconclusive":              {[]judge.Verdict{agree, unsure}, exitInconclusive},
+		"disagree and inconclusive": {[]judge.Verdict{wrong, unsure}, exitDisagree},
 		"out of scope":              {[]judge.Verdict{out}, exitInconclusive},
 		"a control that agrees":     {[]judge.Verdict{of(judge.Agree, judge.Agree)}, exitInconclusive},
 	} {

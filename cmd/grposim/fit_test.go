@@ -3,24 +3,24 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"grposim/training/fit"
-	"grposim/training/logs"
 	"io"
+	"maps"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"grposim/training/fit"
+	"grposim/training/logs"
 )
 
+type ofStep = func(step float64) float64
+
 // writeLog writes n rows of CSV whose columns beside the step are functions of it.
-func writeLog(t *testing.T, name string, from, n int, columns map[string]func(step float64) float64) string {
+func writeLog(t *testing.T, name string, from, n int, columns map[string]ofStep) string {
 	t.Helper()
-	var names []string
-	for name := range columns {
-		names = append(names, name)
-	}
+	names := slices.Collect(maps.Keys(columns))
 	var b strings.Builder
 	b.WriteString("step," + strings.Join(names, ",") + "\n")
 	for step := from; step < from+n; step++ {
@@ -30,9 +30,6 @@ func writeLog(t *testing.T, name string, from, n int, columns map[string]func(st
 		}
 		b.WriteString("\n")
 	}
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
 	write(t, name, b.String())
 	return name
 }
@@ -41,29 +38,34 @@ func writeLog(t *testing.T, name string, from, n int, columns map[string]func(st
 func TestFitSaysWhatHappens(t *testing.T) {
 	t.Chdir(t.TempDir())
 	rng := rand.New(rand.NewPCG(1, 50))
-	noisy := func(of func(step float64) float64) map[string]func(step float64) float64 {
-		return map[string]func(float64) float64{"reward": func(step float64) float64 { return of(step) + 0.03*rng.NormFloat64() }}
-	}
+	rises := func(s float64) float64 { return -math.Expm1(-s / 12) }
 	for _, q := range []struct {
-		name            string
-		from            int
-		of              func(step float64) float64
-		code            int
-		says, direction string
+		name      string
+		from      int
+		of        ofStep
+		code      int
+		direction string
+		says      string
 	}{
-		{"rises", 1, func(s float64) float64 { return -math.Expm1(-s / 12) }, 0, "it rises without oscillation", "rises"},
-		{"falls", 1, func(s float64) float64 { return math.Exp(-s / 12) }, 0, "it falls without oscillation", "falls"},
-		{"goes-on", 5000, func(s float64) float64 { return -math.Expm1(-(s - 4999) / 12) }, 0, "from step 4999 on, one row before the first", "rises"},
-		{"stays", 1, func(float64) float64 { return 0.5 }, 3, "flat; no law with growth beats a constant: nothing about the dynamics is identified", "none"},
+		{"rises", 1, rises, 0, "rises", "it rises without oscillation"},
+		{"falls", 1, func(s float64) float64 { return 1 - rises(s) }, 0, "falls",
+			"it falls without oscillation"},
+		{"goes-on", 5000, func(s float64) float64 { return rises(s - 4999) }, 0, "rises",
+			"from step 4999 on, one row before the first"},
+		{"stays", 1, func(float64) float64 { return 0.5 }, 3, "none",
+			"flat; no law with growth beats a constant: nothing about the dynamics is identified"},
 	} {
-		file := writeLog(t, q.name+".csv", q.from, 60, noisy(q.of))
+		noisy := func(step float64) float64 { return q.of(step) + 0.03*rng.NormFloat64() }
+		file := writeLog(t, q.name+".csv", q.from, 60, map[string]ofStep{"reward": noisy})
 		f, text := fitAlone(t, file)
-		if !strings.Contains(text, q.says) || strings.Contains(text, "it grows") || strings.Count(text, "\nidentified: the 90 % interval ") != 1 {
+		if !strings.Contains(text, q.says) || strings.Contains(text, "it grows") ||
+			strings.Count(text, "\nidentified: the 90 % interval ") != 1 {
 			t.Errorf("%s: want %q in:\n%.400s", q.name, q.says, text)
 		}
-		o := fitOptions{out: &printer{stdout: io.Discard}}
-		if got := exitCode(io.Discard, o.write(io.Discard, []*logFit{f})); got != q.code || string(f.result.Direction) != q.direction {
-			t.Errorf("%s: exit code %d, direction %s, want %d and %s", q.name, got, f.result.Direction, q.code, q.direction)
+		o, direction := fitOptions{out: &printer{stdout: io.Discard}}, string(f.result.Direction)
+		got := exitCode(io.Discard, o.write(io.Discard, []*logFit{f}))
+		if got != q.code || direction != q.direction {
+			t.Errorf("%s: exit code %d, direction %s, want %+v", q.name, got, direction, q)
 		}
 	}
 }
@@ -89,15 +91,16 @@ func fitAlone(t *testing.T, file string) (*logFit, string) {
 func TestFitUnits(t *testing.T) {
 	t.Chdir(t.TempDir())
 	rng := rand.New(rand.NewPCG(2, 51))
-	f, text := fitAlone(t, writeLog(t, "decay.csv", 1, 99, map[string]func(float64) float64{
-		"learning_rate": func(s float64) float64 { return 1e-6 * (1 - s/100) },
-		"reward":        func(s float64) float64 { return -math.Expm1(-(s-s*s/200)/20) + 0.01*rng.NormFloat64() },
+	reward := func(s float64) float64 { return -math.Expm1(-(s-s*s/200)/20) + 0.01*rng.NormFloat64() }
+	f, text := fitAlone(t, writeLog(t, "decay.csv", 1, 99, map[string]ofStep{
+		"learning_rate": func(s float64) float64 { return 1e-6 * (1 - s/100) }, "reward": reward,
 	}))
-	law := f.result.Model(fit.Exponential)
-	if got, want := f.time.step(law.HalfTime()), 100*(1-math.Sqrt(1-(0.995+20*math.Ln2)/50)); math.Abs(got/want-1) > 0.05 {
+	got := f.time.step(f.result.Model(fit.Exponential).HalfTime())
+	if want := 100 * (1 - math.Sqrt(1-(0.995+20*math.Ln2)/50)); math.Abs(got/want-1) > 0.05 {
 		t.Errorf("half-time at step %g, want %g", got, want)
 	}
-	for _, want := range []string{"timescale, steps at the peak rate ", "half of the way from the first row to the plateau is made at step "} {
+	for _, want := range []string{"timescale, steps at the peak rate ",
+		"half of the way from the first row to the plateau is made at step "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("want %q in:\n%s", want, text)
 		}

@@ -83,7 +83,7 @@ func (want *input) refuse(path string, err error) error {
 		switch preset := strings.ToLower(path); {
 		case want != aConfiguration:
 		case slices.Contains(config.Presets(), preset):
-			text = fmt.Sprintf("%s is a preset of a trainer: a file takes it over with `extends: %[1]s`", preset)
+			text = fmt.Sprintf("%s is a preset of a trainer: a file takes it by `extends: %[1]s`", preset)
 		case config.Meant(name, builtInNames()) != "":
 			text += fmt.Sprintf(", did you mean %q?", config.Meant(name, builtInNames()))
 		case name == path:

@@ -11,7 +11,7 @@ import (
 // A configuration with mistakes keeps its own messages: none is taken for something that another
 // command reads.
 func TestBadConfigurationsAreNothingElse(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(moduleRoot(t), "sweeps", "config", "testdata", "bad", "*.yaml"))
+	files, err := filepath.Glob(filepath.Join(moduleRoot(t), "sweeps/config/testdata/bad/*.yaml"))
 	if err != nil || len(files) < 100 {
 		t.Fatalf("%d files: %v", len(files), err)
 	}

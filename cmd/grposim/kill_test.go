@@ -31,14 +31,10 @@ func TestKill(t *testing.T) {
 	}
 	// Kill it as soon as the journal holds the first cell, in the middle of the sweep.
 	journal := filepath.Join(dir, "broken", "cells.jsonl")
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		if data, err := os.ReadFile(journal); err == nil && bytes.IndexByte(data, '\n') >= 0 {
-			break // a line that is torn would be set aside in a file of its own
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("no cell within a minute")
-		}
-	}
+	eventually(t, "a cell is stored", func() bool {
+		data, _ := os.ReadFile(journal)
+		return bytes.IndexByte(data, '\n') >= 0 // a torn line would be set aside in its own file
+	})
 	if err := broken.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -57,33 +53,28 @@ func TestKill(t *testing.T) {
 // A signal ends a command within a second or so, even in the middle of a step: here a step
 // takes minutes. Another command that needs the folder meanwhile is told to try again.
 func TestSignalEndsALongStep(t *testing.T) {
-	t.Run("interrupt", func(t *testing.T) { endLongStep(t, os.Interrupt, exitInterrupted, "interrupted") })
-	t.Run("terminate", func(t *testing.T) { endLongStep(t, syscall.SIGTERM, exitTryAgain, "terminated") })
+	endLongStep(t, os.Interrupt, exitInterrupted, "interrupted")
+	endLongStep(t, syscall.SIGTERM, exitTryAgain, "terminated")
 }
 
 func endLongStep(t *testing.T, signal os.Signal, code int, word string) {
-	dir := t.TempDir()
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "out")
 	var stderr bytes.Buffer
-	sweep := exec.Command(program(t), "sweep", "smoke", "--workers", "1",
-		"--out", filepath.Join(dir, "out"), "--set", "grpo.groups_per_step=1000000", "--set", "grpo.group_size=2147483648",
-		"--set", "bandit.arms=[{mean: 0.9, reward: bernoulli}, {mean: 0.2, reward: bernoulli, count: 999}]")
+	sweep := exec.Command(program(t), "sweep", "smoke", "--workers", "1", "--out", out,
+		"--set", "grpo.groups_per_step=1000000", "--set", "grpo.group_size=2147483648", "--set",
+		"bandit.arms=[{mean: 0.9, reward: bernoulli}, {mean: 0.2, reward: bernoulli, count: 999}]")
 	sweep.Stderr = &stderr
 	if err := sweep.Start(); err != nil {
 		t.Fatal(err)
 	}
 	// The journal is opened just before the first step.
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		if _, err := os.Stat(filepath.Join(dir, "out", "cells.jsonl")); err == nil {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the sweep has not begun within a minute")
-		}
-	}
+	eventually(t, "the sweep has begun", func() bool {
+		_, err := os.Stat(filepath.Join(out, "cells.jsonl"))
+		return err == nil
+	})
 	second := exec.Command(sweep.Args[0], sweep.Args[1:]...)
-	if out, _ := second.CombinedOutput(); second.ProcessState.ExitCode() != exitTryAgain || !strings.Contains(string(out), "is in use by another grposim") {
-		t.Errorf("a second sweep into the folder: exit code %d\n%s", second.ProcessState.ExitCode(), out)
-	}
+	ends(t, second, exitTryAgain, "is in use by another grposim")
 	if err := sweep.Process.Signal(signal); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +86,8 @@ func endLongStep(t *testing.T, signal os.Signal, code int, word string) {
 		_ = sweep.Process.Kill()
 		t.Fatal("still running 30 s after the signal")
 	}
-	if got := sweep.ProcessState.ExitCode(); got != code || strings.Count(stderr.String(), "grposim: "+word+": ") != 1 {
+	said := strings.Count(stderr.String(), "grposim: "+word+": ")
+	if got := sweep.ProcessState.ExitCode(); got != code || said != 1 {
 		t.Errorf("exit code %d, want %d and one line on the interruption\n%s", got, code, stderr.String())
 	}
 }
@@ -143,26 +135,42 @@ func TestReadOnlyResults(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	binary, results, page := filepath.Join(dir, "grposim"), filepath.Join(dir, "results"), filepath.Join(dir, "open", "page.html")
-	if err := errors.Join(os.Link(program(t), binary), os.Chmod(dir, 0o755), os.Mkdir(filepath.Dir(page), 0o777), os.Chmod(filepath.Dir(page), 0o777)); err != nil {
+	in := func(name string) string { return filepath.Join(dir, name) }
+	binary, results, page := in("grposim"), in("results"), in("open/page.html")
+	if err := errors.Join(os.Link(program(t), binary), os.Chmod(dir, 0o755),
+		os.Mkdir(in("open"), 0o777), os.Chmod(in("open"), 0o777)); err != nil {
 		t.Fatal(err)
 	}
-	command(t, binary, "sweep", "smoke", "--set", "run.replicas=2000", "--out", results)
-	for _, row := range []struct {
-		args []string
-		code int
-		want string
-	}{
-		{[]string{"check", results}, 0, "note: " + results + " is read-only: it is judged, and nothing is written"},
-		{[]string{"check", results}, 0, "4 agree"},
-		{[]string{"report", results, "--out", page}, 0, page},
-		{[]string{"report", results}, exitDamaged, "permission denied"},
-		{[]string{"sweep", "smoke", "--set", "run.replicas=2000", "--set", "confidence=0.9", "--out", results}, exitDamaged, "permission denied"},
-	} {
-		c := exec.Command(binary, row.args...)
+	sweep := []string{"sweep", "smoke", "--set", "run.replicas=2000", "--out", results}
+	command(t, binary, sweep...)
+	other := func(code int, want string, args ...string) {
+		t.Helper()
+		c := exec.Command(binary, args...)
 		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-		if out, _ := c.CombinedOutput(); c.ProcessState.ExitCode() != row.code || !strings.Contains(string(out), row.want) {
-			t.Errorf("%v: exit code %d, want %d and %q\n%s", row.args, c.ProcessState.ExitCode(), row.code, row.want, out)
+		ends(t, c, code, want)
+	}
+	other(0, "note: "+results+" is read-only: it is judged, and nothing is written", "check", results)
+	other(0, "4 agree", "check", results)
+	other(0, page, "report", results, "--out", page)
+	other(exitDamaged, "permission denied", "report", results)
+	other(exitDamaged, "permission denied", append(sweep, "--set", "confidence=0.9")...)
+}
+
+// ends fails unless a program exits with a code and prints a text.
+func ends(t *testing.T, c *exec.Cmd, code int, want string) {
+	t.Helper()
+	out, _ := c.CombinedOutput()
+	if got := c.ProcessState.ExitCode(); got != code || !strings.Contains(string(out), want) {
+		t.Errorf("%v: exit code %d, want %d and %q\n%s", c.Args, got, code, want, out)
+	}
+}
+
+// eventually waits for a condition, two minutes at most.
+func eventually(t *testing.T, what string, reached func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); !reached(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within two minutes: %s", what)
 		}
 	}
 }

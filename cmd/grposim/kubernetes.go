@@ -19,10 +19,10 @@ func newKubernetes(stdout, stderr io.Writer) *cobra.Command {
 	c, j := newJobs("kubernetes", "kubectl apply -f", kubernetesText, stdout, stderr, func(j *jobs) error {
 		problems := []error{checkWord("--cache", j.Cache), checkWord("--image", j.Image)}
 		if j.Image == "" {
-			problems = append(problems, misuse("--image: got nothing, want the name of an image that holds grposim"))
+			problems = append(problems, misuse("--image: got nothing, want an image that holds grposim"))
 		}
 		if n := len(j.Document); n > maxConfigMap {
-			problems = append(problems, misuse("%s: got a configuration of %d bytes, want at most %d: the size of a ConfigMap",
+			problems = append(problems, misuse("%s: got %d bytes, want at most %d: the size of a ConfigMap",
 				j.Config[0], n, maxConfigMap))
 		}
 		return errors.Join(problems...)

@@ -171,8 +171,7 @@ func lawCurve(l *logs.Log, steps fit.Curve) (fit.Curve, lawTime) {
 	return c, t
 }
 
-// step returns the optimizer step at a time, NaN before the first known one and after the
-// last row.
+// step returns the optimizer step at a time, NaN before the first known one and after the last row.
 func (t lawTime) step(time float64) float64 {
 	n := len(t.times)
 	i, _ := slices.BinarySearch(t.times, time)

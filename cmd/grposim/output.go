@@ -105,7 +105,7 @@ func (o *output) printCells(p *page, folder string, e *sweeps.Experiment) {
 	}
 	p.table(knownColumns(append([][]string{upper(sweeps.CellColumns)}, rows...)))
 	if hidden := e.Plan.Spec.Size() - len(rows); hidden > 0 {
-		p.printf("\n%d more cells are not shown: see --all, or %s\n", hidden, filepath.Join(folder, "cells.csv"))
+		p.printf("\n%d more cells: see --all, or %s\n", hidden, filepath.Join(folder, "cells.csv"))
 	}
 }
 
@@ -126,7 +126,8 @@ func (o *output) printTables(p *page, folder string, verdicts []judge.Verdict) {
 	if len(verdicts) > mostRows && !o.all {
 		p.table(countRows(verdicts))
 		p.printf("\n")
-		shown = slices.DeleteFunc(slices.Clone(verdicts), func(v judge.Verdict) bool { return v.Verdict == judge.Agree })
+		agrees := func(v judge.Verdict) bool { return v.Verdict == judge.Agree }
+		shown = slices.DeleteFunc(slices.Clone(verdicts), agrees)
 	}
 	rows := [][]string{upper(judge.VerdictColumns)}
 	for i := range shown {
@@ -136,7 +137,7 @@ func (o *output) printTables(p *page, folder string, verdicts []judge.Verdict) {
 	s := judge.Summarize(verdicts)
 	p.printf("\n")
 	if hidden := len(verdicts) - len(shown); hidden > 0 {
-		p.printf("%d verdicts that agree are not shown: see --all, or %s\n", hidden, filepath.Join(folder, "verdicts.md"))
+		p.printf("%d more that agree: see --all, or %s\n", hidden, filepath.Join(folder, "verdicts.md"))
 	}
 	if statements != nil {
 		p.printf("%s\n", judge.Headline(statements))
@@ -379,9 +380,8 @@ func nameOf(dir string, experiments []*sweeps.Experiment) string {
 	return suite
 }
 
-// commandFor returns a command that runs the experiment: reproduce or, for a built-in
-// configuration of another kind, sweep with its name; else sweep with the file that its
-// page offers.
+// commandFor returns a command that runs the experiment: reproduce or, for a built-in configuration
+// of another kind, sweep with its name; else sweep with the file that its page offers.
 func commandFor(spec *config.Spec) string {
 	built, err := embeddedSpec(config.ToJudge, spec.Name)
 	switch {

@@ -15,7 +15,7 @@ import (
 	"grposim/sweeps/judge"
 )
 
-var update = flag.Bool("update", false, "rewrite what the tests compare with what the program makes")
+var update = flag.Bool("update", false, "rewrite what tests compare with what the program makes")
 
 // golden fails unless a file holds the text that the program makes; -update writes it.
 func golden(t *testing.T, path, text string) {
@@ -53,7 +53,8 @@ func TestPaperDocument(t *testing.T) {
 	statements := judge.Statements(verdicts)
 	path := filepath.Join(root, "docs", "paper.md")
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s.\n\nThey rest on %s.\n", judge.Headline(statements), judge.Summarize(verdicts).Measurements())
+	measured := judge.Summarize(verdicts).Measurements()
+	fmt.Fprintf(&b, "\n%s.\n\nThey rest on %s.\n", judge.Headline(statements), measured)
 	for i := range statements {
 		writeStatement(&b, &statements[i])
 	}
@@ -69,7 +70,8 @@ func writeStatement(b *strings.Builder, t *judge.JudgedStatement) {
 		instead = ""
 	}
 	for _, part := range []struct{ name, text string }{
-		{"Found instead", instead}, {"Tested", t.Statement.Tested}, {"Not testable here", t.NotTestable}, {"Remark", t.Statement.Remark},
+		{"Found instead", instead}, {"Tested", t.Statement.Tested},
+		{"Not testable here", t.NotTestable}, {"Remark", t.Statement.Remark},
 	} {
 		if part.text != "" {
 			// E[R](t) is no link
@@ -91,35 +93,20 @@ func writeStatement(b *strings.Builder, t *judge.JudgedStatement) {
 	b.WriteString("\n")
 }
 
-// Every check of the built-in experiments says what it is about.
-func TestPaperChecksSayWhatTheyAreAbout(t *testing.T) {
+// Every check of the built-in experiments says what it is about. A statement is the subject of a
+// check, or is judged on other data, or the table says why it cannot be.
+func TestEveryStatementIsChecked(t *testing.T) {
+	checked := make(map[string]bool)
 	for _, name := range builtInNames() {
 		spec, err := embeddedSpec(config.ToJudge, name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if suiteOf(name) == "" {
-			continue
-		}
 		for i, check := range spec.Checks {
-			if check.About == nil && check.Hypothesis == nil { // which is its own statement
+			switch suite := suiteOf(name); {
+			case suite != "" && check.About == nil && check.Hypothesis == nil: // its own statement
 				t.Errorf("%s: checks[%d] (%s) has no about", name, i, check.Claim.Name)
-			}
-		}
-	}
-}
-
-// A statement is the subject of a check, or is judged on other data, or the table says why
-// it cannot be.
-func TestEveryStatementIsChecked(t *testing.T) {
-	checked := make(map[string]bool)
-	for _, name := range experimentNames(suites[0].Name) {
-		spec, err := embeddedSpec(config.ToJudge, name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, check := range spec.Checks {
-			if check.About != nil {
+			case suite == suites[0].Name && check.About != nil:
 				checked[check.About.Statement] = true
 			}
 		}

@@ -98,8 +98,10 @@ func nameOfCell(plan *plan.Plan, c *plan.Cell) string { return cmp.Or(c.Label(),
 // Notes on the columns of a table of predictions.
 const (
 	adamNote   = "With optimizer.kind adam and a finite group size CRITICAL η and CRITICAL K are no limits of stability: there held second moments would be unstable, but Adam's grow with the force. From there on the spread of runs exceeds that of smaller steps; RADIUS and VAR J are those of the moments that the runs have."
-	radiusNote = "RADIUS is over a refresh period, which differs between these cells: K steps in a block, one step otherwise. Its K-th root is that of a step."
-	fasterNote = "Oscillatory in a mode that decays faster than the slowest one, which creeps back: %s. There ζ, of the two largest multipliers, does not decide the regime."
+	radiusNote = "RADIUS is over a refresh period, which differs between these cells: K steps in " +
+		"a block, one step otherwise. Its K-th root is that of a step."
+	fasterNote = "Oscillatory in a mode that decays faster than the slowest one, which creeps back: " +
+		"%s. There ζ, of the two largest multipliers, does not decide the regime."
 )
 
 // printPredictions prints a row of predictions for every cell: those of the exact
@@ -174,7 +176,7 @@ func predictionRow(p *theory.Prediction) []string {
 	case because.Out():
 		says = "in, except for VAR J: " + because.String()
 	case dynamics.MeanSquareLearningRate != nil:
-		says = "in; under random ages the variance is finite below η = " + optional(dynamics.MeanSquareLearningRate)
+		says = "in; Var J of random ages is finite below η = " + optional(dynamics.MeanSquareLearningRate)
 	}
 	regime := cmp.Or(p.Regime, "–")
 	if dynamics.Neutral > 0 {

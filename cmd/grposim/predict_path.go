@@ -79,7 +79,7 @@ func (f *pathFlags) checkPlan(plan *plan.Plan) error {
 		arms := plan.Cells[i].Settings.Bandit.Arms
 		switch steps := plan.Cells[i].Settings.Run.Steps; {
 		case f.path && steps > maxPathSteps:
-			return misuse("--path: got run.steps %d, want at most %d: every step is computed", steps, maxPathSteps)
+			return misuse("--path: got run.steps %d, want at most %d: each is computed", steps, maxPathSteps)
 		case f.passes() && !sim.Binary(arms):
 			return misuse("--quantity: got %s, want rewards of 0 or 1 with it", f.quantity)
 		case f.quantity == sim.LogitGap && len(arms) != 2:
@@ -143,7 +143,7 @@ func printPaths(p *page, plan *plan.Plan, f *pathFlags) {
 			rows = append(rows, row)
 		}
 		if f.quantity.SinceRecord(c.Settings.Lag) {
-			times = append(times, name+": values are those of single steps; runs record the mean since the last record")
+			times = append(times, name+": of single steps; runs record the mean since the last record")
 		}
 		if ofReward {
 			if w.TimeTo != nil {

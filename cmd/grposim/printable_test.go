@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,12 +66,6 @@ func TestPrintable(t *testing.T) {
 // argument of the command line.
 func TestNothingUnseenReachesTheUser(t *testing.T) {
 	t.Chdir(t.TempDir())
-	write := func(name, text string) string {
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return name
-	}
 	quoted, err := json.Marshal(hostile)
 	if err != nil {
 		t.Fatal(err)
@@ -78,19 +73,18 @@ func TestNothingUnseenReachesTheUser(t *testing.T) {
 	key := strings.Trim(string(quoted), `"`)
 	var rows strings.Builder
 	for i := range 40 {
-		b, err := json.Marshal(float64(i*i%7) / 7)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows.WriteString(`{"step": ` + string(rune('1'+i/10)) + string(rune('0'+i%10)) + `, "reward": ` + string(b) + `, "critic/score/mean": ` + string(b) +
-			`, "actor/entropy": 1, "val-core/` + key + `/acc/mean@1": 0.4, "rewards/` + key + `/mean": 1}` + "\n")
+		fmt.Fprintf(&rows, `{"step": %d, "reward": %g, "critic/score/mean": %[2]g, "actor/entropy": 1, `+
+			`"val-core/%[3]s/acc/mean@1": 0.4, "rewards/%[3]s/mean": 1}`+"\n", 10+i, float64(i*i%7)/7, key)
 	}
-	log := write(strings.ReplaceAll(hostile, "\n", "")+".jsonl", rows.String())
-	scores := write("scores"+hostile+".csv", "benchmark,score_a,n_a,score_b,n_b\n\""+hostile+"\n\",50,30,60,30\n\x9b\xff,50,30,60,30\n")
-	bad := write("bad"+hostile+".csv", "benchmark,"+strings.ReplaceAll(hostile, "\r", "")+"\nx,1\n")
+	log, scores, bad := hostile+".jsonl", "scores"+hostile+".csv", "bad"+hostile+".csv"
+	write(t, log, rows.String())
+	write(t, scores, "benchmark,score_a,n_a,score_b,n_b\n"+
+		"\""+hostile+"\n\",50,30,60,30\n\x9b\xff,50,30,60,30\n")
+	write(t, bad, "benchmark,"+strings.ReplaceAll(hostile, "\r", "")+"\nx,1\n")
 	for _, args := range [][]string{
 		{"fit", log, "--json"}, {"fit", log, "--figures", "drawn" + hostile}, {"fit", hostile}, {"fit", bad},
-		{"diagnose", log}, {"diagnose", log, "--json"}, {"diagnose", log, "--true-reward", hostile}, {"diagnose", log, "--mode", hostile}, {"diagnose", hostile},
+		{"diagnose", log}, {"diagnose", log, "--json"}, {"diagnose", log, "--true-reward", hostile},
+		{"diagnose", log, "--mode", hostile}, {"diagnose", hostile},
 		{"watch", log, "--until-idle", "1ns", "--every", "1ns"},
 		{"compare", log, log, "--margin", "1"}, {"compare", log, log, "--run", hostile, "--json"}, {"compare", scores}, {"compare", scores, "--json"}, {"compare", bad}, {"compare", hostile, log},
 		{"advise", "--fit", log}, {"advise", "--fit", log, "--json"}, {"advise", hostile}, {"predict", hostile}, {"sweep", hostile}, {"sweep", log}, {"init", "new" + hostile},

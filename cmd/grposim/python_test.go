@@ -43,7 +43,8 @@ func TestLongPythonDocument(t *testing.T) {
 	})
 
 	// whatever its verdicts
-	run(t.Context(), []string{"sweep", filepath.Join(root, "configs", "smoke.yaml"), "--set", "run.replicas=32"}, io.Discard, io.Discard)
+	args := []string{"sweep", filepath.Join(root, "configs", "smoke.yaml"), "--set", "run.replicas=32"}
+	run(t.Context(), args, io.Discard, io.Discard)
 	if blocks = submatches(pythonBlock, text); len(blocks) != 2 {
 		t.Fatalf("%d other Python blocks", len(blocks))
 	}

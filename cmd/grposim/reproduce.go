@@ -20,9 +20,8 @@ import (
 	"grposim/sweeps/report"
 )
 
-// suites names the embedded experiments as wholes, each with what it is about: their
-// folder, and the summary of their verdicts, with the heading of its page. The first is the
-// default.
+// suites names the embedded experiments as wholes, each with what it is about: their folder, and
+// the summary of their verdicts, with the heading of its page. The first is the default.
 var suites = []struct {
 	Name, About string // which help has too
 	heading     report.Heading
@@ -173,8 +172,7 @@ func suiteOf(name string) string {
 // explorerFolder holds the configurations with which the interactive page begins.
 const explorerFolder = "explorer"
 
-// builtInNames returns the names of all embedded configurations, those of the
-// experiments last.
+// builtInNames returns the names of all embedded configurations, those of the experiments last.
 func builtInNames() []string {
 	names := slices.Concat(embeddedNames("."), embeddedNames(explorerFolder))
 	for _, suite := range suiteNames() {

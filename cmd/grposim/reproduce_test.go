@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"io/fs"
 	"maps"
@@ -37,9 +36,11 @@ const longest = "deep"
 
 // onlyTried sets one value of an axis of its own of the experiments that take longest.
 var onlyTried = map[string]string{
-	"onset": "policy.network.seed=2", "sampled": "policy.network.seed=2", "threshold": "policy.network.seed=2",
-	"transformer": "policy.network.seed=2", "two-matrices": "policy.network.seed=2", "variance": "grpo.groups_per_step=4",
+	"onset": second, "sampled": second, "threshold": second, "transformer": second,
+	"two-matrices": second, "variance": "grpo.groups_per_step=4",
 }
+
+const second = "policy.network.seed=2"
 
 // The experiments of the suite longest give the committed rows of cells.csv and predictions.csv to
 // the byte, but for the bounds of intervals, which depend on the number of verdicts: all of them,
@@ -77,19 +78,12 @@ func TestLongReproducePart(t *testing.T) {
 // cells: the label, and the bounds of intervals.
 func rowsByCell(t *testing.T, dir, table string) map[string]map[string]string {
 	t.Helper()
-	records, err := csv.NewReader(bytes.NewReader(readDocument(t, dir, table))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := make(map[string]map[string]string)
-	for _, record := range records[1:] {
-		row := make(map[string]string)
-		for i, column := range records[0] {
-			if column != "label" && column != "interval_confidence" && !strings.HasSuffix(column, "_lo") && !strings.HasSuffix(column, "_hi") {
-				row[column] = record[i]
-			}
-		}
-		rows[row["cell"]] = row
+	rows := byCell(t, filepath.Join(dir, table))
+	for _, row := range rows {
+		maps.DeleteFunc(row, func(column, _ string) bool {
+			return column == "label" || column == "interval_confidence" ||
+				strings.HasSuffix(column, "_lo") || strings.HasSuffix(column, "_hi")
+		})
 	}
 	return rows
 }
@@ -99,7 +93,8 @@ func rowsByCell(t *testing.T, dir, table string) map[string]map[string]string {
 func decided(t *testing.T, out, suite string) {
 	t.Helper()
 	var written struct{ Verdicts []judge.Verdict }
-	if err := json.Unmarshal(readDocument(t, out, "verdicts.json"), &written); err != nil || len(written.Verdicts) < 40 {
+	err := json.Unmarshal(readDocument(t, out, "verdicts.json"), &written)
+	if err != nil || len(written.Verdicts) < 40 {
 		t.Fatalf("%d verdicts, %v", len(written.Verdicts), err)
 	}
 	for _, v := range written.Verdicts {

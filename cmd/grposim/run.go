@@ -82,8 +82,7 @@ func keepsCells(args []string) bool {
 		slices.Contains([]string{"sweep", "merge", "reproduce", "map"}, c.Name())
 }
 
-// exitCode prints the error of a command line, nil if there is none, and returns the exit
-// code.
+// exitCode prints the error of a command line, nil if there is none, and returns the exit code.
 func exitCode(stderr io.Writer, err error, args ...string) int {
 	var (
 		exit     exitError

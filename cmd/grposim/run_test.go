@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"html"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -75,6 +74,14 @@ func grposim(t *testing.T, code int, args ...string) (stdout, stderr string) {
 	return out.String(), errs.String()
 }
 
+// says runs a command line as grposim does, and fails unless it prints a text.
+func says(t *testing.T, code int, want string, args ...string) {
+	t.Helper()
+	if stdout, stderr := grposim(t, code, args...); !strings.Contains(stdout+stderr, want) {
+		t.Errorf("%q: want %q in\n%s%s", args, want, stdout, stderr)
+	}
+}
+
 // program returns the path of grposim as a program: a copy of the binary of these tests, which
 // TestMain lets be both.
 func program(t *testing.T) string {
@@ -115,7 +122,8 @@ func TestInternalErrors(t *testing.T) {
 		}, "no such writer", "panickingWriter.Write"},
 		{"worker", func(stderr io.Writer) int {
 			// The error of a worker counts even if its value is an error of another kind.
-			panicked := &sim.Panic{Cell: "c0ffee", Value: usageError{errors.New("index out of range")}, Stack: []byte("goroutine 7 [running]:\nworker\n")}
+			panicked := &sim.Panic{Cell: "c0ffee", Value: usageError{errors.New("index out of range")},
+				Stack: []byte("goroutine 7 [running]:\nworker\n")}
 			return exitCode(stderr, errors.Join(fmt.Errorf("sweep: %w", panicked), context.Canceled))
 		}, "cell c0ffee failed: index out of range", "worker"},
 	} {
@@ -170,13 +178,11 @@ func TestCommandFor(t *testing.T) {
 // command in the report, with that file, continues the same sweep.
 func TestReportHoldsConfiguration(t *testing.T) {
 	t.Chdir(t.TempDir())
-	args := []string{"sweep", "smoke", "--set", "seed=3", "--set", "run.replicas=32", "--set", "grpo.group_size=[8,32]", "--out", "a"}
-	run(t.Context(), args, io.Discard, io.Discard)
-	page, err := os.ReadFile(filepath.Join("a", "report.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	link := regexp.MustCompile(`href="data:application/json;base64,([^"]+)" download="smoke.json"`).FindSubmatch(page)
+	args := []string{"sweep", "smoke", "--out", "a", "--set", "seed=3", "--set", "run.replicas=32"}
+	run(t.Context(), append(args, "--set", "grpo.group_size=[8,32]"), io.Discard, io.Discard)
+	page := readDocument(t, "a", "report.html")
+	const offer = `href="data:application/json;base64,([^"]+)" download="smoke.json"`
+	link := regexp.MustCompile(offer).FindSubmatch(page)
 	if link == nil || !bytes.Contains(page, []byte("<code>grposim sweep smoke.json</code>")) {
 		t.Fatal("no command with a configuration")
 	}
@@ -184,9 +190,7 @@ func TestReportHoldsConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile("smoke.json", config, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	write(t, "smoke.json", string(config))
 	run(t.Context(), []string{"sweep", "smoke.json", "--out", "b"}, io.Discard, io.Discard)
 	a, errA := store.ReadManifest("a")
 	b, errB := store.ReadManifest("b")

@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,15 +25,13 @@ func TestSlurmWords(t *testing.T) {
 	t.Setenv("PATH", here+":"+os.Getenv("PATH"))
 	t.Setenv("SLURM_ARRAY_TASK_ID", "1")
 	const cache = "it's $(touch PWNED) `touch PWNED` \"END"
-	_, errs := grposim(t, 0, "slurm", "--tasks", "1", "--cache", cache, "--set", "run.replicas=[3, 4]", "--out", "-o.sh", "--", "-x.yaml")
-	if !strings.Contains(errs, "`sh ./-o.sh`") {
-		t.Errorf("got %s", errs)
-	}
-	if out, err := exec.Command("sh", "./-o.sh").CombinedOutput(); err != nil {
-		t.Errorf("%v: %s", err, out)
-	}
+	says(t, 0, "`sh ./-o.sh`", "slurm", "--tasks", "1", "--cache", cache,
+		"--set", "run.replicas=[3, 4]", "--out", "-o.sh", "--", "-x.yaml")
+	command(t, "sh", "./-o.sh")
 	words := strings.Split(strings.TrimSpace(string(readDocument(t, "words"))), "\n")
-	if want := []string{"sweep", "./-x.yaml", "--set", "run.replicas=[3, 4]", "--shard", "1/1", "--workers", "1", "--cache", cache}; !slices.Equal(words, want) {
+	want := []string{"sweep", "./-x.yaml", "--set", "run.replicas=[3, 4]",
+		"--shard", "1/1", "--workers", "1", "--cache", cache}
+	if !slices.Equal(words, want) {
 		t.Errorf("got %q, want %q", words, want)
 	}
 	if files, _ := filepath.Glob("PWNED"); files != nil {
@@ -46,31 +43,21 @@ func TestSlurmWords(t *testing.T) {
 // refused.
 func TestSlurmControlCharacters(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for flag, value := range map[string]string{"--cache": "c\nEND\ntouch PWNED\n#", "--set": "run.steps=\n10"} {
-		_, errs := grposim(t, exitUsage, "slurm", "smoke", "--tasks", "2", flag, value)
-		if !strings.Contains(errs, "want ") {
-			t.Errorf("%s: got %s", flag, errs)
-		}
-	}
+	smoke := []string{"slurm", "smoke", "--tasks", "2"}
+	says(t, exitUsage, "want ", append(smoke, "--cache", "c\nEND\ntouch PWNED\n#")...)
+	says(t, exitUsage, "want ", append(smoke, "--set", "run.steps=\n10")...)
 	if err := os.Mkdir("a\nEND\nb", 0o777); err != nil {
 		t.Fatal(err)
 	}
 	t.Chdir("a\nEND\nb")
-	_, errs := grposim(t, exitUsage, "slurm", "smoke", "--tasks", "2")
-	if !strings.Contains(errs, "the folder: got ") {
-		t.Errorf("got %s", errs)
-	}
+	says(t, exitUsage, "the folder: got ", smoke...)
 }
 
 // The commands of messages are those of a path, which can have spaces or begin like a flag.
 func TestCommandsOfMessages(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for file, want := range map[string]string{"-q.yaml": "`grposim sweep ./-q.yaml`", "a b.yaml": "`grposim sweep 'a b.yaml'`"} {
-		if _, errs := grposim(t, 0, "init", "--", file); !strings.Contains(errs, want) {
-			t.Errorf("init: got %s, want %s", errs, want)
-		}
-		if _, errs := grposim(t, exitUsage, "fit", "--", file); !strings.Contains(errs, want) {
-			t.Errorf("fit: got %s, want %s", errs, want)
-		}
+	for file, word := range map[string]string{"-q.yaml": "./-q.yaml", "a b.yaml": "'a b.yaml'"} {
+		says(t, 0, "`grposim sweep "+word+"`", "init", "--", file)
+		says(t, exitUsage, "`grposim sweep "+word+"`", "fit", "--", file)
 	}
 }

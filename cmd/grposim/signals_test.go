@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -31,8 +30,9 @@ func TestSignals(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(row.cause)
 		var stderr bytes.Buffer
-		if code := run(ctx, row.args, io.Discard, &stderr); code != row.code || !strings.HasSuffix(stderr.String(), "grposim: "+row.want+"\n") {
-			t.Errorf("%q: exit code %d, %q, want %d, %q", row.args, code, stderr.String(), row.code, row.want)
+		code := run(ctx, row.args, io.Discard, &stderr)
+		if code != row.code || !strings.HasSuffix(stderr.String(), "grposim: "+row.want+"\n") {
+			t.Errorf("%q: exit code %d, %q, want %d, %q", row.args, code, &stderr, row.code, row.want)
 		}
 	}
 	if err := syscall.Mkfifo("pipe", 0o600); err != nil {
@@ -43,7 +43,10 @@ func TestSignals(t *testing.T) {
 		command string
 		code    int
 		want    string
-	}{{syscall.SIGTERM, "fit", exitTryAgain, "grposim: terminated\n"}, {syscall.SIGINT, "diagnose", exitInterrupted, "grposim: interrupted\n"}} {
+	}{
+		{syscall.SIGTERM, "fit", exitTryAgain, "grposim: terminated\n"},
+		{syscall.SIGINT, "diagnose", exitInterrupted, "grposim: interrupted\n"},
+	} {
 		var stderr bytes.Buffer
 		c := exec.Command(program(t), row.command, "pipe") // which nobody writes
 		c.Stderr = &stderr
@@ -59,7 +62,7 @@ func TestSignals(t *testing.T) {
 		_ = c.Wait()
 		_ = writer.Close()
 		if code := c.ProcessState.ExitCode(); code != row.code || stderr.String() != row.want {
-			t.Errorf("%s: exit code %d, %q, want %d, %q", row.command, code, stderr.String(), row.code, row.want)
+			t.Errorf("%s: exit code %d, %q, want %d, %q", row.command, code, &stderr, row.code, row.want)
 		}
 	}
 }
@@ -68,17 +71,19 @@ func TestSignals(t *testing.T) {
 // call says so.
 func TestPathsThatCannotBe(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := errors.Join(os.WriteFile("file", nil, 0o644), os.Symlink("nowhere", "dangling"),
-		os.WriteFile("log.jsonl", []byte(strings.Repeat("{\"step\": 1, \"reward\": 0.5}\n", 30)), 0o644)); err != nil {
+	write(t, "file", "")
+	if err := os.Symlink("nowhere", "dangling"); err != nil {
 		t.Fatal(err)
 	}
 	grposim(t, 0, "init", "c.yaml")
-	const short = "name: short\nseed: 1\nbandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}\n" +
-		"grpo: {group_size: inf, kl: {coefficient: 0.5}}\noptimizer: {learning_rate: 0.1}\nrun: {steps: 10}\n"
-	write(t, "short.yaml", short)
+	write(t, "short.yaml", "name: short\nseed: 1\nbandit: {arms: [{reward: bernoulli, mean: 0.9}, "+
+		"{reward: bernoulli, mean: 0.2}]}\ngrpo: {group_size: inf, kl: {coefficient: 0.5}}\n"+
+		"optimizer: {learning_rate: 0.1}\nrun: {steps: 10}\n")
 	long := strings.Repeat("a", 300)
 	for _, args := range [][]string{
-		{"predict", "short.yaml", "--path", "--figures", "file"}, {"predict", "short.yaml", "--path", "--figures", "dangling"}, {"sweep", "c.yaml", "--out", long}, {"sweep", "c.yaml", "--cache", long},
+		{"predict", "short.yaml", "--path", "--figures", "file"},
+		{"predict", "short.yaml", "--path", "--figures", "dangling"},
+		{"sweep", "c.yaml", "--out", long}, {"sweep", "c.yaml", "--cache", long},
 		{"init", ""}, {"init", "none/c.yaml"}, {"init", "file/c.yaml"}, {"compare", "/dev/zero"},
 	} {
 		if _, errs := grposim(t, exitUsage, args...); strings.Count(errs, "\n") != 1 {

@@ -19,7 +19,7 @@ import (
 // another loses its node; both are queued again, and the merge gives the bytes of one sweep.
 func TestSlurm(t *testing.T) {
 	cluster := startSlurm(t)
-	binary, file := program(t), filepath.Join(moduleRoot(t), "cmd", "grposim", "testdata", "slurm", "farm.yaml")
+	binary, file := program(t), filepath.Join(moduleRoot(t), "cmd/grposim/testdata/slurm/farm.yaml")
 	t.Chdir(t.TempDir())
 	command(t, binary, "sweep", file, "--out", "whole")
 	command(t, binary, "slurm", file, "--tasks", "3", "--out", "farm.sh")
@@ -36,7 +36,8 @@ func TestSlurm(t *testing.T) {
 		return stored == 3
 	})
 	var jobs []string // by task
-	for _, task := range strings.Split(strings.TrimSpace(command(t, "squeue", "--noheader", "--array", "--name=farm", "--sort=i", "--format=%A %N")), "\n") {
+	tasks := command(t, "squeue", "--noheader", "--array", "--name=farm", "--sort=i", "--format=%A %N")
+	for task := range strings.Lines(strings.TrimSpace(tasks)) {
 		id, node, _ := strings.Cut(strings.TrimSpace(task), " ")
 		if jobs = append(jobs, id); len(jobs) == 2 {
 			cluster.lose(t, node)
@@ -56,7 +57,8 @@ func TestSlurm(t *testing.T) {
 	eventually(t, "no job is left", func() bool { return command(t, "squeue", "--noheader") == "" })
 	for i, id := range jobs {
 		state := command(t, "scontrol", "show", "job", id)
-		if again := !strings.Contains(state, "Restarts=0 "); again != (i < 2) || !strings.Contains(state, "JobState=COMPLETED") {
+		done := strings.Contains(state, "JobState=COMPLETED")
+		if once := strings.Contains(state, "Restarts=0 "); once != (i >= 2) || !done {
 			t.Errorf("task %d: want COMPLETED, and restarts for the first two:\n%s", i+1, state)
 		}
 	}
@@ -87,10 +89,7 @@ func startSlurm(t *testing.T) *slurm {
 	}
 	key := make([]byte, 1024)
 	_, _ = rand.Read(key)
-	text, err := os.ReadFile(filepath.Join("testdata", "slurm", "slurm.conf"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := readDocument(t, "testdata", "slurm", "slurm.conf")
 	for name, data := range map[string][]byte{
 		"key":        key,
 		"slurm.conf": []byte(strings.NewReplacer("HOST", host, "DIR", dir).Replace(string(text))),
@@ -113,13 +112,19 @@ func startSlurm(t *testing.T) *slurm {
 	in := func(name string) string { return filepath.Join(dir, name) }
 	start("munged", "--foreground", "--force", "--key-file="+in("key"), "--socket="+in("munge.socket"),
 		"--pid-file="+in("munged.pid"), "--seed-file="+in("seed"), "--log-file="+in("munged.log"))
-	eventually(t, "munged listens", func() bool { _, err := os.Stat(in("munge.socket")); return err == nil })
+	eventually(t, "munged listens", func() bool {
+		_, err := os.Stat(in("munge.socket"))
+		return err == nil
+	})
 	start("slurmctld", "-D")
 	cluster := &slurm{make(map[string]*exec.Cmd)}
 	for _, node := range []string{"n1", "n2", "n3"} {
 		cluster.nodes[node] = start("slurmd", "-D", "-N", node)
 	}
 	t.Cleanup(func() { // before the folder is removed
+		if t.Failed() {
+			t.Log(command(t, "squeue"))
+		}
 		for node := range cluster.nodes {
 			killJobs(t, node)
 		}
@@ -160,16 +165,6 @@ func killJobs(t *testing.T, node string) {
 		}
 		if id, err := strconv.Atoi(filepath.Base(process)); err == nil && found {
 			_ = syscall.Kill(id, syscall.SIGKILL)
-		}
-	}
-}
-
-// eventually waits for a condition, two minutes at most.
-func eventually(t *testing.T, what string, reached func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); !reached(); time.Sleep(100 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within two minutes: %s\n%s", what, command(t, "squeue"))
 		}
 	}
 }

@@ -74,7 +74,7 @@ func TestStiffnessTool(t *testing.T) {
 		close(name+", kept λ_f", want.Check[name].Measured.Fresh, c.Measured.Fresh)
 	}
 
-	p := rom.Params{Arms: []option.Arm{{Law: option.Constant, Mean: 1}, {Law: option.Constant, Mean: 0}}}
+	p := rom.Params{Arms: []option.Arm{{Law: option.Constant, Mean: 1}, {Law: option.Constant}}}
 	p.GroupSize = 4
 	p.Importance.Mode = option.Ratio
 	p.KL = option.KL{Coefficient: 0.2, Gradient: option.K3}

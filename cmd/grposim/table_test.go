@@ -65,8 +65,9 @@ stationary-fluctuation  1e-05 [0, 2e-05]  ` + "\x1b[31mdisagree\x1b[0m" + `: it 
 			t.Errorf("%+v: got\n%s\nwant\n%s", tt.screen, got, want)
 		}
 		for line := range strings.Lines(got) {
-			if n := utf8.RuneCountInString(strings.TrimSpace(line)); tt.screen.width > 0 && !tt.screen.colour && n > tt.screen.width {
-				t.Errorf("%d characters in %q, want at most %d", n, line, tt.screen.width)
+			n, most := utf8.RuneCountInString(strings.TrimSpace(line)), tt.screen.width
+			if most > 0 && !tt.screen.colour && n > most {
+				t.Errorf("%d characters in %q, want at most %d", n, line, most)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -31,7 +32,8 @@ func TestPresetTable(t *testing.T) {
 
 func presetTable(t *testing.T) string {
 	var text strings.Builder
-	text.WriteString("| preset | G | B | lag | J\\* | λ | λ_s | s.d. of J | largest η |\n|---|---:|---:|---|---:|---:|---:|---:|---:|\n")
+	text.WriteString("| preset | G | B | lag | J\\* | λ | λ_s | s.d. of J | largest η |\n" +
+		"|---|---:|---:|---|---:|---:|---:|---:|---:|\n")
 	for _, name := range config.Presets() {
 		spec, err := config.Load(name+".yaml", fmt.Appendf(nil, presetCell, name))
 		if err != nil {
@@ -56,8 +58,9 @@ func presetTable(t *testing.T) string {
 
 // The key that docs/example/trainer.yaml holds as a comment is one that the file can have.
 func TestTrainerExampleReused(t *testing.T) {
-	text := string(readDocument(t, moduleRoot(t), "docs", "example", "trainer.yaml"))
-	spec, err := config.Load("trainer.yaml", []byte(strings.Replace(text, "# samples: reused", "samples: reused  ", 1)))
+	text := readDocument(t, moduleRoot(t), "docs", "example", "trainer.yaml")
+	text = bytes.Replace(text, []byte("# samples: reused"), []byte("samples: reused  "), 1)
+	spec, err := config.Load("trainer.yaml", text)
 	if err != nil || spec.Base.Lag.Interval != 4 || spec.Base.Estimator.Samples != option.Reused {
 		t.Fatalf("%v, want an interval of 4 with reused samples", err)
 	}

@@ -30,8 +30,7 @@ func knownCommand(root *cobra.Command, args []string) error {
 	return misuse("%s", text)
 }
 
-// arguments turns the error of a check of positional arguments into a usage error with an
-// example.
+// arguments turns the error of a check of positional arguments into a usage error with an example.
 func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if check(c, args) == nil {

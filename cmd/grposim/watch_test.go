@@ -17,14 +17,18 @@ import (
 	"grposim/training/logs"
 )
 
+type logged = map[logs.Quantity]float64 // a row
+
 // healthyLog returns a log of a run that learns, in rows of 10 steps: its reward rises and
 // saturates, entropy falls by less than half, KL and length grow, with noise of a random
 // size and memory in every column. change may change a row.
-func healthyLog(rng *rand.Rand, rows int, largestNoise float64, change func(row int, values map[logs.Quantity]float64)) *logs.Log {
-	noise, memory := math.Exp(math.Log(0.02)+rng.Float64()*math.Log(largestNoise/0.02)), 0.7*rng.Float64()
-	start, rise, speed := 0.3+0.3*rng.Float64(), 0.4*rng.Float64(), 1+15*rng.Float64()
-	entropy, fall, kl, length := 0.2+rng.Float64(), 0.4*rng.Float64(), 0.2*rng.Float64(), 100+900*rng.Float64()
-	quantities := []logs.Quantity{logs.Reward, logs.RewardStdWithin, logs.FracZeroStd, logs.KLRef, logs.Entropy, logs.ClipAny, logs.GradNorm, logs.LenMean, logs.LenClipped}
+func healthyLog(rng *rand.Rand, rows int, largest float64, change func(int, logged)) *logs.Log {
+	noise := math.Exp(math.Log(0.02) + rng.Float64()*math.Log(largest/0.02))
+	memory, start, rise := 0.7*rng.Float64(), 0.3+0.3*rng.Float64(), 0.4*rng.Float64()
+	speed, entropy, fall := 1+15*rng.Float64(), 0.2+rng.Float64(), 0.4*rng.Float64()
+	kl, length := 0.2*rng.Float64(), 100+900*rng.Float64()
+	quantities := []logs.Quantity{logs.Reward, logs.RewardStdWithin, logs.FracZeroStd, logs.KLRef,
+		logs.Entropy, logs.ClipAny, logs.GradNorm, logs.LenMean, logs.LenClipped}
 	l := &logs.Log{File: "log", Averaged: 10}
 	for _, q := range quantities {
 		l.Columns = append(l.Columns, logs.Column{Quantity: q, Key: string(q)})
@@ -38,12 +42,16 @@ func healthyLog(rng *rand.Rand, rows int, largestNoise float64, change func(row 
 		s := 1 - math.Exp(-speed*float64(i)/float64(rows))
 		mean := start + rise*s
 		share := func(x float64) float64 { return min(max(x, 0), 1) }
-		values := map[logs.Quantity]float64{
-			logs.Reward: share(mean + noise*walk[0]), logs.RewardStdWithin: 0.8 * math.Sqrt(mean*(1-mean)) * math.Exp(noise*walk[1]),
-			logs.FracZeroStd: share(0.2 + 0.2*s + noise*walk[2]/2), logs.KLRef: kl * s * math.Exp(noise*walk[3]),
-			logs.Entropy: entropy * (1 - fall*s) * math.Exp(noise*walk[4]), logs.ClipAny: 0.01 * math.Exp(noise*walk[5]),
-			logs.GradNorm: 0.3 * math.Exp(2*noise*walk[6]), logs.LenMean: length * (1 + s/2) * math.Exp(noise*walk[7]),
-			logs.LenClipped: share(0.05 + noise*walk[8]/20),
+		values := logged{
+			logs.Reward:          share(mean + noise*walk[0]),
+			logs.RewardStdWithin: 0.8 * math.Sqrt(mean*(1-mean)) * math.Exp(noise*walk[1]),
+			logs.FracZeroStd:     share(0.2 + 0.2*s + noise*walk[2]/2),
+			logs.KLRef:           kl * s * math.Exp(noise*walk[3]),
+			logs.Entropy:         entropy * (1 - fall*s) * math.Exp(noise*walk[4]),
+			logs.ClipAny:         0.01 * math.Exp(noise*walk[5]),
+			logs.GradNorm:        0.3 * math.Exp(2*noise*walk[6]),
+			logs.LenMean:         length * (1 + s/2) * math.Exp(noise*walk[7]),
+			logs.LenClipped:      share(0.05 + noise*walk[8]/20),
 		}
 		if change != nil {
 			change(i, values)
@@ -56,8 +64,9 @@ func healthyLog(rng *rand.Rand, rows int, largestNoise float64, change func(row 
 			}
 		}
 		if i%10 == 9 {
-			e := l.Evaluation
-			e.Steps, e.Columns[0].Values = append(e.Steps, 10*(i+1)), append(e.Columns[0].Values, values[logs.Reward]-0.05+0.01*rng.NormFloat64())
+			e, score := l.Evaluation, values[logs.Reward]-0.05+0.01*rng.NormFloat64()
+			e.Steps = append(e.Steps, 10*(i+1))
+			e.Columns[0].Values = append(e.Columns[0].Values, score)
 		}
 	}
 	return l
@@ -66,12 +75,20 @@ func healthyLog(rng *rand.Rand, rows int, largestNoise float64, change func(row 
 // watched returns the lines that watch prints of a log, and whether it ends with a failure.
 func watched(t *testing.T, l *logs.Log) (lines []string, found bool) {
 	t.Helper()
+	return watcher{}.watched(t, l, len(l.Steps))
+}
+
+// watched watches a log that grows by the given number of rows until there is a failure.
+func (w watcher) watched(t *testing.T, l *logs.Log, growth int) (lines []string, found bool) {
+	t.Helper()
 	var stdout bytes.Buffer
-	w := watcher{path: "log", stdout: &stdout, stderr: new(bytes.Buffer)}
+	w.path, w.stdout, w.stderr = "log", &stdout, new(bytes.Buffer)
 	w.restart()
-	found, err := w.judge(l)
-	if err != nil {
-		t.Fatal(err)
+	for rows := growth; rows <= len(l.Steps) && !found; rows += growth {
+		var err error
+		if found, err = w.judge(l.Prefix(rows)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return strings.Split(strings.TrimSpace(stdout.String()), "\n"), found
 }
@@ -79,33 +96,29 @@ func watched(t *testing.T, l *logs.Log) (lines []string, found bool) {
 // Of a mode that comes and goes watch says that it is present and that it is no longer, once
 // each, and of modes that change from not observable to absent and back nothing.
 func TestWatchSaysWhatBecomesPresent(t *testing.T) {
-	for clipped, want := range map[bool][]string{true: {"dynamical-instability: remark since step ", "dynamical-instability: no longer present: "}, false: {""}} {
-		l := healthyLog(rand.New(rand.NewPCG(2, 8)), 400, 0.03, func(row int, values map[logs.Quantity]float64) {
+	const mode = "dynamical-instability"
+	said := []string{mode + ": remark since step ", mode + ": no longer present: "}
+	for clipped, want := range map[bool][]string{true: said, false: {""}} {
+		l := healthyLog(rand.New(rand.NewPCG(2, 8)), 400, 0.03, func(row int, values logged) {
 			if clipped && row >= 40 && row < 100 {
 				values[logs.ClipAny] = 0.8
 			}
 		})
-		var stdout bytes.Buffer
-		w := watcher{path: "log", goOn: true, asked: question{"dynamical-instability"}, stdout: &stdout, stderr: new(bytes.Buffer)}
-		w.restart()
-		if found, err := w.judge(l); err != nil || found != clipped {
-			t.Errorf("clipped %t: found %t, %v", clipped, found, err)
-		}
-		lines := strings.Split(strings.TrimSpace(stdout.String()), "\n")
-		if !slices.EqualFunc(lines, want, strings.Contains) {
-			t.Errorf("clipped %t: got\n%s\nwant %q", clipped, &stdout, want)
+		lines, found := watcher{goOn: true, asked: question{mode}}.watched(t, l, 400)
+		if found != clipped || !slices.EqualFunc(lines, want, strings.Contains) {
+			t.Errorf("clipped %t: found %t, got %q, want %q", clipped, found, lines, want)
 		}
 	}
 }
 
-// successes are runs that are solved: the reward rises to 0.9 or more, at most a tenth of the entropy
-// is left, most groups succeed and answers get one length. At most one of a hundred may be stopped.
+// successes are solved runs: the reward rises to 0.9 or more, at most a tenth of the entropy is
+// left, most groups succeed and answers get one length. At most one of a hundred may be stopped.
 func successes(t *testing.T, runs, rows int) {
 	rng := rand.New(rand.NewPCG(20261129, 1))
 	stopped := 0
 	for range runs {
 		speed, start := 3+12*rng.Float64(), 0.05+0.5*rng.Float64()
-		if lines, found := watched(t, healthyLog(rng, rows, 0.1, func(i int, values map[logs.Quantity]float64) {
+		if lines, found := watched(t, healthyLog(rng, rows, 0.1, func(i int, values logged) {
 			s := 1 - math.Exp(-speed*float64(i)/float64(rows))
 			mean := start + (0.98-start)*s
 			noise := values[logs.GradNorm]/0.3 - 1
@@ -130,37 +143,27 @@ func TestWatchLeavesSuccesses(t *testing.T) { successes(t, 5, 120) }
 // all at once.
 func TestWatchConfirms(t *testing.T) {
 	rng := rand.New(rand.NewPCG(20261126, 5))
-	whole := healthyLog(rng, 160, 0.03, func(i int, values map[logs.Quantity]float64) {
+	whole := healthyLog(rng, 160, 0.03, func(i int, values logged) {
 		if i >= 100 {
 			values[logs.Reward] = 0
 		}
 	})
-	atOnce, _ := watched(t, whole)
-	var stdout bytes.Buffer
-	w := watcher{path: "log", stdout: &stdout, stderr: new(bytes.Buffer)}
-	w.restart()
-	for rows, found := 1, false; !found && rows <= 160; rows++ {
-		var err error
-		if found, err = w.judge(whole.Prefix(rows)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	oneByOne := strings.Split(strings.TrimSpace(stdout.String()), "\n")
-	for _, lines := range [][]string{atOnce, oneByOne} {
+	for _, growth := range []int{1, 160} {
+		lines, _ := watcher{}.watched(t, whole, growth)
 		var said int
 		last := lines[len(lines)-1]
-		if _, err := fmt.Sscanf(last, "step %d: reward-collapse: failure since step 1010:", &said); err != nil || said < 1050 || said > 1120 {
+		_, err := fmt.Sscanf(last, "step %d: reward-collapse: failure since step 1010:", &said)
+		if err != nil || said < 1050 || said > 1120 {
 			t.Errorf("the collapse at step 1010 is said as %q", last)
 		}
 	}
 }
 
-// Groups without signal are said when they have been there for 100 rows: a run that finds its first
-// success before is not stopped.
+// Groups without signal are said after 100 rows: a run that finds a success before is not stopped.
 func TestWatchIsPatient(t *testing.T) {
 	noise := rand.New(rand.NewPCG(20261126, 8))
-	silent := func(rows int) func(i int, values map[logs.Quantity]float64) {
-		return func(i int, values map[logs.Quantity]float64) {
+	silent := func(rows int) func(int, logged) {
+		return func(i int, values logged) {
 			if i < rows {
 				values[logs.Reward], values[logs.FracZeroStd] = 0.1+0.02*noise.NormFloat64(), 0.97
 			}
@@ -172,12 +175,13 @@ func TestWatchIsPatient(t *testing.T) {
 	}{{90, false}, {160, true}} {
 		rng := rand.New(rand.NewPCG(20261126, 7))
 		lines, found := watched(t, healthyLog(rng, 160, 0.03, silent(c.rows)))
-		said := slices.ContainsFunc(lines, func(line string) bool { return strings.Contains(line, "no-signal: failure") })
-		if said != c.found || found != c.found {
-			t.Errorf("%d rows with silent groups: said %t, found %t\n%s", c.rows, said, found, strings.Join(lines, "\n"))
+		text := strings.Join(lines, "\n")
+		if said := strings.Contains(text, "no-signal: failure"); said != c.found || found != c.found {
+			t.Errorf("%d rows with silent groups: said %t, found %t\n%s", c.rows, said, found, text)
 		}
 	}
-	l := &logs.Log{Table: logs.Table{Columns: []logs.Column{{Quantity: logs.Reward, Key: "reward"}, {Quantity: logs.RewardStdWithin, Key: "std"}}}}
+	l := &logs.Log{}
+	l.Columns = []logs.Column{{Quantity: logs.Reward, Key: "reward"}, {Quantity: logs.RewardStdWithin}}
 	for i := range 120 {
 		l.Steps = append(l.Steps, i+1)
 		for k := range l.Columns {
@@ -207,7 +211,8 @@ func TestWatchDisturbed(t *testing.T) {
 		return b.String()
 	}
 	var stderr bytes.Buffer
-	w := watcher{path: "log.jsonl", stdout: new(bytes.Buffer), stderr: &stderr, log: logs.Follow("log.jsonl", logs.Options{})}
+	w := watcher{path: "log.jsonl", stdout: new(bytes.Buffer), stderr: &stderr}
+	w.log = logs.Follow("log.jsonl", logs.Options{})
 	w.restart()
 	must := func(err error) {
 		t.Helper()
@@ -253,7 +258,7 @@ func TestWatchDisturbed(t *testing.T) {
 	look("moved away", 5, "waiting for the file")
 	appendTo(lines(45, 60))
 	look("rotated", 15, "the 5 rows read before")
-	must(os.WriteFile("next", []byte(lines(45, 70)), 0o644))
+	write(t, "next", lines(45, 70))
 	must(os.Rename("next", "log.jsonl"))
 	look("replaced by the same rows and more", 25, "")
 	if strings.Contains(stderr.String(), "anew") {
@@ -267,7 +272,7 @@ func TestWatchDisturbed(t *testing.T) {
 		dir := filepath.Join("log.jsonl", fmt.Sprint("checkpoint-", steps))
 		must(os.Mkdir(dir, 0o755))
 		text := strings.Join(strings.Split(strings.TrimSpace(lines(0, steps)), "\n"), ",")
-		must(os.WriteFile(filepath.Join(dir, "trainer_state.json"), []byte(`{"log_history": [`+text+`]}`), 0o644))
+		write(t, filepath.Join(dir, "trainer_state.json"), `{"log_history": [`+text+`]}`)
 		look("a new checkpoint", steps, "")
 	}
 }
@@ -301,7 +306,9 @@ func TestHeartbeat(t *testing.T) {
 		}
 		return string(stderr.written)
 	}
-	if got := beat(time.Minute, "--heartbeat", "10ms"); !strings.Contains(got, "log.jsonl: 30 rows, step 300, reward 0.") || !strings.Contains(got, ": found nothing\n") {
+	got := beat(time.Minute, "--heartbeat", "10ms")
+	if !strings.Contains(got, "log.jsonl: 30 rows, step 300, reward 0.") ||
+		!strings.Contains(got, ": found nothing\n") {
 		t.Errorf("got %q, want where the run is", got)
 	}
 	if got := beat(60*time.Millisecond, "--heartbeat", "0s"); strings.Contains(got, "30 rows") {
