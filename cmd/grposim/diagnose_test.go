@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -226,10 +227,8 @@ func TestWatch(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 		lines := strings.SplitAfter(bad, "\n")
 		replace := func(text string) {
-			if err := os.WriteFile("next", []byte(text), 0o644); err != nil {
-				panic(err)
-			}
-			if err := os.Rename("next", "log.jsonl"); err != nil {
+			err := errors.Join(os.WriteFile("next", []byte(text), 0o644), os.Rename("next", "log.jsonl"))
+			if err != nil {
 				panic(err)
 			}
 		}

@@ -5,18 +5,10 @@ import (
 	"testing"
 )
 
-// answer is what a command line has to say, with its exit code.
-type answer struct {
-	args string
-	code int
-	say  string
-}
-
-func checkAnswers(t *testing.T, answers []answer) {
+// line fails unless a command line of words says what is wanted.
+func line(t *testing.T, code int, words, want string) {
 	t.Helper()
-	for _, a := range answers {
-		says(t, a.code, a.say, strings.Fields(a.args)...)
-	}
+	says(t, code, want, strings.Fields(words)...)
 }
 
 const watchOnce = "watch log.jsonl --every 1ms --until-idle 2ms"
@@ -28,13 +20,11 @@ func TestLogWithoutReward(t *testing.T) {
 	text = strings.ReplaceAll(text, `{"step": 10, "eval_reward"`, `{"step": 10, "eval_kl"`)
 	write(t, "log.jsonl", text)
 	const refusal = "log.jsonl: got no reward of training, want the log of a run"
-	checkAnswers(t, []answer{
-		{"diagnose log.jsonl", exitInconclusive, "note: The log has no mean reward of training."},
-		{watchOnce, exitInconclusive, "stands still at step 400"},
-		{"fit log.jsonl", 2, refusal},
-		{"compare log.jsonl log.jsonl", 2, refusal},
-		{"advise --fit log.jsonl", 2, refusal},
-	})
+	line(t, exitInconclusive, "diagnose log.jsonl", "note: The log has no mean reward of training.")
+	line(t, exitInconclusive, watchOnce, "stands still at step 400")
+	line(t, 2, "fit log.jsonl", refusal)
+	line(t, 2, "compare log.jsonl log.jsonl", refusal)
+	line(t, 2, "advise --fit log.jsonl", refusal)
 }
 
 // A share in per cent is not believed, so that a healthy run is not stopped, and read where
@@ -44,12 +34,10 @@ func TestPercent(t *testing.T) {
 	inPercent := func(_ int, values numbers) { values["frac_reward_zero_std"] *= 100 }
 	write(t, "log.jsonl", trlLog(160, inPercent))
 	const named = " --percent frac_reward_zero_std"
-	checkAnswers(t, []answer{
-		{"diagnose log.jsonl", exitInconclusive, "say" + named + "."},
-		{"diagnose log.jsonl" + named, 0, "zero-variance groups 0.09"},
-		{watchOnce, exitInconclusive, "advantage-degeneracy not-observable"},
-		{watchOnce + named, 0, "advantage-degeneracy absent"},
-		{"fit log.jsonl --percent kl", 0, "--percent kl: the log has no share of that name."},
-		{"advise smoke --percent kl", 2, "--percent: want it with --fit"},
-	})
+	line(t, exitInconclusive, "diagnose log.jsonl", "say"+named+".")
+	line(t, 0, "diagnose log.jsonl"+named, "zero-variance groups 0.09")
+	line(t, exitInconclusive, watchOnce, "advantage-degeneracy not-observable")
+	line(t, 0, watchOnce+named, "advantage-degeneracy absent")
+	line(t, 0, "fit log.jsonl --percent kl", "--percent kl: the log has no share of that name.")
+	line(t, 2, "advise smoke --percent kl", "--percent: want it with --fit")
 }

@@ -230,17 +230,12 @@ func TestWatchDisturbed(t *testing.T) {
 	look := func(about string, rows int, said string) {
 		t.Helper()
 		stderr.Reset()
-		for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
+		eventually(t, fmt.Sprintf("%s: %d rows and %q", about, rows, said), func() bool {
 			if found, err := w.read(); found || err != nil {
 				t.Fatalf("%s: found %v, %v", about, found, err)
 			}
-			if w.rows == rows && strings.Contains(stderr.String(), said) {
-				return
-			}
-			if time.Now().After(deadline) {
-				t.Fatalf("%s: %d rows and %q, want %d rows and %q", about, w.rows, &stderr, rows, said)
-			}
-		}
+			return w.rows == rows && strings.Contains(stderr.String(), said)
+		})
 	}
 	look("no file", 0, "waiting for the file")
 	half := lines(29, 30)[:20]
