@@ -114,8 +114,9 @@ func (p *Stiffness) slopes(ctx context.Context, c *Cell, number, bin int) slopes
 
 // policies returns the current policies and the snapshots of the sides of a pair at ±d.
 func (p *Stiffness) policies(d float64) (current, behaviour [2]*grpo.Policy) {
+	point := grpo.NewPolicy(p.Point)
 	for side := range current {
-		moved, point := displaced(p.Point, p.Direction, float64(1-2*side)*d), grpo.NewPolicy(p.Point)
+		moved := displaced(p.Point, p.Direction, float64(1-2*side)*d)
 		current[side], behaviour[side] = moved, moved
 		switch p.Displaced {
 		case sim.Current:
@@ -141,11 +142,7 @@ func (p *Stiffness) slope(
 		if n%stepsBetweenChecks == 0 && ctx.Err() != nil {
 			return 0, 0 // the results of an interrupted cell are discarded
 		}
-		if p.Displaced == sim.Current { // one policy draws the groups of both sides
-			draws.DrawOnce()
-		} else {
-			draws.Draw()
-		}
+		draws.Draw()
 		var g [2][]float64
 		for side := range g {
 			g[side] = draws.Gradient(side, current[side], behaviour[side])
