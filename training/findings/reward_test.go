@@ -10,13 +10,7 @@ import (
 )
 
 // rewards is a log of rewards at the steps 10, 20, …
-func rewards(x []float64) *logs.Log {
-	l := &logs.Log{Table: logs.Table{Columns: []logs.Column{{Quantity: logs.Reward, Key: "reward", Values: x}}}}
-	for i := range x {
-		l.Steps = append(l.Steps, 10*(i+1))
-	}
-	return l
-}
+func rewards(x []float64) *logs.Log { return table(len(x), columns{"reward": x}) }
 
 // What leaps before the reward falls is said first, with its level before.
 func TestEarliestSign(t *testing.T) {
@@ -34,10 +28,9 @@ func TestEarliestSign(t *testing.T) {
 			x[i] = 0.03
 		}
 	}
-	l := rewards(x)
-	l.Columns = append(l.Columns, logs.Column{Quantity: logs.GradNorm, Key: "norm", Values: norm},
-		logs.Column{Quantity: logs.KLRef, Key: "kl", Values: kl})
-	const want = "norm grows 82 times from 0.366 at about step 1180, then reward falls from 0.698 to 0.03"
+	l := table(160, columns{"reward": x, "grad_norm": norm, "kl_ref": kl})
+	const want = "grad_norm grows 82 times from 0.366 at about step 1180, " +
+		"then reward falls from 0.698 to 0.03"
 	if f := rewardCollapse(l); len(f) != 1 || !strings.HasPrefix(f[0].Text, want) {
 		t.Errorf("got %+v, want %s", f, want)
 	}
@@ -71,8 +64,8 @@ func TestRewardCollapse(t *testing.T) {
 			}
 			return rise(i)
 		}, "", 0, 0},
-		{"declines", func(i int) float64 { return rise(i) - 0.004*math.Max(0, float64(i-80)) }, Failure, 1100, 1600},
-		{"oscillates", func(i int) float64 { return 0.5 + 0.3*math.Sin(2*math.Pi*float64(i)/74) }, "", 0, 0},
+		{"declines", func(i int) float64 { return rise(i) - float64(max(0, i-80))/250 }, Failure, 1100, 1600},
+		{"oscillates", func(i int) float64 { return 0.5 + 0.3*math.Sin(float64(i)/11.8) }, "", 0, 0},
 		{"declines without noise", func(i int) float64 { return 1e6 - float64(i) }, Failure, 900, 1400},
 	} {
 		rng := rand.New(rand.NewPCG(3, 9))
@@ -85,7 +78,8 @@ func TestRewardCollapse(t *testing.T) {
 		}
 		got := rewardCollapse(rewards(x))
 		switch {
-		case c.level == "" && len(got) > 0, c.level != "" && (len(got) != 1 || got[0].Level != c.level || got[0].Since < c.since || got[0].Since > c.last):
+		case c.level == "" && len(got) == 0:
+		case len(got) != 1 || got[0].Level != c.level || got[0].Since < c.since || got[0].Since > c.last:
 			t.Errorf("%s: %+v, want %s since %d to %d", c.name, got, c.level, c.since, c.last)
 		}
 	}
@@ -114,12 +108,15 @@ func TestRewardFallsAlone(t *testing.T) {
 		}
 		l := rewards(x)
 		l.Resumes = []int{1010}
-		l.Evaluation = &logs.Table{Columns: []logs.Column{{Quantity: logs.EvalScore, Key: "eval_reward", Values: c.scores}}}
+		column := logs.Column{Quantity: logs.EvalScore, Key: "eval_reward", Values: c.scores}
+		l.Evaluation = &logs.Table{Columns: []logs.Column{column}}
 		for i := range c.scores {
 			l.Evaluation.Steps = append(l.Evaluation.Steps, 110+300*i)
 		}
 		got := rewardCollapse(l)
-		if len(got) != 1 || got[0].Level != c.want || got[0].Since != 1010 || !strings.Contains(got[0].Text, "where the run was resumed") || strings.Contains(got[0].Text, "eval_reward does not fall") != (c.want == Remark) {
+		if len(got) != 1 || got[0].Level != c.want || got[0].Since != 1010 ||
+			!strings.Contains(got[0].Text, "where the run was resumed") ||
+			strings.Contains(got[0].Text, "eval_reward does not fall") != (c.want == Remark) {
 			t.Errorf("%v: %+v, want a %s since the resume at 1010", c.scores, got, c.want)
 		}
 	}
