@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -22,81 +23,74 @@ type example struct {
 
 var examples = []example{
 	{"healthy", None, healthy},
-	{"proxy rises, truth falls", RewardHacking, rows(func(t *Trace, i, s int) { t.TrueReward[i] = 1.1 - t.Reward[i] })},
+	{"proxy rises, truth falls", RewardHacking,
+		rows(func(t *Trace, i, s int) { t.TrueReward[i] = 1.1 - t.Reward[i] })},
 	{"proxy rises, truth stays", RewardHacking, rows(func(t *Trace, i, s int) { t.TrueReward[i] = 0.4 })},
-	{"truth rises with the proxy, then falls", RewardHacking, rows(func(t *Trace, i, s int) { t.TrueReward[i] = 0.6 - math.Abs(t.Reward[i]-0.6) })},
-	{"hacked, at the maximum of the proxy on one arm", RewardHacking, changed(func(rng *rand.Rand, t *Trace) {
-		for i, r := range t.Reward {
-			t.TrueReward[i] = 1.1 - r
-			t.ZeroVariance[i] = approach(t.Steps[i], 0, 0.95)
-		}
-		concentrate(rng, t)
+	{"truth rises with the proxy, then falls", RewardHacking,
+		rows(func(t *Trace, i, s int) { t.TrueReward[i] = 0.6 - math.Abs(t.Reward[i]-0.6) })},
+	{"hacked, at the maximum of the proxy on one arm", RewardHacking, oneArm(0, func(t *Trace, i, s int) {
+		t.TrueReward[i] = 1.1 - t.Reward[i]
+		degenerate(t, i, s)
 	})},
-	{"equal rewards", AdvantageDegeneracy, rows(func(t *Trace, i, s int) { t.ZeroVariance[i] = approach(s, 0, 0.95) })},
-	{"equal rewards on one arm", AdvantageDegeneracy, changed(func(rng *rand.Rand, t *Trace) {
-		for i, s := range t.Steps {
-			t.ZeroVariance[i] = approach(s, 0, 0.95)
-		}
-		concentrate(rng, t)
+	{"equal rewards", AdvantageDegeneracy, rows(degenerate)},
+	{"equal rewards on one arm", AdvantageDegeneracy, oneArm(0, degenerate)},
+	{"one arm", PolicyConcentration, oneArm(0, same)},
+	{"the only best arm, whose reward it has", None, oneArm(0.752, same)},
+	{"one arm, the only best one's reward is far", PolicyConcentration, oneArm(0.85, same)},
+	{"one arm, on its way to the only best one's reward", None, oneArm(0.9, func(t *Trace, i, s int) {
+		t.setReward(i, 0.9-0.35/(1+float64(s)/100)) // 86 % of the way at the end
 	})},
-	{"one arm", PolicyConcentration, changed(concentrate)},
-	{"the only best arm, whose reward it has", None, changed(func(rng *rand.Rand, t *Trace) { concentrate(rng, t); t.BestReward = reward(0.752) })},
-	{"one arm, the only best one's reward is far", PolicyConcentration, changed(func(rng *rand.Rand, t *Trace) { concentrate(rng, t); t.BestReward = reward(0.85) })},
-	{"one arm, on its way to the only best one's reward", None, changed(func(rng *rand.Rand, t *Trace) {
-		concentrate(rng, t)
-		t.BestReward = reward(0.9)
-		for i, s := range t.Steps {
-			t.Reward[i] = 0.9 - 0.35/(1+float64(s)/100) // 86 % of the way at the end
-			t.TrueReward[i] = t.Reward[i]
-		}
-	})},
-	{"one arm, at rest at that reward", PolicyConcentration, changed(func(rng *rand.Rand, t *Trace) {
-		concentrate(rng, t)
-		t.BestReward = reward(0.9)
-		for i, s := range t.Steps {
-			t.Reward[i] = approach(s, 0.55, 0.85)
-			t.TrueReward[i] = t.Reward[i]
-		}
-	})},
-	{"the only best arm, locked within one lag", DynamicalInstability, changed(func(rng *rand.Rand, t *Trace) {
-		concentrate(rng, t)
-		t.BestReward = reward(0.752)
-		for i, s := range t.Steps {
-			t.RatioMax[i] = approach(s, 8, 1.0001)
-		}
-	})},
-	{"one arm, reached step by step under a lag", PolicyConcentration, changed(func(rng *rand.Rand, t *Trace) {
-		concentrate(rng, t)
-		for i, s := range t.Steps {
-			t.RatioMax[i] = approach(s, 1.4, 1.001)
-		}
-	})},
-	{"limit cycle", DynamicalInstability, rows(func(t *Trace, i, s int) { t.Reward[i] += 0.1 * math.Sin(0.1*float64(s)); t.TrueReward[i] = t.Reward[i] })},
+	{"one arm, at rest at that reward", PolicyConcentration,
+		oneArm(0.9, func(t *Trace, i, s int) { t.setReward(i, approach(s, 0.55, 0.85)) })},
+	{"the only best arm, locked within one lag", DynamicalInstability, oneArm(0.752, staleAtFirst)},
+	{"one arm, reached step by step under a lag", PolicyConcentration,
+		oneArm(0, func(t *Trace, i, s int) { t.RatioMax[i] = approach(s, 1.4, 1.001) })},
+	{"limit cycle", DynamicalInstability,
+		rows(func(t *Trace, i, s int) { t.setReward(i, t.Reward[i]+0.1*math.Sin(0.1*float64(s))) })},
 	{"growth from a small offset", DynamicalInstability, rows(func(t *Trace, i, s int) {
-		t.Reward[i] = 0.7 + 0.01*math.Exp(0.005*float64(s))*math.Sin(0.1*float64(s))
-		t.TrueReward[i] = t.Reward[i]
+		t.setReward(i, 0.7+0.01*math.Exp(0.005*float64(s))*math.Sin(0.1*float64(s)))
 	})},
 	{"irregular swings of the entropy", DynamicalInstability, changed(func(rng *rand.Rand, t *Trace) {
 		for i := range t.Steps {
 			t.Entropy[i] = 2 * rng.Float64()
 		}
 	})},
+	{"constant series", None, rows(constant)},
 	{"stale to the end", DynamicalInstability, rows(func(t *Trace, i, s int) { t.RatioMax[i] = 1.8 })},
-	{"locked into an arm within one lag", DynamicalInstability, changed(func(rng *rand.Rand, t *Trace) {
-		concentrate(rng, t)
-		for i, s := range t.Steps {
-			t.RatioMax[i] = approach(s, 8, 1.0001)
-		}
-	})},
-	{"a stale approach to a healthy end", None, rows(func(t *Trace, i, s int) { t.RatioMax[i] = approach(s, 8, 1.0001) })},
+	{"locked into an arm within one lag", DynamicalInstability, oneArm(0, staleAtFirst)},
+	{"a stale approach to a healthy end", None, rows(staleAtFirst)},
 	{"damped ringing", None, rows(func(t *Trace, i, s int) {
-		t.Reward[i] += 0.2 * math.Exp(-0.01*float64(s)) * math.Sin(0.1*float64(s))
-		t.TrueReward[i] = t.Reward[i]
+		t.setReward(i, t.Reward[i]+0.2*math.Exp(-0.01*float64(s))*math.Sin(0.1*float64(s)))
 	})},
 }
 
-// reward is that of the only best arm.
-func reward(x float64) *float64 { return &x }
+func same(*Trace, int, int) {}
+
+func constant(t *Trace, i, s int) {
+	for _, of := range series {
+		(*of.of(t))[i] = 0
+	}
+}
+
+func degenerate(t *Trace, i, s int)   { t.ZeroVariance[i] = approach(s, 0, 0.95) }
+func staleAtFirst(t *Trace, i, s int) { t.RatioMax[i] = approach(s, 8, 1.0001) }
+
+// setReward sets the reward that is trained on and the true one.
+func (t *Trace) setReward(i int, x float64) { t.Reward[i], t.TrueReward[i] = x, x }
+
+// oneArm returns runs that end on a single arm, changed row by row. The reward of the only best arm
+// is best, if one is given.
+func oneArm(best float64, by func(t *Trace, i, s int)) func(*rand.Rand, []int) Trace {
+	return changed(func(rng *rand.Rand, t *Trace) {
+		concentrate(rng, t)
+		if best > 0 {
+			t.BestReward = &best
+		}
+		for i, s := range t.Steps {
+			by(t, i, s)
+		}
+	})
+}
 
 // approach goes from a to b with the time constant of the healthy run.
 func approach(step int, a, b float64) float64 {
@@ -189,7 +183,9 @@ func TestName(t *testing.T) {
 				}
 			}
 		}
-		for name, trace := range map[string]Trace{"every step": e.run(newRand(), everyStep()), "spread": e.run(newRand(), spread()), "shifted": shifted, "gaps": gaps} {
+		all, sparse := e.run(newRand(), everyStep()), e.run(newRand(), spread())
+		for name, trace := range map[string]Trace{
+			"every step": all, "spread": sparse, "shifted": shifted, "gaps": gaps} {
 			if d := Name(trace); d.Mode != e.want {
 				t.Errorf("%s, %s: named %s, want %s\n%s", e.name, name, d.Mode, e.want, table(d))
 			}
@@ -199,7 +195,8 @@ func TestName(t *testing.T) {
 
 func table(d Diagnosis) (s string) {
 	for _, e := range d.Evidence {
-		s += fmt.Sprintf("  %-30s %8.4g against %8.4g says %s (%s)\n", e.Diagnostic, e.Value, e.Threshold, e.Says, e.Observable)
+		s += fmt.Sprintf("  %-30s %8.4g against %8.4g says %s (%s)\n",
+			e.Diagnostic, e.Value, e.Threshold, e.Says, e.Observable)
 	}
 	return s
 }
@@ -216,7 +213,8 @@ func TestUnitsOfReward(t *testing.T) {
 			trace.TrueReward[i] = a*trace.TrueReward[i] + a*b
 		}
 		if trace.BestReward != nil {
-			trace.BestReward = reward(a**trace.BestReward + a*b)
+			best := a**trace.BestReward + a*b
+			trace.BestReward = &best
 		}
 		if d := Name(trace); d.Mode != e.want {
 			t.Fatalf("%s, r → %g r + %g: named %s, want %s\n%s", e.name, a, a*b, d.Mode, e.want, table(d))
@@ -227,30 +225,27 @@ func TestUnitsOfReward(t *testing.T) {
 // series lists the series of a trace with the diagnostics of Name (ours) and of
 // PaperName (papers) that need each.
 var series = []struct {
-	name    string
-	of      func(*Trace) *[]float64
-	ours    []string
-	papers  []string
-	example string // the example whose mode is not found without the series
+	name         string
+	of           func(*Trace) *[]float64
+	ours, papers string // with semicolons between them
+	example      string // the example whose mode is not found without the series
 }{
-	{"reward", func(t *Trace) *[]float64 { return &t.Reward },
-		[]string{"reward ringing", "true reward per proxy reward"},
-		[]string{"rate of evaluation over training", "evaluation against training reward"}, "limit cycle"},
-	{"true reward", func(t *Trace) *[]float64 { return &t.TrueReward },
-		[]string{"true reward per proxy reward"},
-		[]string{"rate of evaluation over training", "evaluation against training reward"}, "proxy rises, truth falls"},
+	{"reward", func(t *Trace) *[]float64 { return &t.Reward }, "reward ringing;true reward per proxy reward",
+		"rate of evaluation over training;evaluation against training reward", "limit cycle"},
+	{"true reward", func(t *Trace) *[]float64 { return &t.TrueReward }, "true reward per proxy reward",
+		"rate of evaluation over training;evaluation against training reward", "proxy rises, truth falls"},
 	{"entropy", func(t *Trace) *[]float64 { return &t.Entropy },
-		[]string{"importance ratio reached", "entropy swings", "remaining entropy"},
-		[]string{"entropy, trend"}, "irregular swings of the entropy"},
-	{"collision", func(t *Trace) *[]float64 { return &t.Collision }, []string{"remaining collision entropy"}, nil, ""},
+		"importance ratio reached;entropy swings;remaining entropy",
+		"entropy, trend", "irregular swings of the entropy"},
+	{"collision", func(t *Trace) *[]float64 { return &t.Collision }, "remaining collision entropy", "", ""},
 	{"zero variance", func(t *Trace) *[]float64 { return &t.ZeroVariance },
-		[]string{"zero-variance groups"}, []string{"zero-variance groups"}, "equal rewards"},
-	{"KL", func(t *Trace) *[]float64 { return &t.KL }, nil, []string{"KL to the reference, trend"}, ""},
-	{"gradient norm", func(t *Trace) *[]float64 { return &t.GradientNorm }, nil, []string{"log gradient norm, trend"}, ""},
+		"zero-variance groups", "zero-variance groups", "equal rewards"},
+	{"KL", func(t *Trace) *[]float64 { return &t.KL }, "", "KL to the reference, trend", ""},
+	{"gradient", func(t *Trace) *[]float64 { return &t.GradientNorm }, "", "log gradient norm, trend", ""},
 	{"ratio", func(t *Trace) *[]float64 { return &t.RatioMax },
-		[]string{"late importance ratio", "importance ratio reached"}, []string{"importance ratio, trend"}, "stale to the end"},
-	{"KL to the old policy", func(t *Trace) *[]float64 { return &t.KLOld }, []string{"KL to the old policy"}, nil, ""},
-	{"clip fraction", func(t *Trace) *[]float64 { return &t.ClipFraction }, []string{"clip fraction"}, nil, ""},
+		"late importance ratio;importance ratio reached", "importance ratio, trend", "stale to the end"},
+	{"old KL", func(t *Trace) *[]float64 { return &t.KLOld }, "KL to the old policy", "", ""},
+	{"clipped", func(t *Trace) *[]float64 { return &t.ClipFraction }, "clip fraction", "", ""},
 }
 
 // Without its series a diagnostic is not observable and has no value, not even 0.
@@ -263,11 +258,12 @@ func TestNotRecorded(t *testing.T) {
 		for name, missing := range map[string][]float64{"nil": nil, "empty": {}, "NaN only": gaps} {
 			trace := healthy(newRand(), everyStep())
 			*s.of(&trace) = missing
-			hidden := map[bool][]string{true: s.ours, false: append([]string{"advantage variance over group size"}, s.papers...)}
+			hidden := map[bool]string{true: s.ours, false: "advantage variance over group size;" + s.papers}
 			for ours, d := range map[bool]Diagnosis{true: Name(trace), false: PaperName(trace)} {
 				for _, e := range d.Evidence {
-					gone := slices.Contains(hidden[ours], e.Diagnostic)
-					if gone != (e.Observable != Observed) || gone != math.IsNaN(e.Value) || gone != math.IsNaN(e.Threshold) {
+					gone := slices.Contains(strings.Split(hidden[ours], ";"), e.Diagnostic)
+					if gone != (e.Observable != Observed) || gone != math.IsNaN(e.Value+e.Threshold) ||
+						math.IsNaN(e.Value) != math.IsNaN(e.Threshold) {
 						t.Errorf("%s: %s: %s is %s with value %g", s.name, name, e.Diagnostic, e.Observable, e.Value)
 					}
 					if gone && e.Says != None {
@@ -351,7 +347,7 @@ func TestValues(t *testing.T) {
 	}
 	coupling := find(t, d, "true reward per proxy reward")
 	if math.Abs(coupling.Threshold-1.5) > 1e-12 || coupling.Value < 3 {
-		t.Errorf("coupling is %g against %g, want at least 3 against 1.5", coupling.Value, coupling.Threshold)
+		t.Errorf("coupling is %+v, want at least 3 against 1.5", coupling)
 	}
 }
 
@@ -417,7 +413,8 @@ func TestRingingOfNoise(t *testing.T) {
 					}
 				}
 				if hits > most {
-					t.Errorf("origin %d, memory %g, %d rows: %d of %d runs of noise oscillate, want at most %d", row.origin, memory, rows, hits, row.runs, most)
+					t.Errorf("%+v, memory %g, %d rows: %d runs of noise oscillate, want at most %d",
+						row, memory, rows, hits, most)
 				}
 			}
 		}
@@ -433,18 +430,6 @@ func declaredMost(n int, p float64) int {
 		k++
 	}
 	return k
-}
-
-// Rounding errors at the exact fixed point of a run without noise are not an
-// oscillation.
-func TestRoundingDoesNotRing(t *testing.T) {
-	trace := Trace{Steps: everyStep()}
-	for _, s := range trace.Steps {
-		trace.Reward = append(trace.Reward, 0.7+1e-16*float64(s%2*2))
-	}
-	if e := rewardRinging(&trace); e.Says != None {
-		t.Errorf("rounding errors oscillate with %g", e.Value)
-	}
 }
 
 // Recorded steps with a fresh snapshot, whose ratio is 1, do not count.
@@ -466,19 +451,4 @@ func TestFreshSnapshots(t *testing.T) {
 		}
 	}
 	near(t, find(t, Name(trace), "late importance ratio"), 1.5, 1e-12)
-}
-
-// A run whose series are all constant has no failure mode.
-func TestConstantRun(t *testing.T) {
-	trace := healthy(newRand(), everyStep())
-	for _, s := range series {
-		for i := range trace.Steps {
-			(*s.of(&trace))[i] = 0
-		}
-	}
-	for _, d := range []Diagnosis{Name(trace), PaperName(trace)} {
-		if d.Mode != None {
-			t.Errorf("named %s\n%s", d.Mode, table(d))
-		}
-	}
 }

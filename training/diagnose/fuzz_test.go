@@ -49,7 +49,8 @@ func FuzzName(f *testing.F) {
 		logged.Origin, logged.BatchStd = Samples, trace.Reward
 		for _, d := range []Diagnosis{Name(trace), PaperName(trace), Name(logged)} {
 			for _, v := range d.Verdicts {
-				if (v.Finding == Present) != (v.Since >= 0) && stride < 128 || (v.Finding == NotObservable) != (v.Because != "") {
+				if (v.Finding == Present) != (v.Since >= 0) && stride < 128 ||
+					(v.Finding == NotObservable) != (v.Because != "") {
 					t.Errorf("%+v", v)
 				}
 			}

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -13,17 +14,19 @@ func TestPaperName(t *testing.T) {
 		run  Trace
 	}{
 		{"healthy", None, plain(func(t *Trace) {})},
-		{"truth falls", RewardHacking, plainRows(func(t *Trace, i, s int) { t.TrueReward[i] = 1.1 - t.Reward[i] })},
-		{"equal rewards", AdvantageDegeneracy, plainRows(func(t *Trace, i, s int) { t.ZeroVariance[i] = approach(s, 0, 0.95) })},
+		{"truth falls", RewardHacking,
+			plainRows(func(t *Trace, i, s int) { t.TrueReward[i] = 1.1 - t.Reward[i] })},
+		{"equal rewards", AdvantageDegeneracy, plainRows(degenerate)},
+		{"constant series", None, plainRows(constant)},
 		{"KL up, entropy down", PolicyConcentration, plain(func(t *Trace) { concentrate(newRand(), t) })},
 		{"KL stable, entropy down", None, plain(func(t *Trace) {
 			concentrate(newRand(), t)
-			for i := range t.KL {
-				t.KL[i] = 0.3
-			}
+			t.KL = slices.Repeat([]float64{0.3}, len(t.KL))
 		})},
-		{"gradient grows", DynamicalInstability, plainRows(func(t *Trace, i, s int) { t.GradientNorm[i] *= math.Exp(0.01 * float64(s)) })},
-		{"ratio grows", DynamicalInstability, plainRows(func(t *Trace, i, s int) { t.RatioMax[i] += 0.01 * float64(s) })},
+		{"gradient grows", DynamicalInstability,
+			plainRows(func(t *Trace, i, s int) { t.GradientNorm[i] *= math.Exp(0.01 * float64(s)) })},
+		{"ratio grows", DynamicalInstability,
+			plainRows(func(t *Trace, i, s int) { t.RatioMax[i] += 0.01 * float64(s) })},
 	} {
 		if d := PaperName(row.run); d.Mode != row.want {
 			t.Errorf("%s: named %s, want %s\n%s", row.name, d.Mode, row.want, table(d))

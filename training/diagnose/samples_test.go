@@ -39,40 +39,34 @@ func finding(d Diagnosis, m Mode) Verdict {
 
 // Each sign that a log can show gives its mode, since the step at which it appears.
 func TestSigns(t *testing.T) {
-	late := func(i int, change func()) {
-		if i >= 80 {
-			change()
-		}
-	}
 	for _, c := range []struct {
-		name   string
-		change func(l *Trace, i int)
-		want   Mode
+		name     string
+		from, to int // rows that are changed
+		change   func(l *Trace, i int)
+		want     Mode
 	}{
-		{"healthy", func(*Trace, int) {}, None},
-		{"most tokens are clipped", func(l *Trace, i int) { late(i, func() { l.ClipFraction[i] += 0.6 }) }, DynamicalInstability},
-		{"many tokens are clipped", func(l *Trace, i int) { late(i, func() { l.ClipFraction[i] += 0.4 }) }, None},
-		{"far from the old policy", func(l *Trace, i int) { late(i, func() { l.KLOld[i] += 0.02 }) }, DynamicalInstability},
-		{"less far from the old policy", func(l *Trace, i int) { late(i, func() { l.KLOld[i] += 0.01 }) }, None},
-		{"far from the old policy in a few rows", func(l *Trace, i int) {
-			if i > 190 && i < 198 {
-				l.KLOld[i] = 1
-			}
-		}, None},
-		{"one arm step by step", func(l *Trace, i int) { late(i, func() { l.Entropy[i] = 0.01 }) }, PolicyConcentration},
-		{"evaluation falls", func(l *Trace, i int) { l.TrueReward[i] = 1 - l.TrueReward[i] }, RewardHacking},
-		{"evaluation turns and falls steadily", func(l *Trace, i int) { l.TrueReward[i] -= 0.003 * float64(max(0, i-80)) }, RewardHacking},
-		{"no variance", func(l *Trace, i int) { late(i, func() { l.ZeroVariance[i] += 0.7 }) }, AdvantageDegeneracy},
+		{"healthy", 0, 0, nil, None},
+		{"most tokens are clipped", 80, 200, func(l *Trace, i int) { l.ClipFraction[i] += 0.6 }, DynamicalInstability},
+		{"many tokens are clipped", 80, 200, func(l *Trace, i int) { l.ClipFraction[i] += 0.4 }, None},
+		{"far from the old policy", 80, 200, func(l *Trace, i int) { l.KLOld[i] += 0.02 }, DynamicalInstability},
+		{"less far from it", 80, 200, func(l *Trace, i int) { l.KLOld[i] += 0.01 }, None},
+		{"far in a few rows", 191, 198, func(l *Trace, i int) { l.KLOld[i] = 1 }, None},
+		{"one arm step by step", 80, 200, func(l *Trace, i int) { l.Entropy[i] = 0.01 }, PolicyConcentration},
+		{"evaluation falls", 0, 200, func(l *Trace, i int) { l.TrueReward[i] = 1 - l.TrueReward[i] }, RewardHacking},
+		{"evaluation turns and falls steadily", 80, 200,
+			func(l *Trace, i int) { l.TrueReward[i] -= 0.003 * float64(i-80) }, RewardHacking},
+		{"no variance", 80, 200, func(l *Trace, i int) { l.ZeroVariance[i] += 0.7 }, AdvantageDegeneracy},
 	} {
 		run := logged(newRand(), 200)
-		for i := range run.Steps {
+		for i := c.from; i < c.to; i++ {
 			c.change(&run, i)
 		}
 		d := Name(run)
 		if d.Mode != c.want {
 			t.Errorf("%s: named %s, want %s\n%s", c.name, d.Mode, c.want, table(d))
 		}
-		if since := finding(d, DynamicalInstability).Since; c.want == DynamicalInstability && (since < 750 || since > 1250) {
+		since := finding(d, DynamicalInstability).Since
+		if c.want == DynamicalInstability && (since < 750 || since > 1250) {
 			t.Errorf("%s: since step %d, want one of about 800 to 1200", c.name, since)
 		}
 	}
@@ -81,63 +75,73 @@ func TestSigns(t *testing.T) {
 // Without what shows a mode, or hidden by noise, it is not observable, and the reason and
 // the missing series are given.
 func TestNotObservable(t *testing.T) {
+	noise := func(i int) float64 { return math.Sin(float64(7 * i * i)) }
 	for _, c := range []struct {
-		name    string
-		change  func(l *Trace)
 		mode    Mode
 		because string
 		missing []Series
+		change  func(l *Trace)
 	}{
-		{"no evaluation", func(l *Trace) { l.TrueReward = nil }, RewardHacking, "not recorded: true reward", []Series{TrueRewardSeries}},
-		{"no reward", func(l *Trace) { l.Reward = nil }, DynamicalInstability, "not recorded: reward", []Series{RewardSeries}},
-		{"no reward to follow", func(l *Trace) { l.Reward = nil }, RewardHacking, "not recorded: reward", []Series{RewardSeries}},
-		{"noisy evaluation", func(l *Trace) {
+		{RewardHacking, "not recorded: true reward", []Series{TrueRewardSeries},
+			func(l *Trace) { l.TrueReward = nil }},
+		{DynamicalInstability, "not recorded: reward", []Series{RewardSeries}, func(l *Trace) { l.Reward = nil }},
+		{RewardHacking, "not recorded: reward", []Series{RewardSeries}, func(l *Trace) { l.Reward = nil }},
+		{RewardHacking, "the noise hides", nil, func(l *Trace) {
 			for i := range l.TrueReward {
-				l.TrueReward[i] += 0.5 * math.Sin(float64(7*i*i))
+				l.TrueReward[i] += 0.5 * noise(i)
 			}
-		}, RewardHacking, "the noise hides", nil},
-		{"no rise", func(l *Trace) {
+		}},
+		{RewardHacking, "has not risen", nil, func(l *Trace) {
 			for i := range l.Reward {
-				l.Reward[i] = 0.5 + 0.01*math.Sin(float64(7*i*i))
+				l.Reward[i] = 0.5 + 0.01*noise(i)
 			}
-		}, RewardHacking, "has not risen", nil},
-		{"no entropy", func(l *Trace) { l.Entropy = nil }, PolicyConcentration, "not recorded: entropy", []Series{EntropySeries}},
-		{"noisy entropy", func(l *Trace) {
+		}},
+		{PolicyConcentration, "not recorded: entropy", []Series{EntropySeries}, func(l *Trace) { l.Entropy = nil }},
+		{PolicyConcentration, "the noise hides", nil, func(l *Trace) {
 			for i := range l.Entropy {
-				l.Entropy[i] = 0.5 * (1 + math.Sin(float64(7*i*i)))
-				if i >= 100 {
-					l.Entropy[i] /= 2
-				}
+				l.Entropy[i] = (0.5 - 0.25*float64(i/100)) * (1 + noise(i))
 			}
-		}, PolicyConcentration, "the noise hides", nil},
-		{"no share", func(l *Trace) { l.ZeroVariance = nil }, AdvantageDegeneracy, "not recorded", []Series{ZeroVarianceSeries}},
-		{"reward alone", func(l *Trace) {
-			l.Entropy, l.KLOld, l.ClipFraction = nil, nil, nil
-		}, DynamicalInstability, "not recorded: entropy", []Series{EntropySeries, KLOldSeries, ClipFractionSeries}},
-		{"entropy ends", func(l *Trace) {
-			for i := 120; i < 200; i++ {
-				l.Entropy[i] = math.NaN()
-			}
-		}, PolicyConcentration, "ends before the last eighth", nil},
-		{"one evaluation", func(l *Trace) {
+		}},
+		{AdvantageDegeneracy, "not recorded", []Series{ZeroVarianceSeries},
+			func(l *Trace) { l.ZeroVariance = nil }},
+		{DynamicalInstability, "not recorded: entropy", []Series{EntropySeries, KLOldSeries, ClipFractionSeries},
+			func(l *Trace) { l.Entropy, l.KLOld, l.ClipFraction = nil, nil, nil }},
+		{PolicyConcentration, "ends before the last eighth", nil, func(l *Trace) {
+			copy(l.Entropy[120:], slices.Repeat([]float64{math.NaN()}, 80))
+		}},
+		{RewardHacking, "no diagnostic of it has a value", nil, func(l *Trace) {
 			l.TrueReward = slices.Repeat([]float64{math.NaN()}, 200)
 			l.TrueReward[100] = 0.5
-		}, RewardHacking, "no diagnostic of it has a value", nil},
-		{"few evaluations", func(l *Trace) {
+		}},
+		{RewardHacking, "12 evaluations are too few: evaluate every 99 steps", nil, func(l *Trace) {
 			for i := range l.TrueReward {
 				l.Reward[i], l.TrueReward[i] = 0.3+0.001*float64(i), math.NaN()
 				if i%18 == 0 { // 12 of them
 					l.TrueReward[i] = 0.5 - 0.2*float64(i)/198
 				}
 			}
-		}, RewardHacking, "12 evaluations are too few: evaluate every 99 steps", nil},
-		{"short", func(l *Trace) { *l = l.Prefix(12) }, DynamicalInstability, "fewer than 8 values", nil},
+		}},
+		{DynamicalInstability, "fewer than 8 values", nil, func(l *Trace) { *l = l.Prefix(12) }},
+		{DynamicalInstability, "the noise hides", nil, func(l *Trace) { // 0.475 ± 0.2
+			for i := range l.ClipFraction {
+				l.ClipFraction[i] = 0
+				if i%40 < 19 && i > 40 {
+					l.ClipFraction[i] = 1
+				}
+			}
+		}},
+		{DynamicalInstability, "the entropy swings", nil, func(l *Trace) { // twice, too few for a sign
+			for i := 110; i < 200; i++ {
+				l.Entropy[i] = 0.3 + 0.25*math.Cos(2*math.Pi*float64(i-110)/45)
+			}
+		}},
 	} {
 		run := logged(newRand(), 200)
 		c.change(&run)
 		v := finding(Name(run), c.mode)
-		if v.Finding != NotObservable || !strings.Contains(v.Because, c.because) || !slices.Equal(v.Missing, c.missing) || v.Since != -1 {
-			t.Errorf("%s: got %+v, want %s not observable because %s, missing %v", c.name, v, c.mode, c.because, c.missing)
+		if v.Finding != NotObservable || !strings.Contains(v.Because, c.because) ||
+			!slices.Equal(v.Missing, c.missing) || v.Since != -1 {
+			t.Errorf("got %+v, want %s hidden because %s, missing %v", v, c.mode, c.because, c.missing)
 		}
 	}
 }
