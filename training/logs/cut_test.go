@@ -17,9 +17,10 @@ import (
 // its last row.
 func TestCutForms(t *testing.T) {
 	for name, form := range map[string][2]string{ // the head, and a row
-		"CSV":         {"step,reward,kl\n", "%[1]d,0.%[1]d25,%[1]d.5e-05\n"},
-		"long form":   {"name,value,step\n", "kl,%[1]d.5e-05,%[1]d\nreward,0.%[1]d25,%[1]d\n"},
-		"JSON lines":  {"", `{"step": %[1]d, "reward": 0.%[1]d25, "kl": %[1]d.5e-05}` + "\n"},
+		"CSV":       {"step,reward,kl\n", "%[1]d,0.%[1]d25,%[1]d.5e-05\n"},
+		"long form": {"name,value,step\n", "kl,%[1]d.5e-05,%[1]d\nreward,0.%[1]d25,%[1]d\n"},
+		"JSON lines": {"", `{"step": %[1]d, "reward": 0.%[1]d25, "kl": %[1]d.5e-05, ` +
+			`"note": "a \u00e9 \"b\"", "list": [1, {"x": 2}]}` + "\n"},
 		"dicts":       {"", "{'step': %[1]d, 'reward': 0.%[1]d25, 'kl': %[1]d.5e-05}\n"},
 		"verl":        {"", "step:%[1]d - critic/score/mean:0.%[1]d25 - actor/kl_loss:%[1]d.5e-05\n"},
 		"equal signs": {"", "step=%[1]d reward=0.%[1]d25 kl=%[1]d.5e-05\n"},
@@ -34,11 +35,7 @@ func TestCutForms(t *testing.T) {
 			text += row(i)
 		}
 		for cut := len(form[0]+row(18)) + 1; cut < len(text); cut++ {
-			l, err := Read(strings.NewReader(text[:cut]), "f", Options{})
-			if err != nil {
-				t.Errorf("%s: %q: %v", name, text[:cut], err)
-				break
-			}
+			l := readText(t, text[:cut])
 			for i, step := range l.Steps {
 				for q, unit := range map[Quantity]float64{Reward: 0, KLRef: 1e-5} {
 					want := float64(step)/100 + 0.0025
@@ -56,8 +53,15 @@ func TestCutForms(t *testing.T) {
 				whole++
 				rest = rest[len(row(whole)):]
 			}
-			if last := slices.Max(l.Steps); last < whole-1 {
+			last, notes := slices.Max(l.Steps), strings.Join(l.Notes, "\n")
+			if last < whole-1 {
 				t.Fatalf("%s: %q: the last step is %d, want %d at least", name, text[:cut], last, whole-1)
+			}
+			// A row of JSON is whole with its brace, and one of CSV is left out where cells lack.
+			lost := name == "JSON lines" && last < whole+1 && rest != "" && rest+"\n" != row(whole+1) ||
+				name == "CSV" && rest != "" && strings.Count(rest, ",") < 2
+			if lost != strings.Contains(notes, "is not complete") && (lost || name == "JSON lines") {
+				t.Fatalf("%s: %q: notes %q", name, text[:cut], notes)
 			}
 		}
 	}

@@ -52,15 +52,14 @@ func text(l *Log) string {
 // A file that grows within a line, is replaced or removed gives what reading all of it gives. So
 // does a folder to which a checkpoint is added; not within twenty times the time that reading took.
 func TestFollow(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "log.jsonl")
+	folder := t.TempDir()
+	path := filepath.Join(folder, "log.jsonl")
 	file := Follow(path, Options{})
 	same(t, "no file", file, path)
 	rows := jsonLines(1, 60)
 	for _, content := range []string{rows[:250], rows[:700], rows, rows + `{"step": 610, "reward": 0.`,
 		jsonLines(61, 3), rows + "{\"step\": x}\n", "{}\n"} {
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		writeInto(t, folder, map[string][]byte{"log.jsonl": []byte(content)})
 		file.rest = time.Time{}
 		same(t, fmt.Sprintf("%d bytes", len(content)), file, path)
 	}
@@ -94,10 +93,7 @@ func TestFollow(t *testing.T) {
 
 // The first rows of a log are the log of the first lines.
 func TestPrefix(t *testing.T) {
-	whole, err := Read(strings.NewReader(jsonLines(1, 30)), "log", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := readText(t, jsonLines(1, 30))
 	for rows := 4; rows <= len(whole.Steps); rows++ {
 		lines, step := "", whole.Steps[rows-1]
 		for line := range strings.Lines(jsonLines(1, 30)) {
@@ -109,11 +105,7 @@ func TestPrefix(t *testing.T) {
 				lines += line
 			}
 		}
-		want, err := Read(strings.NewReader(lines), "log", Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := whole.Prefix(rows)
+		got, want := whole.Prefix(rows), readText(t, lines)
 		got.Notes, want.Notes, got.Resumes, want.Resumes = nil, nil, nil, nil
 		if text(got) != text(want) {
 			t.Errorf("%d rows:\n%s\nwant\n%s", rows, text(got), text(want))

@@ -2,10 +2,8 @@ package logs
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -26,15 +24,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(wandbFile(historyRecord(1, "reward", "0.5"), historyRecord(2, "train/reward", "NaN")))
 	f.Add([]byte("[[1700000000.5, 1, 0.25], [1700000001.5, 2, \"NaN\"]]"))
 	f.Add(history(f))
-	var packed bytes.Buffer
-	w := gzip.NewWriter(&packed)
-	if _, err := w.Write([]byte("step,reward\n1,0.5\n")); err != nil {
-		f.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		f.Fatal(err)
-	}
-	f.Add(packed.Bytes())
+	f.Add([]byte(gzipped(f, "step,reward\n1,0.5\n")))
 	f.Add([]byte("\xff\xfek\x00l\x00,\x00r\x00e\x00w\x00a\x00r\x00d\x00\n\x001\x00,\x000\x00\n\x00"))
 	f.Fuzz(checkRead)
 }
@@ -43,11 +33,7 @@ func FuzzRead(f *testing.F) {
 func FuzzMLflow(f *testing.F) {
 	f.Add("1000 0.5 1\n2000 nan 2\n1500 0.25 2\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		dir := t.TempDir()
-		if err := errors.Join(os.Mkdir(filepath.Join(dir, "metrics"), 0o755),
-			os.WriteFile(filepath.Join(dir, "metrics", "reward"), []byte(text), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		dir := writeFiles(t, map[string][]byte{"metrics/reward": []byte(text)})
 		checkLogs(t, func() ([]*Log, error) { return OpenAll(dir, Options{}) })
 	})
 }

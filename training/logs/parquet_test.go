@@ -25,9 +25,7 @@ type historyRow struct {
 // history is a Parquet file of 700 rows in groups of 300, with a reward in every second.
 func history(t testing.TB) []byte {
 	t.Helper()
-	var file bytes.Buffer
-	w := parquet.NewGenericWriter[historyRow](&file,
-		parquet.MaxRowsPerRowGroup(300), parquet.Compression(&parquet.Snappy))
+	var rows []historyRow
 	for i := range 700 {
 		row := historyRow{Step: int64(i), Norm: "0.5", Clip: 0.25, Tokens: []float64{1, 2}, Text: "x"}
 		if i%2 == 0 {
@@ -37,11 +35,11 @@ func history(t testing.TB) []byte {
 		if i == 6 {
 			row.Norm = "NaN"
 		}
-		if _, err := w.Write([]historyRow{row}); err != nil {
-			t.Fatal(err)
-		}
+		rows = append(rows, row)
 	}
-	if err := w.Close(); err != nil {
+	var file bytes.Buffer
+	err := parquet.Write(&file, rows, parquet.MaxRowsPerRowGroup(300), parquet.Compression(&parquet.Snappy))
+	if err != nil {
 		t.Fatal(err)
 	}
 	return file.Bytes()

@@ -24,7 +24,12 @@ func Read(r io.Reader, name string, how Options) (*Log, error) {
 // readText reads a log that must be good.
 func readText(t *testing.T, text string) *Log {
 	t.Helper()
-	l, err := Read(strings.NewReader(text), "f", Options{})
+	return readAs(t, "f", text, Options{})
+}
+
+func readAs(t *testing.T, name, text string, how Options) *Log {
+	t.Helper()
+	l, err := Read(strings.NewReader(text), name, how)
 	if err != nil {
 		t.Fatalf("%.200q: %v", text, err)
 	}
@@ -76,11 +81,7 @@ func TestNamedColumns(t *testing.T) {
 	} {
 		n := strings.Count(tt.header, ",")
 		text := tt.header + "\n1" + strings.Repeat(",0.5", n) + "\n2" + strings.Repeat(",0.6", n) + "\n"
-		l, err := Read(strings.NewReader(text), "f", tt.how)
-		if err != nil {
-			t.Errorf("%s: %v", tt.header, err)
-			continue
-		}
+		l := readAs(t, "f", text, tt.how)
 		reward, _ := l.Column(Reward)
 		columns, scores := l.Columns, []string(nil)
 		if l.Evaluation != nil {
@@ -123,24 +124,6 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// A cut anywhere in a file of JSON lines loses the row that is cut, and no other.
-func TestCutAnywhere(t *testing.T) {
-	const row = `{"step": %d, "reward": 0.5, "note": "a \u00e9 \"b\"", "list": [1, {"x": 2}]}` + "\n"
-	first := fmt.Sprintf(row, 1)
-	text := first + fmt.Sprintf(row, 2)
-	for cut := len(first); cut <= len(text); cut++ {
-		l := readText(t, text[:cut])
-		whole := cut >= len(text)-1
-		noted := strings.Contains(strings.Join(l.Notes, "\n"), "not complete")
-		if len(l.Steps) != 1 != whole || noted == (whole || cut == len(first)) {
-			t.Errorf("cut at %d of %d: steps %v, notes %q", cut, len(text), l.Steps, l.Notes)
-		}
-	}
-	if l := readText(t, "step,reward,kl\n1,0.5,0\n2,0.5"); len(l.Steps) != 1 || len(l.Notes) != 1 {
-		t.Errorf("CSV: got steps %v, notes %q", l.Steps, l.Notes)
-	}
-}
-
 // A folder gives its own state, or that of its newest checkpoint if that is longer.
 func TestOpenFolder(t *testing.T) {
 	piped := t.TempDir()
@@ -175,18 +158,7 @@ func TestOpenFolder(t *testing.T) {
 
 // A quote that is not closed does not read the rest of a large file into memory.
 func TestUnclosedQuote(t *testing.T) {
-	r := io.MultiReader(strings.NewReader("step,reward\n1,\""), io.LimitReader(endless{}, 1<<40))
-	_, err := Read(r, "f", Options{})
-	wantWords(t, "1 TiB", err, "is a quote not closed?")
-}
-
-type endless struct{}
-
-func (endless) Read(to []byte) (int, error) {
-	for i := range to {
-		to[i] = 'x'
-	}
-	return len(to), nil
+	wantError(t, "step,reward\n1,\""+strings.Repeat("x", 2*longRecord), "is a quote not closed?")
 }
 
 // Memory is that of the rows of the known columns. Of 100 keys a row, three are known; a

@@ -41,8 +41,8 @@ func TestWandbChartRuns(t *testing.T) {
 	}
 	const empty = "got no row of training with a step, want at least one"
 	wantNotes(t, chart, all[0], `run "empty" left out: `+empty)
-	if l, err := Read(strings.NewReader(chart), "f", Options{Run: "c"}); err != nil || l.Run != "c" {
-		t.Errorf("--run c: %v, %v", l, err)
+	if l := readAs(t, "f", chart, Options{Run: "c"}); l.Run != "c" {
+		t.Errorf("--run c: %v", l)
 	}
 	for _, tt := range [][3]string{
 		{chart, "", `f: got 3 runs, want one; name it by --run: "a - b", "c", "c (2)"`},
@@ -60,10 +60,7 @@ func TestWandbChartOfReward(t *testing.T) {
 	const chart = "Step,a - env/mean_score,a - env/mean_score__MIN,b - env/mean_score\n" +
 		"1,0.25,0.2,0.5\n2,0.5,0.2,0.75\n"
 	for run, want := range map[string]string{"a": "[1 2] [0.25 0.5]", "b": "[1 2] [0.5 0.75]"} {
-		l, err := Read(strings.NewReader(chart), "f", Options{Run: run})
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := readAs(t, "f", chart, Options{Run: run})
 		wantRows(t, run, l, want)
 		wantNotes(t, run, l, `"env/mean_score" is the only series of the file and is read as the reward.`)
 		if key := l.Columns[0].Key; key != "env/mean_score" {
@@ -81,10 +78,7 @@ func TestEventChart(t *testing.T) {
 	const list = `[[1700000000.5, 1, 0.25], [1700000001.5, 2, "NaN"],
  [1700000002.5, 3, 0.5]]`
 	for name, text := range map[string]string{"run-.-tag-train_reward.csv": chart, "f.json": list} {
-		l, err := Read(strings.NewReader(text), name, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := readAs(t, name, text, Options{})
 		wantRows(t, name, l, "[1 2 3] [0.25 NaN 0.5]")
 		if c := l.Columns[0]; c.Key != "Value" || !slices.Equal(c.NotFinite, []int{1}) ||
 			l.Format.Container != EventChart || len(l.Notes) == 0 {
@@ -99,13 +93,13 @@ func TestEventChart(t *testing.T) {
 }
 
 // gzipped packs a text.
-func gzipped(t *testing.T, text string) string {
+func gzipped(t testing.TB, text string) string {
 	t.Helper()
 	return packedBy(t, text, func(w io.Writer) (*gzip.Writer, error) { return gzip.NewWriter(w), nil })
 }
 
 // packedBy packs a text by what a function returns a writer of.
-func packedBy[W io.WriteCloser](t *testing.T, text string, open func(io.Writer) (W, error)) string {
+func packedBy[W io.WriteCloser](t testing.TB, text string, open func(io.Writer) (W, error)) string {
 	t.Helper()
 	var packed strings.Builder
 	w, err := open(&packed)

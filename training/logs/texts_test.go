@@ -203,11 +203,7 @@ func TestImplausible(t *testing.T) {
 		{column("actor/entropy_loss", -0.5, 0.5) + verl, "", Entropy, "[NaN 0.5]",
 			"actor/entropy_loss: 1 value outside of [0, ∞) left out, the first -0.5 at step 5."},
 	} {
-		l, err := Read(strings.NewReader(tt.text), "f", Options{Percent: strings.Fields(tt.percent)})
-		if err != nil {
-			t.Errorf("%s: %v", tt.text, err)
-			continue
-		}
+		l := readAs(t, "f", tt.text, Options{Percent: strings.Fields(tt.percent)})
 		c, has := l.Column(tt.of)
 		if has != (tt.values != "") || has && fmt.Sprint(c.Values) != tt.values {
 			t.Errorf("%s: got %v, want %s", tt.text, c.Values, tt.values)
