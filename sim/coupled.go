@@ -15,7 +15,7 @@ type Coupled struct {
 	laws  *laws
 	words [2]*draw.Words
 	sides [2]gradientSampler
-	same  bool // one policy draws the groups of both sides
+	same  bool // both sides have the same groups
 }
 
 // NewCoupled returns estimates in a complete cell, whose words are those of the stream of the given
@@ -28,10 +28,8 @@ func NewCoupled(c *Cell, purpose Purpose, index int) *Coupled {
 	return p
 }
 
-// Aim sets the policies that draw the groups of at most the given number of steps. One that is
-// given twice draws groups for both sides.
+// Aim sets the policies that draw the groups of at most the given number of steps.
 func (p *Coupled) Aim(behaviour [2]*grpo.Policy, steps int) {
-	p.same = behaviour[0] == behaviour[1]
 	for side := range p.sides {
 		s := newGradientSampler(p.cell, p.laws, p.words[side], steps*p.cell.Estimator.GroupsPerStep)
 		s.sampler.aim(behaviour[side])
@@ -41,12 +39,15 @@ func (p *Coupled) Aim(behaviour [2]*grpo.Policy, steps int) {
 
 // Draw draws the groups of a step of both sides; at G = ∞ there are none.
 func (p *Coupled) Draw() {
-	if !p.same {
-		drawCoupled(&p.sides[0], &p.sides[1])
-		return
-	}
+	drawCoupled(&p.sides[0], &p.sides[1])
+	p.same = false
+}
+
+// DrawOnce draws the groups of a step by the policy of the first side, for both sides.
+func (p *Coupled) DrawOnce() {
 	p.sides[0].draw()
 	p.sides[1].statistics = p.sides[0].statistics
+	p.same = true
 }
 
 // Gradient returns the gradient of a side at current, from groups that behaviour drew. At G = ∞ it

@@ -114,9 +114,8 @@ func (p *Stiffness) slopes(ctx context.Context, c *Cell, number, bin int) slopes
 
 // policies returns the current policies and the snapshots of the sides of a pair at ±d.
 func (p *Stiffness) policies(d float64) (current, behaviour [2]*grpo.Policy) {
-	point := grpo.NewPolicy(p.Point)
 	for side := range current {
-		moved := displaced(p.Point, p.Direction, float64(1-2*side)*d)
+		moved, point := displaced(p.Point, p.Direction, float64(1-2*side)*d), grpo.NewPolicy(p.Point)
 		current[side], behaviour[side] = moved, moved
 		switch p.Displaced {
 		case sim.Current:
@@ -142,7 +141,11 @@ func (p *Stiffness) slope(
 		if n%stepsBetweenChecks == 0 && ctx.Err() != nil {
 			return 0, 0 // the results of an interrupted cell are discarded
 		}
-		draws.Draw()
+		if p.Displaced == sim.Current { // one policy draws the groups of both sides
+			draws.DrawOnce()
+		} else {
+			draws.Draw()
+		}
 		var g [2][]float64
 		for side := range g {
 			g[side] = draws.Gradient(side, current[side], behaviour[side])

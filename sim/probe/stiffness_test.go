@@ -80,7 +80,7 @@ func TestSidesOfAProbeAreCoupled(t *testing.T) {
 		s.Aim([2]*grpo.Policy{policy, policy}, pairs)
 		mean, square := 0., 0.
 		for range pairs {
-			s.Draw()
+			s.DrawOnce()
 			g := s.Gradient(0, policy, policy)
 			x := (g[0] - g[1]) / 2
 			mean += x / pairs

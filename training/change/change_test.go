@@ -3,6 +3,7 @@ package change
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -77,7 +78,8 @@ func TestFalseAlarms(t *testing.T) {
 				}
 				want := most(runs, chance)
 				if level > want || late > want || fall > want {
-					t.Errorf("%s noise, ρ = %g, %d values, of %d: %d changes, %d late falls, %d falls of a rise, want at most %d", law.name, rho, n, runs, level, late, fall, want)
+					t.Errorf("%s noise, ρ = %g, %d values: %d changes, %d late falls, %d falls of a rise, "+
+						"want at most %d", law.name, rho, n, level, late, fall, want)
 				}
 			}
 		}
@@ -112,57 +114,39 @@ func TestKnownChange(t *testing.T) {
 		}
 	}
 	if place < 190 || covered < 170 { // 2 errors cover 95 %, those of an estimated ρ fewer
-		t.Errorf("of %d changes %d are found within 2 values, and %d levels within 2 errors; want 190 and 170", runs, place, covered)
+		t.Errorf("%d are found within 2 values and %d levels within 2 errors, want 190 and 170",
+			place, covered)
 	}
 }
 
-// A fall by four deviations after a rise is found within 12 of 132 values, and one of a run
-// without a rise within 8.
+// Falls are found soon: by four deviations within 8 of 128 values, and after a rise within 12 of
+// 132; by ten deviations within 6 of 106 and at their index, also of correlated noise.
 func TestPower(t *testing.T) {
-	rng := newRand()
-	const runs, before = 100, 120
 	for _, c := range []struct {
-		rise  float64
-		after int
-	}{{0, 8}, {10, 12}} {
-		found := 0
-		for range runs {
-			x := correlated(rng, before+c.after, 0, normal)
+		rho, rise, fall  float64
+		at, after, least int
+	}{
+		{0, 0, 4, 120, 8, 90}, {0, 10, 4, 120, 12, 90}, {0, 0, 10, 100, 6, 98}, {0.3, 0, 10, 100, 6, 95},
+	} {
+		rng, found := newRand(), 0
+		for range 100 {
+			x := correlated(rng, c.at+c.after, c.rho, normal)
 			for i := range x {
-				x[i] -= c.rise * math.Exp(-6*float64(i)/before)
-				if i >= before {
-					x[i] -= 4
+				x[i] -= c.rise * math.Exp(-6*float64(i)/float64(c.at))
+				if i >= c.at {
+					x[i] -= c.fall
 				}
 			}
-			if c, _ := Late(x, Falls); c.Chance <= 1e-3 {
+			if got, _ := Late(x, Falls); got.Chance <= 1e-3 && (c.fall < 10 || got.Index == c.at) {
 				found++
 			}
 		}
-		if found < 90 {
-			t.Errorf("after a rise of %g, %d of %d falls are found within %d values, want 90", c.rise, found, runs, c.after)
+		if found < c.least {
+			t.Errorf("%+v: %d of 100 falls are found", c, found)
 		}
 	}
-}
-
-// A fall by ten deviations is seen within 6 of 106, also of correlated noise.
-func TestJumpIsEarly(t *testing.T) {
-	rng := newRand()
-	for rho, want := range map[float64]int{0: 98, 0.3: 95} {
-		found := 0
-		for range 100 {
-			x := correlated(rng, 106, rho, normal)
-			for i := 100; i < len(x); i++ {
-				x[i] -= 10
-			}
-			if c, _ := Late(x, Falls); c.Chance <= 1e-3 && c.Index == 100 {
-				found++
-			}
-		}
-		if found < want {
-			t.Errorf("ρ = %g: %d of 100 falls are found at their index, want %d", rho, found, want)
-		}
-	}
-	if c, _ := Late([]float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0}, Falls); c.Index != 18 || c.Chance > 1e-2 {
+	levels := append(slices.Repeat([]float64{1}, 18), make([]float64, 6)...)
+	if c, _ := Late(levels, Falls); c.Index != 18 || c.Chance > 1e-2 {
 		t.Errorf("of two levels without noise: %+v", c)
 	}
 }
@@ -173,10 +157,9 @@ func TestScanAgainstLeastSquares(t *testing.T) {
 	const n = 30
 	for _, rho := range []float64{0, 0.5, 0.98} {
 		y := correlated(rng, n, 0.5, normal)
-		s := scan{scores: y, of: Either, without: make([]float64, n), with: make([]float64, n), at: make([]float64, n)}
-		for i := range n {
-			s.without[i], s.with[i] = math.Inf(1), math.Inf(1)
-		}
+		endless := slices.Repeat([]float64{math.Inf(1)}, n)
+		s := scan{scores: y, of: Either, without: endless, with: slices.Clone(endless)}
+		s.at = make([]float64, n)
 		s.try(rho)
 		innovations := func(x []float64) []float64 {
 			e := []float64{math.Sqrt(1-rho*rho) * x[0]}
@@ -195,21 +178,22 @@ func TestScanAgainstLeastSquares(t *testing.T) {
 			}
 			pulse[k] = 1
 			rest := func(columns ...[]float64) float64 {
-				design, of, left := mat.NewDense(n, len(columns), nil), mat.NewVecDense(n, innovations(y)), new(mat.VecDense)
+				design, of := mat.NewDense(n, len(columns), nil), mat.NewVecDense(n, innovations(y))
 				for i, c := range columns {
 					design.SetCol(i, c)
 				}
-				var fit mat.VecDense
+				var fit, left mat.VecDense
 				if err := fit.SolveVec(design, of); err != nil {
 					t.Fatal(err)
 				}
 				left.MulVec(design, &fit)
-				left.SubVec(of, left)
-				return mat.Dot(left, left) * math.Pow(1-rho*rho, -1.0/(n-1))
+				left.SubVec(of, &left)
+				return mat.Dot(&left, &left) * math.Pow(1-rho*rho, -1.0/(n-1))
 			}
-			without, with := rest(innovations(constant), pulse), rest(innovations(constant), pulse, innovations(step))
+			constant, step = innovations(constant), innovations(step)
+			without, with := rest(constant, pulse), rest(constant, pulse, step)
 			if math.Abs(s.without[k]-without) > 1e-9*without || math.Abs(s.with[k]-with) > 1e-9*without {
-				t.Errorf("ρ = %g, position %d: sums %g and %g, want %g and %g", rho, k, s.without[k], s.with[k], without, with)
+				t.Errorf("ρ = %g: %g and %g, want %g and %g", rho, s.without[k], s.with[k], without, with)
 			}
 		}
 	}
@@ -231,10 +215,12 @@ func TestWithoutNoise(t *testing.T) {
 		least float64 // Chance
 		most  float64
 	}{
-		{11, 5, false, 1, 1}, {50, 50, false, 1, 1}, {50, 49, true, 0.5, 1}, {50, 46, true, 48.9 / 230300.0, 49.1 / 230300.0}, {50, 25, true, 1e-14, 1e-8},
+		{11, 5, false, 1, 1}, {50, 50, false, 1, 1}, {50, 49, true, 0.5, 1},
+		{50, 46, true, 48.9 / 230300.0, 49.1 / 230300.0}, {50, 25, true, 1e-14, 1e-8},
 	} {
 		got, found := Find(levels(c.n, c.k), Falls)
-		if found != c.found || got.Chance < c.least || got.Chance > c.most || got.Chance < 0.5 && (got.Index != c.k || got.Before != Level{0, 0} || got.After != Level{-0.5, 0}) {
+		want := Change{Index: c.k, Before: Level{0, 0}, After: Level{-0.5, 0}, Chance: got.Chance}
+		if found != c.found || got.Chance < c.least || got.Chance > c.most || got.Chance < 0.5 && got != want {
 			t.Errorf("%d of %d values: %+v, %v", c.k, c.n, got, found)
 		}
 	}

@@ -80,8 +80,8 @@ func (s trainer) log(r *rand.Rand, l learning) fit.Curve {
 func randomLog(r *rand.Rand, fewest, most float64) (learning, trainer) {
 	between := func(lo, hi float64) float64 { return lo * math.Pow(hi/lo, r.Float64()) }
 	s := trainer{
-		rows: int(between(fewest, most)), noise: between(0.02, 0.1), phi: []float64{0, 0.3, 0.6, 0.8, 0.9}[r.IntN(5)],
-		shares: r.IntN(3) == 0, smooth: 1,
+		rows: int(between(fewest, most)), noise: between(0.02, 0.1),
+		phi: []float64{0, 0.3, 0.6, 0.8, 0.9}[r.IntN(5)], shares: r.IntN(3) == 0, smooth: 1,
 	}
 	if r.IntN(3) == 0 {
 		s.smooth = 2 + r.IntN(20)

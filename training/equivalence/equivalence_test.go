@@ -11,6 +11,9 @@ import (
 // known is the normal interval of a difference with a standard error.
 func known(d, s float64) Interval { return Student(d, s, math.Inf(1)) }
 
+// fixed is an interval that is the same at each confidence.
+func fixed(lo, hi float64) Interval { return func(float64) (float64, float64) { return lo, hi } }
+
 // The verdicts of one row, at a confidence of 90 %: d ± 1.645 s.
 func TestVerdicts(t *testing.T) {
 	for _, c := range []struct {
@@ -33,8 +36,9 @@ func TestVerdicts(t *testing.T) {
 		{math.NaN(), 0.1, 1, Undecided}, // nor the difference
 		{0, 0, 1, Same},                 // without error
 	} {
-		if got := Judge([]Row{{Interval: known(c.d, c.s), Margin: c.margin}}, 0.9)[0]; got.Verdict != c.want {
-			t.Errorf("%g ± %g, margin %g: %s [%g, %g], want %s", c.d, c.s, c.margin, got.Verdict, got.Lo, got.Hi, c.want)
+		got := Judge([]Row{{Interval: known(c.d, c.s), Margin: c.margin}}, 0.9)[0]
+		if got.Verdict != c.want {
+			t.Errorf("%+v: %+v", c, got)
 		}
 	}
 }
@@ -53,13 +57,14 @@ func TestIntervals(t *testing.T) {
 	check("0 of 10", exactShare(0, 10), 0.025, 0, 1-math.Pow(0.025, 0.1))
 	check("8 of 10", exactShare(0.8, 10), 0.025, 0.443905, 0.974789)
 	check("10 of 10", exactShare(1, 10), 0.025, math.Pow(0.025, 0.1), 1)
-	check("difference", subtract(0.5, 0.6, func(float64) (float64, float64) { return 0.47, 0.54 }, func(float64) (float64, float64) { return 0.57, 0.65 }), 0.05, 0.1-0.05, 0.1+math.Hypot(0.05, 0.03))
+	check("difference", subtract(0.5, 0.6, fixed(0.47, 0.54), fixed(0.57, 0.65)), 0.05,
+		0.1-0.05, 0.1+math.Hypot(0.05, 0.03))
 	check("unknown", Student(3, 2, 0), 0.05, math.Inf(-1), math.Inf(1))
 }
 
 // Of several rows, Holm's procedure. Three with p values of 0.001, 0.02 and 0.04 for a difference
-// of the margin, at 2α = 0.1: 0.001 ≤ 0.1/3, 0.02 ≤ 0.1/2, 0.04 ≤ 0.1. Without the step down the last is not
-// rejected. Without a correction a fourth with 0.09 would be.
+// of the margin, at 2α = 0.1: 0.001 ≤ 0.1/3, 0.02 ≤ 0.1/2, 0.04 ≤ 0.1. Without the step down the
+// last is not rejected. Without a correction a fourth with 0.09 would be.
 func TestHolm(t *testing.T) {
 	row := func(p float64) Row {
 		return Row{Interval: known(0.1+distuv.UnitNormal.Quantile(1-p/2), 1), Margin: 0.1}
@@ -78,8 +83,8 @@ func TestHolm(t *testing.T) {
 		p    []float64
 		want int // number of rows that are different, those of the smallest p
 	}{
-		{[]float64{0.001, 0.02, 0.04}, 3}, {[]float64{0.001, 0.02, 0.11}, 2}, {[]float64{0.001, 0.06, 0.06}, 1},
-		{[]float64{0.04, 0.04, 0.04}, 0}, {[]float64{0.09}, 1},
+		{[]float64{0.001, 0.02, 0.04}, 3}, {[]float64{0.001, 0.02, 0.11}, 2},
+		{[]float64{0.001, 0.06, 0.06}, 1}, {[]float64{0.04, 0.04, 0.04}, 0}, {[]float64{0.09}, 1},
 	} {
 		for i, v := range judge(c.p...) {
 			if want := i < c.want; want != (v == Different) {
@@ -88,18 +93,24 @@ func TestHolm(t *testing.T) {
 		}
 	}
 	// The same for the other side: the p value of each one-sided test.
-	near := func(p float64, claim Claim) Row {
-		return Row{known(1-distuv.UnitNormal.Quantile(1-p)*0.01, 0.01), 1, claim}
-	}
-	same := Judge([]Row{near(0.001, EachRow), near(0.02, EachRow), near(0.04, EachRow)}, 0.9)
-	if same[0].Verdict != Same || same[1].Verdict != Same || same[2].Verdict != Same {
-		t.Errorf("steps down to 0.05: %v", same)
-	}
-	if all := Judge([]Row{near(0.04, EachRow), near(0.04, EachRow)}, 0.9); all[0].Verdict == Same || all[1].Verdict == Same {
-		t.Errorf("two rows at 0.04 are each the same: %v", all)
-	}
-	if all := Judge([]Row{near(0.04, AllRows), near(0.04, AllRows)}, 0.9); all[0].Verdict != Same || all[1].Verdict != Same {
-		t.Errorf("two rows at 0.04 are not the same together: %v", all)
+	for _, c := range []struct {
+		claim Claim
+		p     []float64
+		same  bool
+	}{
+		{EachRow, []float64{0.001, 0.02, 0.04}, true}, // steps down to 0.05
+		{EachRow, []float64{0.04, 0.04}, false},
+		{AllRows, []float64{0.04, 0.04}, true}, // together
+	} {
+		var rows []Row
+		for _, p := range c.p {
+			rows = append(rows, Row{known(1-distuv.UnitNormal.Quantile(1-p)*0.01, 0.01), 1, c.claim})
+		}
+		for i, j := range Judge(rows, 0.9) {
+			if (j.Verdict == Same) != c.same {
+				t.Errorf("%+v: row %d is %s", c, i, j.Verdict)
+			}
+		}
 	}
 }
 
@@ -117,12 +128,14 @@ func TestJudgeProperties(t *testing.T) {
 				a, b := rapid.Float64Range(0, 1).Draw(t, "a"), rapid.Float64Range(0, 1).Draw(t, "b")
 				forward, back = Shares(a, n, b, 2*n), Shares(b, 2*n, a, n)
 			} else {
-				d, s, df := rapid.Float64Range(-3, 3).Draw(t, "d"), rapid.Float64Range(0, 2).Draw(t, "s"), rapid.Float64Range(1, 50).Draw(t, "df")
+				d, s := rapid.Float64Range(-3, 3).Draw(t, "d"), rapid.Float64Range(0, 2).Draw(t, "s")
+				df := rapid.Float64Range(1, 50).Draw(t, "df")
 				forward, back = Student(d, s, df), Student(-d, s, df)
 			}
 			margin := rapid.Float64Range(0.01, 3).Draw(t, "margin")
 			claim := rapid.SampledFrom([]Claim{EachRow, AllRows}).Draw(t, "claim")
-			rows, exchanged, wider = append(rows, Row{forward, margin, claim}), append(exchanged, Row{back, margin, claim}), append(wider, Row{forward, 2 * margin, claim})
+			rows, exchanged = append(rows, Row{forward, margin, claim}), append(exchanged, Row{back, margin, claim})
+			wider = append(wider, Row{forward, 2 * margin, claim})
 		}
 		a, b, w := Judge(rows, confidence), Judge(exchanged, confidence), Judge(wider, confidence)
 		for i, j := range a {
@@ -134,13 +147,13 @@ func TestJudgeProperties(t *testing.T) {
 				follows = Different
 			}
 			if j.Verdict != follows {
-				t.Fatalf("row %d: [%g, %g] with margin %g is called %s", i, j.Lo, j.Hi, rows[i].Margin, j.Verdict)
+				t.Fatalf("row %d: %+v with margin %g", i, j, rows[i].Margin)
 			}
 			if b[i].Verdict != j.Verdict || b[i].Lo != -j.Hi || b[i].Hi != -j.Lo {
 				t.Fatalf("row %d: %+v exchanged is %+v", i, j, b[i])
 			}
 			if j.Verdict == Same && w[i].Verdict != Same || j.Verdict != Different && w[i].Verdict == Different {
-				t.Fatalf("row %d: %s at the margin %g, %s at twice of it", i, j.Verdict, rows[i].Margin, w[i].Verdict)
+				t.Fatalf("row %d: %+v at the margin %g, %+v at twice of it", i, j, rows[i].Margin, w[i])
 			}
 		}
 	})
@@ -173,7 +186,7 @@ func TestSharesErrors(t *testing.T) {
 				}
 				return all
 			}
-			known := func(e [2]float64) Interval { return func(float64) (float64, float64) { return e[0], e[1] } }
+			known := func(e [2]float64) Interval { return fixed(e[0], e[1]) }
 			endsA, endsB := ends(nA), ends(nB)
 			for _, margin := range []float64{0, 0.05, 0.1, MaxMargin} {
 				limit := map[Verdict]float64{Different: 2 * tail, Same: tail}

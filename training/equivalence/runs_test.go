@@ -1,6 +1,7 @@
 package equivalence
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -16,7 +17,7 @@ func growth(timescale float64) func(t float64) float64 {
 	return func(t float64) float64 { return -math.Expm1(-t / timescale) }
 }
 
-// noisy returns runs of a curve over 200 steps with the autocorrelated noise e_t = ½ e_{t−1} + ε.
+// noisy returns runs of a curve over 200 steps with the noise e_t = ½ e_{t−1} + ε.
 // The noise and the levels of the runs have the standard deviation 0.1.
 func noisy(runs int, seed uint64, curve func(t float64) float64) []fit.Curve {
 	generator := rand.New(rand.NewPCG(seed, 3))
@@ -35,6 +36,14 @@ func noisy(runs int, seed uint64, curve func(t float64) float64) []fit.Curve {
 		all = append(all, c)
 	}
 	return all
+}
+
+// near fails unless a number is another, within an error.
+func near(t *testing.T, what string, got, want, within float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= within) {
+		t.Errorf("%s is %g, want %g ± %g", what, got, want, within)
+	}
 }
 
 func compared(t *testing.T, a, b []fit.Curve, margin float64) *RunsComparison {
@@ -75,7 +84,7 @@ func TestRunsErrors(t *testing.T) {
 			wrong, right = wrong+count(r.Verdict == c.wrong), right+count(r.Verdict == c.right)
 		}
 		if exceeds(wrong, trials, c.chance) {
-			t.Errorf("%s: %d of %d comparisons are %s, want at most %g of them", c.name, wrong, trials, c.wrong, c.chance)
+			t.Errorf("%s: %d of %d are %s, want at most %g", c.name, wrong, trials, c.wrong, c.chance)
 		}
 		if c.right != "" && right < trials*8/10 {
 			t.Errorf("%s: %d of %d comparisons are %s", c.name, right, trials, c.right)
@@ -89,27 +98,24 @@ func TestRunsQuantities(t *testing.T) {
 	curve := func(shift, timescale float64) []fit.Curve {
 		var c fit.Curve
 		for t := 1.0; t <= 200; t++ {
-			c.Time, c.Reward = append(c.Time, t), append(c.Reward, shift+growth(timescale)(t)+1e-4*generator.NormFloat64())
+			y := shift + growth(timescale)(t) + 1e-4*generator.NormFloat64()
+			c.Time, c.Reward = append(c.Time, t), append(c.Reward, y)
 		}
 		return []fit.Curve{c}
 	}
 	r := compared(t, curve(0, 40), curve(0.1, 44), 0)
 	if len(r.Curve) != 11 || r.Noise != WithinRuns || r.From != 1 || r.To != 200 {
-		t.Errorf("%d rows by %s from %g to %g, want the mean and 10 segments by %s from 1 to 200", len(r.Curve), r.Noise, r.From, r.To, WithinRuns)
+		t.Errorf("%+v, want the mean and 10 segments by %s from 1 to 200", r, WithinRuns)
 	}
-	if want := growth(40)(190) - growth(40)(11); math.Abs(r.Range-want) > 0.02 || r.Margin != DefaultMargin*r.Range {
-		t.Errorf("range %g and margin %g, want about %g and %g of it", r.Range, r.Margin, want, DefaultMargin)
-	}
-	if last := r.Curve[10]; last.To != 200 || math.Abs(last.Change-(0.1-math.Exp(-190/44.)+math.Exp(-190/40.))) > 1e-3 {
-		t.Errorf("the last segment is %+v", last)
-	}
+	near(t, "range", r.Range, growth(40)(190)-growth(40)(11), 0.02)
+	near(t, "margin", r.Margin, DefaultMargin*r.Range, 0)
+	near(t, "end", r.Curve[10].To, 200, 0)
+	near(t, "change", r.Curve[10].Change, 0.1-math.Exp(-190/44.)+math.Exp(-190/40.), 1e-3)
 	var mean float64
 	for _, s := range r.Curve[1:] {
 		mean += s.Change / 10
 	}
-	if math.Abs(r.Curve[0].Change-mean) > 1e-12 {
-		t.Errorf("the change of the mean is %g, the mean of the changes %g", r.Curve[0].Change, mean)
-	}
+	near(t, "change of the mean", r.Curve[0].Change, mean, 1e-12)
 	largest := 0.0
 	for _, s := range r.Curve {
 		largest = max(largest, math.Abs(s.Change))
@@ -147,7 +153,9 @@ func TestRunsOfDifferentSpacing(t *testing.T) {
 	}
 
 	a.Time, a.Reward = a.Time[:30], a.Reward[:30]
-	if _, err := Runs([]fit.Curve{b}, []fit.Curve{a, {Time: []float64{25, 40}, Reward: []float64{1, 1}}}, 0.1, 0.9); err == nil || !strings.Contains(err.Error(), "run 1 of A has 6 rows in the times that all runs have, 25 to 30") {
+	_, err := Runs([]fit.Curve{b}, []fit.Curve{a, {Time: []float64{25, 40}, Reward: []float64{1, 1}}}, 0.1, 0.9)
+	const few = "run 1 of A has 6 rows in the times that all runs have, 25 to 30"
+	if err == nil || !strings.Contains(err.Error(), few) {
 		t.Errorf("got %v", err)
 	}
 	flat := fit.Curve{Time: b.Time, Reward: make([]float64, len(b.Time))}
@@ -161,41 +169,44 @@ func TestRunsOfDifferentSpacing(t *testing.T) {
 func TestRunsCopies(t *testing.T) {
 	a, b := noisy(1, 1, growth(40)), noisy(1, 2, growth(40))
 	once, twice := compared(t, a, b, 0.1), compared(t, slices.Concat(a, a), slices.Concat(b, b), 0.1)
-	if twice.Noise != WithinRuns || !reflect.DeepEqual(once.Curve, twice.Curve) || len(once.Notes) != 0 {
+	same := reflect.DeepEqual(once.Curve, twice.Curve)
+	if twice.Noise != WithinRuns || !same || len(once.Notes) != 0 {
 		t.Errorf("copies are compared by %s", twice.Noise)
 	}
-	if want := []string{"run 2 of A has the same rows as run 1 of A: they count as one run, since a copy shows no scatter", "run 2 of B has the same rows as run 1 of B: they count as one run, since a copy shows no scatter"}; !slices.Equal(twice.Notes, want) {
+	const note = "run 2 of %[1]s has the same rows as run 1 of %[1]s: " +
+		"they count as one run, since a copy shows no scatter"
+	if !slices.Equal(twice.Notes, []string{fmt.Sprintf(note, "A"), fmt.Sprintf(note, "B")}) {
 		t.Errorf("notes %q", twice.Notes)
 	}
 	if itself := compared(t, a, a, 0.1); len(itself.Notes) != 1 || itself.Verdict == Different {
 		t.Errorf("a run and itself are %s, notes %q", itself.Verdict, itself.Notes)
 	}
 	// Copies of the one side among the copies of the other are found too.
-	if r := compared(t, slices.Concat(a, b), slices.Concat(a, a), 0.1); len(r.Notes) != 2 || !strings.Contains(r.Notes[1], "run 2 of B has the same rows as run 1 of B") {
+	r := compared(t, slices.Concat(a, b), slices.Concat(a, a), 0.1)
+	if len(r.Notes) != 2 || r.Notes[1] != fmt.Sprintf(note, "B") {
 		t.Errorf("notes %q", r.Notes)
 	}
-	if lo, hi := scatter([]float64{1, 1}, []float64{1, 1}, 0.01)(0.05); math.Abs(hi-2.919986*0.1) > 1e-6 || lo != -hi {
-		t.Errorf("[%g, %g] of equal values with an error of 0.1, want ± 0.292", lo, hi)
-	}
+	lo, hi := scatter([]float64{1, 1}, []float64{1, 1}, 0.01)(0.05) // an error of 0.1
+	near(t, "high", hi, 2.919986*0.1, 1e-6)
+	near(t, "low", lo, -hi, 0)
 }
 
 // The line through (0, 0), (1, 1), (2, 0) and through points of 1 + 2t. Student's test of {1, 2, 3}
 // against {4, 6} by hand.
 func TestLineAndScatter(t *testing.T) {
-	if e := lineAt(2, []float64{0, 1, 2}, []float64{0, 1, 0}, 0); math.Abs(e.value-1./3) > 1e-12 || math.Abs(e.variance-5./9) > 1e-12 || e.df != 1 {
-		t.Errorf("%+v, want 1/3, 5/9, 1", e)
-	}
-	if e := lineAt(4, []float64{0, 1, 2, 5}, []float64{1, 3, 5, 11}, 0); math.Abs(e.value-9) > 1e-12 {
-		t.Errorf("1 + 2t at 4 is %g", e.value)
-	}
+	e := lineAt(2, []float64{0, 1, 2}, []float64{0, 1, 0}, 0)
+	near(t, "value", e.value, 1./3, 1e-12)
+	near(t, "variance", e.variance, 5./9, 1e-12)
+	near(t, "df", e.df, 1, 0)
+	near(t, "1 + 2t at 4", lineAt(4, []float64{0, 1, 2, 5}, []float64{1, 3, 5, 11}, 0).value, 9, 1e-12)
 	// Correlated by ½: h = 5/6, 1/3, 5/6 and 1/3, 1/3, −1/6 leave 3 − 2 − 2/3 + 1/12 = 5/12.
-	if e := lineAt(2, []float64{0, 1, 2}, []float64{0, 1, 0}, 0.5); math.Abs(e.variance-5./9*3*12/5) > 1e-12 || math.Abs(e.df-1./3) > 1e-12 {
-		t.Errorf("%+v, want 4 and 1/3", e)
-	}
+	e = lineAt(2, []float64{0, 1, 2}, []float64{0, 1, 0}, 0.5)
+	near(t, "correlated variance", e.variance, 5./9*3*12/5, 1e-12)
+	near(t, "correlated df", e.df, 1./3, 1e-12)
 	half := 2.353363 * math.Sqrt(4./3*(1./3+1./2))
-	if lo, hi := scatter([]float64{1, 2, 3}, []float64{4, 6}, 0)(0.05); math.Abs(lo-3+half) > 1e-5 || math.Abs(hi-3-half) > 1e-5 {
-		t.Errorf("[%g, %g], want 3 ± %g", lo, hi, half)
-	}
+	lo, hi := scatter([]float64{1, 2, 3}, []float64{4, 6}, 0)(0.05)
+	near(t, "low", lo, 3-half, 1e-5)
+	near(t, "high", hi, 3+half, 1e-5)
 }
 
 // A run that falls by 0.3 is different from one that does not, in nine of ten pairs of single runs

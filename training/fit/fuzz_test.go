@@ -2,13 +2,14 @@ package fit
 
 import (
 	"math"
+	"strings"
 	"testing"
 )
 
-// fuzzed makes a curve of rows, whose rewards are bytes times a power of ten from −310 to 300 after
-// a shift. The shift is at most as much. Where gap > 0 one row comes so many steps later.
+// fuzzed makes a curve of rows, whose rewards are bytes times a power of ten from −310 to 300
+// after a shift. The shift is at most as much. Where gap > 0 one row comes so many steps later.
 func fuzzed(rows []byte, scale, shift int16, gap uint64) (Curve, bool) {
-	if len(rows) < MinRows || len(rows) > 60 || scale < -310 || scale > 300 || shift < -310 || shift > 300 {
+	if len(rows) < MinRows || len(rows) > 60 || min(scale, shift) < -310 || max(scale, shift) > 300 {
 		return Curve{}, false
 	}
 	power := func(exponent int16) float64 { // 10^exponent, subnormal ones too
@@ -33,9 +34,10 @@ func fuzzed(rows []byte, scale, shift int16, gap uint64) (Curve, bool) {
 func FuzzFit(f *testing.F) {
 	f.Add([]byte("twenty and more rows of some reward"), int16(0), int16(-310), uint64(0))
 	f.Add(make([]byte, 30), int16(0), int16(9), uint64(0))
-	f.Add([]byte("\x00\xff\x00\xff\x00\xff\x00\xff\x00\xff\x00\xff\x00\xff\x00\xff\x00\xff\x00\xff\x00\xff"), int16(-90), int16(-90), uint64(1))
-	f.Add([]byte("\x80\x7f\x80\x7f\x80\x7f\x80\x7f\x80\x7f\x80\x7f\x80\x7f\x80\x7f\x80\x7f\x80\x7f\x80\x7f"), int16(300), int16(-300), uint64(1)<<53-1)
-	f.Add([]byte("\x01\x00\x01\x00\x01\x01\x00\x00\x01\x00\x01\x00\x01\x01\x00\x00\x01\x00\x01\x00\x01\x01\x00\x00\x00"), int16(-308), int16(-308), uint64(1)<<40)
+	times := func(pattern string, n int) []byte { return []byte(strings.Repeat(pattern, n)) }
+	f.Add(times("\x00\xff", 11), int16(-90), int16(-90), uint64(1))
+	f.Add(times("\x80\x7f", 11), int16(300), int16(-300), uint64(1)<<53-1)
+	f.Add(times("\x01\x00\x01\x00\x01\x01\x00\x00", 3), int16(-308), int16(-308), uint64(1)<<40)
 	f.Fuzz(func(t *testing.T, rows []byte, scale, shift int16, gap uint64) {
 		c, ok := fuzzed(rows, scale, shift, gap)
 		if !ok {

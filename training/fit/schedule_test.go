@@ -19,9 +19,13 @@ func TestLoggedTime(t *testing.T) {
 			t.Fatalf("time %g at step %g, want %g", got[i], steps[i], want)
 		}
 	}
-	for _, bad := range [][]float64{make([]float64, n), append([]float64{-1}, rates[1:]...), append([]float64{math.NaN()}, rates[1:]...)} {
-		if _, ok := LoggedTime(steps, bad); ok {
-			t.Errorf("rates that begin with %g give a time", bad[0])
+	for _, bad := range []float64{-1, math.NaN()} {
+		rates[0] = bad
+		if _, ok := LoggedTime(steps, rates); ok {
+			t.Errorf("rates that begin with %g give a time", bad)
 		}
+	}
+	if _, ok := LoggedTime(steps, make([]float64, n)); ok {
+		t.Error("rates of 0 give a time")
 	}
 }
