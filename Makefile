@@ -22,7 +22,7 @@ export GOEXPERIMENT
 # The programs of the makers are a module of their own. They are built into bin, and run from here.
 TOOL = $(GO) build -C tools -trimpath -o ../bin/
 
-.PHONY: help build guard sizes explorer reproduce calibrate mutants test small nightly test-long race test-slurm test-kills fuzz fuzz-theory lint bench site foreign
+.PHONY: help build guard sizes explorer reproduce calibrate mutants test small nightly test-long race test-slurm test-kills fuzz fuzz-theory lint bench site release foreign
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -135,6 +135,16 @@ lint: ## gofmt, go vet, staticcheck (every package has a comment: ST1000)
 
 bench: ## time a step at other group sizes, numbers of arms and of workers
 	$(TOOL) ./bench && bin/bench
+
+RELEASED := $(addprefix linux-,amd64 arm64) $(addprefix darwin-,amd64 arm64) $(addprefix windows-,amd64 arm64)
+release: build ## archives of the program for Linux, macOS and Windows on amd64 and arm64, with checksums, into bin/release
+	@rm -rf bin/release; mkdir -p bin/release
+	@version=$$(bin/grposim --version | cut -d ' ' -f 3); for target in $(RELEASED); do \
+		name=grposim-$$version-$$target; os=$${target%-*}; mkdir bin/release/$$name || exit 1; \
+		GOOS=$$os GOARCH=$${target#*-} CGO_ENABLED=0 $(GO) build -trimpath -ldflags=-s -o bin/release/$$name/ ./cmd/grposim || exit 1; \
+		cp README.md LICENSE docs/third-party.txt bin/release/$$name; \
+		tar -czf bin/release/$$name.tar.gz --sort=name --owner=0 --group=0 --mtime=@0 -C bin/release $$name || exit 1; \
+		rm -r bin/release/$$name; done; cd bin/release && sha256sum *.tar.gz > SHA256SUMS && cat SHA256SUMS
 
 TINY_GRPO ?=
 TRL ?=
