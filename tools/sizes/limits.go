@@ -6,7 +6,7 @@ const (
 	mostProduct = 70_117
 	mostTools   = 5_200
 	mostTests   = 45_299
-	mostDocs    = 328
+	mostDocs    = 329
 )
 
 // rooms has the most lines of each folder, without tests.
