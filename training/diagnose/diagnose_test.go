@@ -251,10 +251,7 @@ var series = []struct {
 // Without its series a diagnostic is not observable and has no value, not even 0.
 func TestNotRecorded(t *testing.T) {
 	for _, s := range series {
-		gaps := make([]float64, 601)
-		for i := range gaps {
-			gaps[i] = math.NaN()
-		}
+		gaps := slices.Repeat([]float64{math.NaN()}, 601)
 		for name, missing := range map[string][]float64{"nil": nil, "empty": {}, "NaN only": gaps} {
 			trace := healthy(newRand(), everyStep())
 			*s.of(&trace) = missing

@@ -279,30 +279,23 @@ func TestLongest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 300 {
 		steps, holds := make([]int, rng.IntN(20)), make([]bool, 20)
-		total := 0
 		for i := range steps {
 			steps[i], holds[i] = 3*i, rng.IntN(3) > 0
-			if holds[i] {
-				total++
+		}
+		count := func(begin, end int) (held int) {
+			for _, is := range holds[begin:end] {
+				if is {
+					held++
+				}
 			}
+			return held
 		}
 		got := longest(steps, func(i int) bool { return holds[i] })
-		best := 0
+		best, total, held := 0, count(0, len(steps)), count(got.begin, got.end)
 		for i := range steps {
-			excess := 0
 			for j := i; j < len(steps); j++ {
-				if holds[j] {
-					excess++
-				} else {
-					excess -= others
-				}
-				best = max(best, excess)
-			}
-		}
-		held := 0
-		for i := got.begin; i < got.end; i++ {
-			if holds[i] {
-				held++
+				here := count(i, j+1)
+				best = max(best, here-others*(j+1-i-here))
 			}
 		}
 		if got.held != held || held-others*(got.rows-held) != best || got.total != total ||

@@ -86,26 +86,16 @@ func eventFile(start float64, rows ...string) []byte {
 // Every form in which writers record a scalar is read, and nothing else.
 func TestScalars(t *testing.T) {
 	const content, float = 4, 5
-	tensor := func(kind uint64, fields ...func(message) message) message {
-		m := message(nil).varint(1, kind)
-		for _, f := range fields {
-			m = f(m)
-		}
-		return m
-	}
-	put := func(field int, b []byte) func(message) message {
-		return func(m message) message { return m.bytes(field, b) }
-	}
-	shape := func(sizes ...uint64) func(message) message {
-		var m message
+	tensor := func(kind uint64) message { return message(nil).varint(1, kind) }
+	shape := func(sizes ...uint64) (m message) {
 		for _, n := range sizes {
 			m = m.bytes(2, message(nil).varint(1, n))
 		}
-		return put(2, m)
+		return m
 	}
 	plugin := func(name string) []byte { return message(nil).bytes(1, value(name)) }
 	of := func(tensor message) message { return value("reward").bytes(8, tensor) }
-	number := of(tensor(1, put(float, le32(0.75))))
+	number := of(tensor(1).bytes(float, le32(0.75)))
 	for _, tt := range []struct {
 		name string
 		v    message
@@ -115,28 +105,26 @@ func TestScalars(t *testing.T) {
 		{"simple before its tag", append(message(nil).float(2, 0.75), value("reward")...), 0.75},
 		{"float", number, 0.75},
 		{"float, not packed", of(tensor(1).float(float, 0.75)), 0.75},
-		{"float in content", of(tensor(1, shape(), put(content, le32(0.75)))), 0.75},
-		{"double", of(tensor(2, put(6, le64(0.1)))), 0.1},
-		{"double in content", of(tensor(2, put(content, le64(0.1)))), 0.1},
-		{"a list of one", of(tensor(1, shape(1, 1), put(float, le32(0.75)))), 0.75},
+		{"float in content", of(tensor(1).bytes(2, shape()).bytes(content, le32(0.75))), 0.75},
+		{"double", of(tensor(2).bytes(6, le64(0.1))), 0.1},
+		{"double in content", of(tensor(2).bytes(content, le64(0.1))), 0.1},
+		{"a list of one", of(tensor(1).bytes(2, shape(1, 1)).bytes(float, le32(0.75))), 0.75},
 		{"zero without a value", of(tensor(1)), 0},
 		{"plugin of scalars", slices.Clip(number).bytes(9, plugin("scalars")), 0.75},
 		{"plugin of histograms", slices.Clip(number).bytes(9, plugin("histograms")), math.NaN()},
-		{"two numbers", of(tensor(1, shape(2), put(float, le32(0.75)))), math.NaN()},
-		{"text", of(tensor(7, put(8, []byte("0.75")))), math.NaN()},
+		{"two numbers", of(tensor(1).bytes(2, shape(2)).bytes(float, le32(0.75))), math.NaN()},
+		{"text", of(tensor(7).bytes(8, []byte("0.75"))), math.NaN()},
 		{"histogram", value("reward").bytes(5, []byte{}), math.NaN()},
 		{"nothing", value("reward"), math.NaN()},
 	} {
 		file := append(record(event(1, 1, value("reward").float(2, 0.5))), record(event(2, 2, tt.v))...)
+		want := "[1] [0.5]"
+		if !math.IsNaN(tt.want) {
+			want = fmt.Sprintf("[1 2] [0.5 %v]", tt.want)
+		}
 		l := readText(t, string(file))
-		reward, _ := l.Column(Reward)
-		want := []float64{0.5, tt.want}
-		if math.IsNaN(tt.want) {
-			want = want[:1]
-		}
-		if !slices.Equal(reward.Values, want) || len(l.Notes) > 0 {
-			t.Errorf("%s: got %v, want %v; notes %q", tt.name, reward.Values, want, l.Notes)
-		}
+		wantRows(t, tt.name, l, want)
+		wantNotes(t, tt.name, l, "")
 	}
 }
 
