@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"grposim/sim"
@@ -22,38 +21,39 @@ func arrived(t *testing.T, check string, there, elsewhere, diverged int) judge.V
 	o := outcomeOf()
 	o.ID = c.ID
 	outcomes := map[string]*store.Outcome{o.ID: &o}
-	said := judged(t, plan, outcomes)[0].Quantity
+	said := must(Judge(plan, outcomes))[0].Quantity
 	var distance, reward float64
 	_, err := fmt.Sscanf(said, "share of replicas that end within %g of J = %g", &distance, &reward)
 	if err != nil || !(distance >= 0.035) {
 		t.Fatalf("%s: want at least 5 %% of the range of rewards", said)
 	}
 	o.Ends = slices.Concat(slices.Repeat([]store.Number{store.Number(reward + 0.9*distance)}, there),
-		slices.Repeat([]store.Number{0.2}, elsewhere), slices.Repeat([]store.Number{store.Number(math.NaN())}, diverged))
-	return judged(t, plan, outcomes)[0]
+		slices.Repeat([]store.Number{0.2}, elsewhere),
+		slices.Repeat([]store.Number{store.Number(math.NaN())}, diverged))
+	return must(Judge(plan, outcomes))[0]
 }
 
 func TestJudgeArrival(t *testing.T) {
 	const check = "{claim: arrival, margin: 0.1, control: {set: {optimizer.learning_rate: 0.005}}}"
+	const most = "{claim: arrival, at_least: 0.95}"
 	for _, c := range []struct {
 		check                      string
 		there, elsewhere, diverged int
 		share                      float64
-		want                       judge.Ruling
+		want                       ruling
 		because                    string
 	}{
 		{check, 1000, 0, 0, 1, agree, ""},
 		{check, 500, 500, 0, 0.5, disagree, "500 of 1000 replicas end elsewhere, at J = 0.2 on average"},
 		{check, 500, 0, 500, 0.5, disagree, "outside"},
 		{check, 20, 0, 0, 1, inconclusive, "would decide"},
-		{"{claim: arrival, at_least: 0.95}", 1000, 0, 0, 1, agree, "≥ 0.95 holds; the theory predicts 1"},
-		{"{claim: arrival, at_least: 0.95}", 500, 500, 0, 0.5, disagree, "500 of 1000 replicas end elsewhere"},
+		{most, 1000, 0, 0, 1, agree, "≥ 0.95 holds; the theory predicts 1"},
+		{most, 500, 500, 0, 0.5, disagree, "500 of 1000 replicas end elsewhere"},
 		{"{claim: arrival, expected: 0.5, margin: 0.2}", 500, 500, 0, 0.5, agree, "0.5 ± 0.1 holds"},
 	} {
 		v := arrived(t, c.check, c.there, c.elsewhere, c.diverged)
-		if v.Verdict != c.want || math.Abs(float64(v.Measured)-c.share) > 1e-12 || !strings.Contains(v.Because, c.because) {
-			t.Errorf("%s: %v of %d, %d, %d: %v because %s, want %v", c.check, v.Measured, c.there, c.elsewhere, c.diverged, v.Verdict, v.Because, c.want)
-		}
+		ruledBecause(t, c, v, c.want, c.because)
+		near(t, c, float64(v.Measured), c.share, 1e-12)
 		if v.Control != nil && v.Control.Verdict != disagree && c.want == agree {
 			t.Errorf("the control is %v", v.Control.Verdict)
 		}
@@ -64,16 +64,16 @@ func TestJudgeArrival(t *testing.T) {
 // 90 and 100 of 100 steps that over three.
 func TestEndOfARun(t *testing.T) {
 	steps := []int{0, 50, 74, 75, 90, 100}
-	if got, want := plan.EndOf(steps, func(i int) float64 { return float64(steps[i]) / 100 }), (0.75+0.9+1)/3; math.Abs(got-want) > 1e-15 {
-		t.Errorf("ends at %g, want %g", got, want)
-	}
+	end := plan.EndOf(steps, func(i int) float64 { return float64(steps[i]) / 100 })
+	near(t, "the end", end, (0.75+0.9+1)/3, 1e-15)
 }
 
 // The ends are kept where a check asks for them, and outlive the journal; other cells have none and
 // keep their ids.
 func TestEndsAreStored(t *testing.T) {
 	without := planText(t, underway+"  - {claim: trajectory, absolute_margin: 0.05}\n")
-	p := planText(t, underway+"  - {claim: arrival, margin: 0.2}\n  - {claim: trajectory, absolute_margin: 0.05}\n")
+	p := planText(t, underway+"  - {claim: arrival, margin: 0.2}\n"+
+		"  - {claim: trajectory, absolute_margin: 0.05}\n")
 	if without.Cells[0].ID == p.Cells[0].ID {
 		t.Error("a cell that keeps the ends of its replicas has the id of one that does not")
 	}
@@ -85,10 +85,10 @@ func TestEndsAreStored(t *testing.T) {
 		sum += float64(x) / float64(len(ends))
 	}
 	recorded := must(e.Outcomes[p.Cells[0].ID].Trajectory(sim.ExpectedReward))
-	mean := plan.EndOf(recorded.Steps, func(i int) float64 { return float64(recorded.Series(sim.ExpectedReward).Mean[i]) })
-	if len(ends) != 64 || math.Abs(sum-mean) > 1e-12 {
-		t.Errorf("%d ends of mean %.15g, want 64 of %.15g", len(ends), sum, mean)
-	}
+	means := recorded.Series(sim.ExpectedReward).Mean
+	mean := plan.EndOf(recorded.Steps, func(i int) float64 { return float64(means[i]) })
+	near(t, "the mean end", sum, mean, 1e-12)
+	near(t, "the number of ends", float64(len(ends)), 64, 0)
 	_, outcomes, err := Open(dir)
 	noError(t, err)
 	if again := outcomes[p.Cells[0].ID].Ends; !slices.Equal(again, ends) {
@@ -114,10 +114,9 @@ run: {steps: 1000, replicas: 128}
 checks:
   - {claim: arrival, at_least: 0.95}
 `)
-	outcomes := must(plan.Simulate(t.Context(), p, 1))
-	v := judged(t, p, outcomes)[0]
+	v := must(Judge(p, must(plan.Simulate(t.Context(), p, 1))))[0]
 	if v.Verdict != disagree || !(v.Hi < 0.8) || !(v.Lo > 0.2) {
-		t.Errorf("%v arrive in [%v, %v], %v because %s, want about a half", v.Measured, v.Lo, v.Hi, v.Verdict, v.Because)
+		t.Errorf("%s, want that about a half arrive", told(v))
 	}
 	if h := v.Hypothesis; h.OutOfScope == "" {
 		t.Errorf("predicted %v, want the flag of kicks alone", h.Predicted)

@@ -1,16 +1,12 @@
 package sweeps
 
 import (
-	"context"
 	"math"
-	"strings"
 	"testing"
 
 	"grposim/rom"
 	"grposim/rom/paper"
-	"grposim/sweeps/judge"
 	"grposim/sweeps/plan"
-	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
 )
 
@@ -29,25 +25,22 @@ optimizer: {learning_rate: 0.1}
 run: {steps: 1000, burn_in: 500, replicas: 16}
 variants:
   - {name: down}
-  - {name: decay, set: {grpo.group_size: inf, run.replicas: 1, optimizer.schedule.kind: linear, optimizer.schedule.total: 10}}
+  - {name: decay, set: {grpo.group_size: inf, run.replicas: 1, optimizer.schedule.kind: linear,
+     optimizer.schedule.total: 10}}
   - {name: away, set: {grpo.group_size: inf, run.replicas: 1, policy.init: [3, -3]}}
 checks:
   - {claim: fixed-point, margin: 0.02}
   - {claim: trajectory, absolute_margin: 0.03}
 `)
-	outcomes := must(plan.Simulate(context.Background(), p, 1))
-	verdicts := judged(t, p, outcomes)
+	verdicts := must(Judge(p, must(plan.Simulate(t.Context(), p, 1))))
 	for i, want := range []struct {
-		ruling  judge.Ruling
+		ruling  ruling
 		because string
 	}{
 		{agree, ""}, {outOfScope, "neglects"}, {outOfScope, "fixed point"},
 		{agree, ""}, {agree, ""}, {agree, ""},
 	} {
-		v := verdicts[i]
-		if v.Verdict != want.ruling || !strings.Contains(v.Because, want.because) {
-			t.Errorf("%s of %s: %v because %s, want %v", v.Claim, v.Variant, v.Verdict, v.Because, want.ruling)
-		}
+		ruledBecause(t, i, verdicts[i], want.ruling, want.because)
 	}
 }
 
@@ -66,14 +59,12 @@ checks:
   - {claim: trajectory, absolute_margin: 0.03}
   - {claim: saturation-fit, margin: 0.1}
 `)
-	outcomes := must(plan.Simulate(context.Background(), p, 1))
+	outcomes := must(plan.Simulate(t.Context(), p, 1))
 	if o := outcomes[p.Cells[0].ID]; o.Diverged != 1 {
 		t.Fatalf("%d replicas diverged, want 1", o.Diverged)
 	}
-	for _, v := range judged(t, p, outcomes) {
-		if v.Verdict != outOfScope || !strings.Contains(v.Because, "the mean field leaves the range") {
-			t.Errorf("%s: %v because %s", v.Claim, v.Verdict, v.Because)
-		}
+	for _, v := range must(Judge(p, outcomes)) {
+		ruledBecause(t, v.Claim, v, outOfScope, "the mean field leaves the range")
 	}
 }
 
@@ -93,12 +84,10 @@ checks:
 	p := rom.Predict(theory.Params(&plan.Cells[0].Settings, rom.Unit))
 	const start = 0.55
 	model := paper.Curve(*p.PaperRule.Stiffness, 0.1, 0.9, 4, start, p.FixedPoint.Reward)
-	for share, want := range map[float64]judge.Ruling{0.5: agree, 2: disagree} {
+	for share, want := range map[float64]ruling{0.5: agree, 2: disagree} {
 		_, o := record(300, 4, func(at float64) float64 { return start + share*(model(at)-start) }, 0.6)
-		o.ID = plan.Cells[0].ID
-		v := judged(t, plan, map[string]*store.Outcome{o.ID: o})[0]
-		if v.Verdict != want || math.Abs(float64(v.Measured)+math.Log(share)) > 1e-9 || v.Control.Verdict != disagree {
-			t.Errorf("a run of %g times the range: %v, measured %v, control %v; want %v", share, v.Verdict, v.Measured, v.Control.Verdict, want)
-		}
+		v := judgeCell(t, plan, *o)[0]
+		ruled(t, share, v, want, disagree)
+		near(t, share, float64(v.Measured), -math.Log(share), 1e-9)
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"grposim/rom"
 	"grposim/rom/paper"
-	"grposim/sim/measure"
 	"grposim/sim/probe"
 	"grposim/sweeps/claim"
 	"grposim/sweeps/judge"
@@ -33,53 +32,49 @@ sweep:
       - [{reward: bernoulli, mean: 0.8}, {reward: bernoulli, mean: 0.2}]
       - [{reward: bernoulli, mean: 0.7}, {reward: bernoulli, mean: 0.2}]
 checks:
-  - {claim: %s, displacement: 0.001, draws: 1, locate: {param: lag.interval, from: 0.1, to: 8, tolerance: 0.01}, %s}
+  - {claim: %s, %s, displacement: 0.001, draws: 1,
+     locate: {param: lag.interval, from: 0.1, to: 8, tolerance: 0.01}}
 `
+
+// frontierAt is a frontier located in a search up to an end, +Inf: not found.
+func frontierAt(at, end, stiffness float64) store.Outcome {
+	o := outcomeOf(exactly(probe.LocatedLow, min(at, end)), exactly(probe.LocatedEnd, end),
+		exactly(plan.StiffnessFresh, 0), exactly(plan.StiffnessTotal, stiffness),
+		exactly(plan.StiffnessStale, stiffness))
+	if !math.IsInf(at, 1) {
+		o.Estimates = append(o.Estimates, exactly(probe.LocatedHigh, at))
+	}
+	return o
+}
 
 // judgeFrontiers judges the three bandits with frontiers at the given multiples of the
 // paper's line, +Inf: not found up to ten times the line.
 func judgeFrontiers(t *testing.T, claim, check string, multiples [3]float64) []judge.Verdict {
 	t.Helper()
 	p := planText(t, fmt.Sprintf(frontiers, claim, check))
-	outcomes := make(map[string]*store.Outcome)
-	for i := range p.Cells {
-		c := &p.Cells[i]
-		p := rom.Predict(theory.Params(&c.Settings, rom.Unit))
+	return must(Judge(p, outcomesOf(p, func(i int) store.Outcome {
+		p := rom.Predict(theory.Params(&p.Cells[i].Settings, rom.Unit))
 		line := *p.PaperRule.CriticalRefreshInterval
-		o := &store.Outcome{ID: c.ID, Status: store.CellOK}
-		add := func(name string, x float64) {
-			o.Estimates = append(o.Estimates, store.NamedEstimate{Name: name, Mean: x, DF: measure.Exactly})
-		}
-		add(probe.LocatedEnd, 10*line)
-		if m := multiples[i]; math.IsInf(m, 1) {
-			add(probe.LocatedLow, 10*line)
-		} else {
-			add(probe.LocatedLow, m*line)
-			add(probe.LocatedHigh, m*line)
-		}
-		add(plan.StiffnessFresh, 0)
-		add(plan.StiffnessTotal, p.Stiffness.Total)
-		add(plan.StiffnessStale, p.Stiffness.Total)
-		outcomes[c.ID] = o
-	}
-	return judged(t, p, outcomes)
+		return frontierAt(multiples[i]*line, 10*line, p.Stiffness.Total)
+	})))
 }
 
 func TestJudgeFrontiers(t *testing.T) {
-	inf := math.Inf(1)
+	multiples := [3]float64{1, 1.3, math.Inf(1)}
 	line := "margin: 0.25, control: {scale: {stiffness: 2}}"
 	for _, c := range []struct {
 		claim, check string
 		multiples    [3]float64
-		want         [3]judge.Ruling
+		want         [3]ruling
 	}{
-		{"visible-frontier", line, [3]float64{1, 1.3, inf}, [3]judge.Ruling{agree, disagree, disagree}},
-		{"visible-frontier", line + ", expect: fails", [3]float64{1, 1.3, inf}, [3]judge.Ruling{disagree, agree, agree}},
-		{"frontier-above-onset", line, [3]float64{1, 1e-3, inf}, [3]judge.Ruling{agree, disagree, agree}},
+		{"visible-frontier", line, multiples, [3]ruling{agree, disagree, disagree}},
+		{"visible-frontier", line + ", expect: fails", multiples, [3]ruling{disagree, agree, agree}},
+		{"frontier-above-onset", line, [3]float64{1, 1e-3, math.Inf(1)}, [3]ruling{agree, disagree, agree}},
 	} {
 		for i, v := range judgeFrontiers(t, c.claim, c.check, c.multiples) {
-			if v.Verdict != c.want[i] || v.PredictionKind != rom.PaperRule {
-				t.Errorf("%s at %g times the line: %v by %s, want %v", c.claim, c.multiples[i], v.Verdict, v.PredictionKind, c.want[i])
+			ruled(t, c.check, v, c.want[i])
+			if v.PredictionKind != rom.PaperRule {
+				t.Error(told(v))
 			}
 		}
 	}
@@ -89,21 +84,21 @@ func TestJudgeFrontiers(t *testing.T) {
 // frontier counts as the farthest.
 func TestJudgeMedianFrontier(t *testing.T) {
 	const check = "over: bandit.arms, absolute_margin: 0.25"
+	const doubled = check + ", control: {scale: {stiffness: 2}}"
 	for _, c := range []struct {
 		check     string
 		multiples [3]float64
 		measured  float64
-		want      judge.Ruling
-		control   judge.Ruling
+		want      ruling
+		control   ruling
 	}{
-		{check + ", control: {scale: {stiffness: 2}}", [3]float64{1.1, 0.5, 0.9}, 0.1, agree, disagree},
-		{check + ", control: {scale: {stiffness: 2}}", [3]float64{0.6, 0.5, 1}, 0.4, disagree, agree},
+		{doubled, [3]float64{1.1, 0.5, 0.9}, 0.1, agree, disagree},
+		{doubled, [3]float64{0.6, 0.5, 1}, 0.4, disagree, agree},
 		{check + ", expect: fails", [3]float64{0.6, 0.5, math.Inf(1)}, 0.5, agree, disagree},
 	} {
 		v := judgeFrontiers(t, "median-frontier", c.check, c.multiples)[0]
-		if v.Verdict != c.want || math.Abs(float64(v.Measured)-c.measured) > 1e-9 || v.Control == nil || v.Control.Verdict != c.control {
-			t.Errorf("frontiers at %v: %v, measured %v, control %+v", c.multiples, v.Verdict, v.Measured, v.Control)
-		}
+		ruled(t, c.multiples, v, c.want, c.control)
+		near(t, c.multiples, float64(v.Measured), c.measured, 1e-9)
 		if !strings.Contains(v.Quantity, "of 3 bandits within the margin") {
 			t.Errorf("quantity %q", v.Quantity)
 		}
@@ -121,31 +116,20 @@ optimizer: {learning_rate: 0.1, momentum: 0.5}
 run: {steps: 1000}
 sweep: [{param: optimizer.learning_rate, values: [0.05, 0.025, 0.1]}]
 checks:
-  - {claim: %s, over: optimizer.learning_rate, displacement: 0.001, draws: 1, locate: {param: lag.interval, from: 0.1, to: 8, tolerance: 0.01}, %s}
+  - {claim: %s, %s, over: optimizer.learning_rate, displacement: 0.001, draws: 1,
+     locate: {param: lag.interval, from: 0.1, to: 8, tolerance: 0.01}}
 `
 
 // judgeOverRate judges frontiers at the given intervals for the rates 0.05, 0.025 and 0.1,
 // +Inf: not found. onsets are the rates at which ζ = 1 at those intervals.
-func judgeOverRate(t *testing.T, claim, check string, intervals [3]float64) (v judge.Verdict, onsets [3]float64) {
+func judgeOverRate(t *testing.T, claim, check string, intervals [3]float64) (_ judge.Verdict, onsets [3]float64) {
 	t.Helper()
 	p := planText(t, fmt.Sprintf(frontiersOverRate, claim, check))
-	outcomes := make(map[string]*store.Outcome)
-	for i := range p.Cells {
-		cell := &p.Cells[i]
-		p := rom.Predict(theory.Params(&cell.Settings, rom.Unit))
-		o := &store.Outcome{ID: cell.ID, Status: store.CellOK}
-		for name, x := range map[string]float64{
-			plan.StiffnessFresh: 0, plan.StiffnessTotal: p.Stiffness.Total, plan.StiffnessStale: p.Stiffness.Total,
-			probe.LocatedLow: min(intervals[i], 1e4), probe.LocatedHigh: intervals[i], probe.LocatedEnd: 1e4,
-		} {
-			if !math.IsInf(x, 1) {
-				o.Estimates = append(o.Estimates, store.NamedEstimate{Name: name, Mean: x, DF: measure.Exactly})
-			}
-		}
-		outcomes[cell.ID] = o
+	return must(Judge(p, outcomesOf(p, func(i int) store.Outcome {
+		p := rom.Predict(theory.Params(&p.Cells[i].Settings, rom.Unit))
 		onsets[i] = paper.Onset(0.5, math.Floor(min(intervals[i], 1e4))) / *p.PaperRule.Stiffness
-	}
-	return judged(t, p, outcomes)[0], onsets
+		return frontierAt(intervals[i], 1e4, p.Stiffness.Total)
+	})))[0], onsets
 }
 
 // The gap of a frontier from ζ = 1 is measured at the K_ref of the frontier, and has to have
@@ -158,7 +142,7 @@ func TestJudgeFrontierGap(t *testing.T) {
 	} {
 		for _, c := range []struct {
 			intervals  [3]float64
-			gap, ratio judge.Ruling
+			gap, ratio ruling
 		}{
 			// the frontier comes nearer to ζ = 1 in proportion, not in distance
 			{[3]float64{36, 80, 16}, agree, disagree},
@@ -169,15 +153,15 @@ func TestJudgeFrontierGap(t *testing.T) {
 			{[3]float64{40, 80, 1}, inconclusive, inconclusive},
 			{[3]float64{40, math.Inf(1), 20}, inconclusive, inconclusive},
 		} {
-			v, onsets := judgeOverRate(t, claim, "margin: 0.25, control: {scale: {stiffness: 0.1}}", c.intervals)
-			want := map[string]judge.Ruling{"frontier-gap": c.gap, "frontier-ratio": c.ratio}[claim]
-			if v.Verdict != want {
-				t.Errorf("%s, frontiers at K_ref = %v: %v (%s), want %v", claim, c.intervals, v.Verdict, v.Because, want)
-			}
+			const check = "margin: 0.25, control: {scale: {stiffness: 0.1}}"
+			v, onsets := judgeOverRate(t, claim, check, c.intervals)
+			want := map[string]ruling{"frontier-gap": c.gap, "frontier-ratio": c.ratio}[claim]
+			ruled(t, c.intervals, v, want)
 			small, middle, large := between(0.025, onsets[1]), between(0.05, onsets[0]), between(0.1, onsets[2])
-			least := min(small, middle-small, large-middle) / max(math.Abs(small), math.Abs(middle), math.Abs(large))
-			if want != inconclusive && math.Abs(float64(v.Measured)-least) > 1e-2*math.Abs(least) {
-				t.Errorf("%s, frontiers at K_ref = %v: measured %v, want %v", claim, c.intervals, v.Measured, least)
+			size := max(math.Abs(small), math.Abs(middle), math.Abs(large))
+			least := min(small, middle-small, large-middle) / size
+			if want != inconclusive {
+				near(t, c.intervals, float64(v.Measured), least, 1e-2*math.Abs(least))
 			}
 		}
 	}
@@ -186,21 +170,23 @@ func TestJudgeFrontierGap(t *testing.T) {
 // Frontiers at 40, 80 and 20 for rates of 0.05, 0.025 and 0.1 have one ηK_ref. A line that is
 // the same at every rate is caught.
 func TestJudgeFrontierConstant(t *testing.T) {
+	const same = "control: {set: {optimizer.learning_rate: 0.05}}"
 	for _, c := range []struct {
 		check     string
 		intervals [3]float64
 		measured  float64
-		want      judge.Ruling
+		want      ruling
 	}{
-		{"control: {set: {optimizer.learning_rate: 0.05}}", [3]float64{40, 80, 20}, 0, agree},
-		{"control: {set: {optimizer.learning_rate: 0.05}}", [3]float64{40, 80, 40}, math.Pow(2, 2./3) - 1, disagree},
+		{same, [3]float64{40, 80, 20}, 0, agree},
+		{same, [3]float64{40, 80, 40}, math.Pow(2, 2./3) - 1, disagree},
 		{"expect: fails", [3]float64{40, 80, 40}, math.Pow(2, 2./3) - 1, agree},
 		// it is far beyond the others
 		{"expect: fails", [3]float64{40, 80, math.Inf(1)}, math.NaN(), agree},
 	} {
 		v, _ := judgeOverRate(t, "frontier-constant", "absolute_margin: 0.25, "+c.check, c.intervals)
-		if v.Verdict != c.want || math.Abs(float64(v.Measured)-c.measured) > 1e-9 {
-			t.Errorf("frontiers at %v: %v, measured %v; want %v, %v", c.intervals, v.Verdict, v.Measured, c.want, c.measured)
+		ruled(t, c, v, c.want)
+		if !math.IsNaN(c.measured) {
+			near(t, c, float64(v.Measured), c.measured, 1e-9)
 		}
 		if c.want == agree && v.Control.Verdict != disagree {
 			t.Errorf("frontiers at %v: control %+v", c.intervals, v.Control)
@@ -208,10 +194,8 @@ func TestJudgeFrontierConstant(t *testing.T) {
 	}
 }
 
-// Of three runs, the first never turns back, the second overshoots and the third swings
-// twice (see TestClasses).
-func TestJudgeClassOccurs(t *testing.T) {
-	const text = `
+// classes is a cell whose class is asked for at several intervals.
+const classes = `
 name: classes
 seed: 1
 bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
@@ -219,42 +203,45 @@ grpo: {group_size: inf, kl: {coefficient: 0.5}}
 lag: {kind: delay}
 optimizer: {learning_rate: 0.1}
 run: {steps: 600}
-sweep: [{param: lag.interval, values: [1, 2, 3]}]
+`
+
+// Of three runs, the first never turns back, the second overshoots and the third swings
+// twice (see TestClasses).
+func TestJudgeClassOccurs(t *testing.T) {
+	const text = classes + `sweep: [{param: lag.interval, values: [1, 2, 3]}]
 checks:
   - {claim: class-occurs, over: lag.interval, margin: 0.25, class: %s, control: {class: %s}%s}
 `
 	rising := func(t float64) float64 { return 1 - math.Exp(-t/50) }
 	overshoots, swings := oscillator(0.8, 0.2), oscillator(0.6, 0.2)
 	for _, c := range []struct {
-		curves         [3]func(float64) float64
+		curves         [3]curve
 		class, another string
 		measured       float64
-		holds, control judge.Ruling // with expect: holds
+		holds, control ruling // with expect: holds
 	}{
-		{[3]func(float64) float64{rising, overshoots, swings}, "monotone", "overshooting", 1, agree, agree},
-		{[3]func(float64) float64{overshoots, overshoots, swings}, "overshooting", "monotone", 2, agree, disagree},
-		{[3]func(float64) float64{overshoots, overshoots, swings}, "monotone", "oscillatory", 0, disagree, agree},
-		{[3]func(float64) float64{rising, nil, swings}, "monotone", "overshooting", math.NaN(), inconclusive, inconclusive},
+		{[3]curve{rising, overshoots, swings}, "monotone", "overshooting", 1, agree, agree},
+		{[3]curve{overshoots, overshoots, swings}, "overshooting", "monotone", 2, agree, disagree},
+		{[3]curve{overshoots, overshoots, swings}, "monotone", "oscillatory", 0, disagree, agree},
+		{[3]curve{rising, nil, swings}, "monotone", "overshooting", math.NaN(), inconclusive, inconclusive},
 	} {
 		for _, expect := range []string{"", ", expect: fails"} {
 			plan := planText(t, fmt.Sprintf(text, c.class, c.another, expect))
-			outcomes := make(map[string]*store.Outcome)
-			for i, curve := range c.curves {
-				o := &store.Outcome{Status: store.CellOK} // nothing recorded
-				if curve != nil {
-					_, o = record(600, 1, curve, 0.6)
+			v := must(Judge(plan, outcomesOf(plan, func(i int) store.Outcome {
+				if c.curves[i] == nil {
+					return outcomeOf() // nothing recorded
 				}
-				o.ID = plan.Cells[i].ID
-				outcomes[o.ID] = o
-			}
-			v := judged(t, plan, outcomes)[0]
-			opposite := map[judge.Ruling]judge.Ruling{agree: disagree, disagree: agree, inconclusive: inconclusive}
+				_, o := record(600, 1, c.curves[i], 0.6)
+				return *o
+			})))[0]
+			opposite := map[ruling]ruling{agree: disagree, disagree: agree, inconclusive: inconclusive}
 			want, control := c.holds, c.control
 			if expect != "" {
 				want, control = opposite[want], opposite[control]
 			}
-			if v.Verdict != want || v.Control.Verdict != control || !(float64(v.Measured) == c.measured || math.IsNaN(c.measured)) {
-				t.Errorf("%s%s: %v runs, %v, control %v; want %v runs, %v, control %v", c.class, expect, v.Measured, v.Verdict, v.Control.Verdict, c.measured, want, control)
+			ruled(t, c.class+expect, v, want, control)
+			if !math.IsNaN(c.measured) {
+				near(t, c.class+expect, float64(v.Measured), c.measured, 0)
 			}
 		}
 	}
@@ -263,17 +250,13 @@ checks:
 // A bandit is of a class if it is so at one of its refresh intervals; the claim is about all
 // bandits, and over refresh intervals about all of them.
 func TestJudgeClassThroughout(t *testing.T) {
-	const bandits = `
-name: classes
-seed: 1
-bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
-grpo: {group_size: inf, kl: {coefficient: 0.5}}
-lag: {kind: delay}
-optimizer: {learning_rate: 0.1}
-run: {steps: 600}
-sweep:
+	const bandits = classes + `sweep:
   - {param: lag.interval, values: [1, 2, 3]}
-  - {param: bandit.arms, values: [[{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}], [{reward: bernoulli, mean: 0.8}, {reward: bernoulli, mean: 0.2}], [{reward: bernoulli, mean: 0.7}, {reward: bernoulli, mean: 0.2}]]}
+  - param: bandit.arms
+    values:
+      - [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]
+      - [{reward: bernoulli, mean: 0.8}, {reward: bernoulli, mean: 0.2}]
+      - [{reward: bernoulli, mean: 0.7}, {reward: bernoulli, mean: 0.2}]
 checks:
   - {claim: class-throughout, over: bandit.arms, margin: 0.25, class: monotone, %s}
 `
@@ -282,36 +265,37 @@ checks:
 	swings := oscillator(0.6, 0.2)
 	for _, c := range []struct {
 		text    string
-		rises   func(interval int, mean float64) bool // whether the run rises; else it swings
+		rises   func(k int, mean float64) bool // whether the run rises; else it swings
 		number  float64
-		bandits *claim.Tally
-		want    judge.Ruling // with expect: holds
+		bandits bool   // whether they are counted
+		want    ruling // with expect: holds
 	}{
-		{bandits, func(interval int, _ float64) bool { return interval == 2 }, 3, &claim.Tally{Holds: 3, Of: 3}, agree},
-		{bandits, func(interval int, mean float64) bool { return interval == 2 && mean > 0.75 }, 2, &claim.Tally{Holds: 2, Of: 3}, disagree},
-		{bandits, func(int, float64) bool { return false }, 0, &claim.Tally{Holds: 0, Of: 3}, disagree},
-		{overIntervals, func(int, float64) bool { return true }, 3, nil, agree},
-		{overIntervals, func(interval int, _ float64) bool { return interval < 3 }, 2, nil, disagree},
+		{bandits, func(k int, _ float64) bool { return k == 2 }, 3, true, agree},
+		{bandits, func(k int, mean float64) bool { return k == 2 && mean > 0.75 }, 2, true, disagree},
+		{bandits, func(int, float64) bool { return false }, 0, true, disagree},
+		{overIntervals, func(int, float64) bool { return true }, 3, false, agree},
+		{overIntervals, func(k int, _ float64) bool { return k < 3 }, 2, false, disagree},
 	} {
-		for expect, want := range map[string]judge.Ruling{"control: {class: oscillatory}": c.want, "expect: fails": agree + disagree - c.want} {
+		for expect, want := range map[string]ruling{
+			"control: {class: oscillatory}": c.want, "expect: fails": agree + disagree - c.want,
+		} {
 			plan := planText(t, fmt.Sprintf(c.text, expect))
-			outcomes := make(map[string]*store.Outcome)
-			for i := range plan.Cells {
+			v := must(Judge(plan, outcomesOf(plan, func(i int) store.Outcome {
 				s := &plan.Cells[i].Settings
 				curve := swings
 				if c.rises(s.Lag.Interval, s.Bandit.Arms[0].Mean) {
 					curve = rising
 				}
 				_, o := record(600, 1, curve, 0.6)
-				o.ID = plan.Cells[i].ID
-				outcomes[o.ID] = o
+				return *o
+			})))[0]
+			ruled(t, expect, v, want)
+			if float64(v.Measured) != c.number || v.Predicted != 3 {
+				t.Errorf("%s, want %v of 3", told(v), c.number)
 			}
-			v := judged(t, plan, outcomes)[0]
-			if v.Verdict != want || float64(v.Measured) != c.number || v.Predicted != 3 {
-				t.Errorf("%s, %s: %v of %v, %v; want %v, %v", v.Cell, expect, v.Measured, v.Predicted, v.Verdict, c.number, want)
-			}
-			if (v.Bandits == nil) != (c.bandits == nil) || v.Bandits != nil && *v.Bandits != *c.bandits {
-				t.Errorf("%s: bandits %v, want %v", v.Cell, v.Bandits, c.bandits)
+			tally := claim.Tally{Holds: int(c.number), Of: 3}
+			if (v.Bandits != nil) != c.bandits || c.bandits && *v.Bandits != tally {
+				t.Errorf("%s: bandits %v, want %v", v.Cell, v.Bandits, tally)
 			}
 			if expect == "expect: fails" && v.Verdict == agree && v.Control.Verdict != disagree {
 				t.Errorf("%s: the control that all are of the class is %v", v.Cell, v.Control.Verdict)

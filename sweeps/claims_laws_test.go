@@ -17,76 +17,78 @@ import (
 func judgeRare(t *testing.T, check string, o store.Outcome, change ...string) []judge.Verdict {
 	t.Helper()
 	plan := planText(t, strings.NewReplacer(change...).Replace(rare)+"  - "+check+"\n")
-	o.ID = plan.Cells[0].ID
-	return judged(t, plan, map[string]*store.Outcome{o.ID: &o})
+	return judgeCell(t, plan, o)
 }
 
 // known returns an estimate with a small error over ten pairs.
 func known(name string, mean float64) store.NamedEstimate {
-	return store.NamedEstimate{Name: name, Mean: mean, StdErr: 1e-4, DF: 9}
+	return estimate(name, mean, 1e-4, 9)
 }
 
 func TestJudgeLawFit(t *testing.T) {
 	const check = "{claim: law-fit, law: critically-damped, absolute_margin: 0.005, control: {law: exponential}}"
 	plan := planText(t, rare+"  - "+check+"\n")
 	evidence := claim.NewEvidence(plan, map[string]*store.Outcome{plan.Cells[0].ID: {}})
-	want := claim.NewQuestion(&plan.Spec.Checks[0], evidence).Find(plan.Checks[0].Sets[0])[0].Predicted.Value
+	question := claim.NewQuestion(&plan.Spec.Checks[0], evidence)
+	want := question.Find(plan.Checks[0].Sets[0])[0].Predicted.Value
 	name := sim.LoggedR2(measure.CriticallyDamped)
-	if v := judgeRare(t, check, outcomeOf(known(name, want)))[0]; v.Verdict != agree || v.Control.Verdict != disagree || v.Control.Fault != "law = exponential" || v.PredictionKind != rom.Exact {
-		t.Errorf("right: %v of %s because %s, control %+v", v.Verdict, v.PredictionKind, v.Because, v.Control)
+	v := judgeRare(t, check, outcomeOf(known(name, want)))[0]
+	ruled(t, "right", v, agree, disagree)
+	if v.Control.Fault != "law = exponential" || v.PredictionKind != rom.Exact {
+		t.Error(told(v))
 	}
-	if v := judgeRare(t, check, outcomeOf(known(name, want-0.02)))[0]; v.Verdict != disagree {
-		t.Errorf("0.02 below: %v", v.Verdict)
-	}
-	if v := judgeRare(t, check, outcomeOf(known(name, want-0.005)))[0]; v.Verdict != inconclusive {
-		t.Errorf("at the margin: %v", v.Verdict)
-	}
+	ruled(t, "0.02 below", judgeRare(t, check, outcomeOf(known(name, want-0.02)))[0], disagree)
+	ruled(t, "at the margin", judgeRare(t, check, outcomeOf(known(name, want-0.005)))[0], inconclusive)
 	// Without a penalty there is no fixed point, and the mean path is known.
-	for r2, want := range map[float64]judge.Ruling{0.95: agree, 0.93: disagree} {
-		if v := judgeRare(t, check, outcomeOf(known(name, r2)), "coefficient: 0.05", "coefficient: 0")[0]; v.Verdict != want {
-			t.Errorf("without a penalty, R² = %g: %v because %s, predicted %g, want %v", r2, v.Verdict, v.Because, float64(v.Predicted), want)
-		}
+	for r2, want := range map[float64]ruling{0.95: agree, 0.93: disagree} {
+		free := judgeRare(t, check, outcomeOf(known(name, r2)), "coefficient: 0.05", "coefficient: 0")[0]
+		ruled(t, r2, free, want)
 	}
-	if v := judgeRare(t, check, store.Outcome{Status: store.CellDiverged, Diverged: 20, DivergedAt: 3})[0]; v.Verdict != disagree {
-		t.Errorf("diverged: %v", v.Verdict)
-	}
+	diverged := store.Outcome{Status: store.CellDiverged, Diverged: 20, DivergedAt: 3}
+	ruled(t, "diverged", judgeRare(t, check, diverged)[0], disagree)
 }
 
 // The paper's bar and the comparison with another law are one-sided and have no margin.
 func TestJudgeLawFitByThePaper(t *testing.T) {
+	const byPaper = "prediction: paper-rule, absolute_margin: 0.5, control: {law: exponential}"
 	bar := func(r2 float64) judge.Verdict {
-		return judgeRare(t, "{claim: law-fit, law: critically-damped, prediction: paper-rule, absolute_margin: 0.5, control: {law: exponential}}",
-			outcomeOf(known(sim.LoggedR2(measure.CriticallyDamped), r2), known(sim.LoggedR2(measure.Exponential), 0.9)))[0]
+		return judgeRare(t, "{claim: law-fit, law: critically-damped, "+byPaper+"}", outcomeOf(
+			known(sim.LoggedR2(measure.CriticallyDamped), r2), known(sim.LoggedR2(measure.Exponential), 0.9)))[0]
 	}
-	for r2, want := range map[float64]judge.Ruling{0.99: agree, 0.912: agree, 0.91: inconclusive, 0.908: disagree} {
-		if v := bar(r2); v.Verdict != want || v.Predicted != 0.91 || v.Margin != 0 || v.PredictionKind != rom.PaperRule || v.Control.Verdict != disagree {
-			t.Errorf("R² = %g: %v, want %v; control %+v", r2, v.Verdict, want, v.Control)
+	for r2, want := range map[float64]ruling{0.912: agree, 0.91: inconclusive, 0.908: disagree} {
+		v := bar(r2)
+		ruled(t, r2, v, want, disagree)
+		if v.Predicted != 0.91 || v.Margin != 0 || v.PredictionKind != rom.PaperRule {
+			t.Errorf("%s ± %g", told(v), v.Margin)
 		}
 	}
 	lead := func(x float64) judge.Verdict {
-		return judgeRare(t, "{claim: law-fit, law: logistic, prediction: paper-rule, absolute_margin: 0.5, expect: fails, control: {law: exponential}}",
-			outcomeOf(known(sim.LoggedLead(measure.Logistic), x), known(sim.LoggedLead(measure.Exponential), 0.04)))[0]
+		return judgeRare(t, "{claim: law-fit, law: logistic, expect: fails, "+byPaper+"}", outcomeOf(
+			known(sim.LoggedLead(measure.Logistic), x), known(sim.LoggedLead(measure.Exponential), 0.04)))[0]
 	}
-	for x, want := range map[float64]judge.Ruling{-0.05: agree, 0: inconclusive, 0.05: disagree} {
-		if v := lead(x); v.Verdict != want || v.Predicted != 0 || v.Expect != config.Fails || v.Control.Verdict != disagree {
-			t.Errorf("lead %g: %v, want %v; control %+v", x, v.Verdict, want, v.Control)
+	for x, want := range map[float64]ruling{-0.05: agree, 0: inconclusive, 0.05: disagree} {
+		v := lead(x)
+		ruled(t, x, v, want, disagree)
+		if v.Predicted != 0 || v.Expect != config.Fails {
+			t.Errorf("expected %s, %s", v.Expect, told(v))
 		}
 	}
 }
 
 func TestJudgeLawForecast(t *testing.T) {
-	verdicts := judgeRare(t, "{claim: law-forecast, law: critically-damped, absolute_margin: 0.5, expect: fails, control: {law: logistic}}", outcomeOf(
+	const check = "{claim: law-forecast, law: critically-damped, absolute_margin: 0.5, expect: fails, " +
+		"control: {law: logistic}}"
+	verdicts := judgeRare(t, check, outcomeOf(
 		known(sim.LoggedGain(measure.CriticallyDamped), 0.1), known(sim.LoggedGain(measure.Logistic), 0.9),
-		store.NamedEstimate{Name: sim.LoggedPlateau(measure.CriticallyDamped), Mean: 0.1, DF: 99}, store.NamedEstimate{Name: sim.LoggedPlateau(measure.Logistic), Mean: 0.9, DF: 99}))
-	if len(verdicts) != 2 {
-		t.Fatalf("%d verdicts, want 2", len(verdicts))
-	}
+		estimate(sim.LoggedPlateau(measure.CriticallyDamped), 0.1, 0, 99),
+		estimate(sim.LoggedPlateau(measure.Logistic), 0.9, 0, 99)))
+	near(t, "the number of verdicts", float64(len(verdicts)), 2, 0)
 	for _, v := range verdicts {
-		if v.Verdict != agree || v.Predicted != 0.5 || v.Control.Verdict != disagree {
-			t.Errorf("%s: %v against %g, control %+v", v.Quantity, v.Verdict, float64(v.Predicted), v.Control)
-		}
+		ruled(t, v.Quantity, v, agree, disagree)
+		near(t, v.Quantity, float64(v.Predicted), 0.5, 0)
 	}
-	if lo, hi := float64(verdicts[1].Lo), float64(verdicts[1].Hi); !(lo > 0 && lo < 0.1 && hi > 0.1 && hi < 0.3) {
+	lo, hi := float64(verdicts[1].Lo), float64(verdicts[1].Hi)
+	if !(lo > 0 && lo < 0.1 && hi > 0.1 && hi < 0.3) {
 		t.Errorf("the interval of a share of 10 in 100 pairs is [%g, %g]", lo, hi)
 	}
 }
@@ -94,19 +96,20 @@ func TestJudgeLawForecast(t *testing.T) {
 // The paper's diagnostics are judged by their own shares; with a refutation the control is
 // what this project's diagnostics name.
 func TestJudgeThePaperDiagnostics(t *testing.T) {
-	share := func(name string, mean float64) store.NamedEstimate {
-		return store.NamedEstimate{Name: name, Mean: mean, DF: 511}
-	}
-	const check = "{claim: failure-mode, mode: dynamical-instability, prediction: paper-rule, absolute_margin: 0.05"
-	ours := share("named_dynamical-instability", 1)
+	const check = "{claim: failure-mode, mode: dynamical-instability, " +
+		"prediction: paper-rule, absolute_margin: 0.05"
+	ours := estimate("named_dynamical-instability", 1, 0, 511)
 	for _, test := range []struct {
 		check string
 		paper float64
-		want  judge.Ruling
+		want  ruling
 	}{{check + "}", 1, agree}, {check + "}", 0.3, disagree}, {check + ", expect: fails}", 0.3, agree}} {
-		v := judgeOne(t, test.check, outcomeOf(ours, share("paper_named_dynamical-instability", test.paper)))
-		if v.Verdict != test.want || v.PredictionKind != rom.PaperRule || float64(v.Measured) != test.paper || !strings.HasSuffix(v.Quantity, "by the paper's diagnostics") {
-			t.Errorf("%s: %v of %q, measured %g, want %v", test.check, v.Verdict, v.Quantity, float64(v.Measured), test.want)
+		paper := estimate("paper_named_dynamical-instability", test.paper, 0, 511)
+		v := judgeOne(t, test.check, outcomeOf(ours, paper))
+		ruled(t, test.check, v, test.want)
+		if v.PredictionKind != rom.PaperRule || float64(v.Measured) != test.paper ||
+			!strings.HasSuffix(v.Quantity, "by the paper's diagnostics") {
+			t.Error(told(v))
 		}
 		if v.Control != nil && v.Control.Verdict != disagree {
 			t.Errorf("control %+v", v.Control)
@@ -121,7 +124,7 @@ func TestLawFittedToNoise(t *testing.T) {
 	const weak = `
 name: weak
 seed: 1
-bandit: {arms: [{reward: bernoulli, mean: 0.8}, {reward: bernoulli, mean: 0.8}, {reward: bernoulli, mean: 0.7}]}
+bandit: {arms: [{reward: bernoulli, mean: 0.8, count: 2}, {reward: bernoulli, mean: 0.7}]}
 policy: {reference: [-0.4, -3, 0.05]}
 grpo: {group_size: 700, entropy: {coefficient: 4}, kl: {coefficient: 3}}
 optimizer: {learning_rate: 0.97}
@@ -131,9 +134,5 @@ checks:
 `
 	plan := planText(t, weak)
 	o := outcomeOf(known(sim.LoggedR2(measure.Logistic), 0.022))
-	o.ID = plan.Cells[0].ID
-	v := judged(t, plan, map[string]*store.Outcome{o.ID: &o})[0]
-	if v.Verdict != outOfScope || !strings.Contains(v.Because, "neglects") {
-		t.Errorf("%v because %s", v.Verdict, v.Because)
-	}
+	ruledBecause(t, "a weak fit", judgeCell(t, plan, o)[0], outOfScope, "neglects")
 }

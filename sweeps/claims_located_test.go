@@ -36,13 +36,14 @@ const (
 
 // judgeLocated judges the cell with an event located between lo and hi, the search
 // ending at end, and the given estimate of the stiffness. NaN leaves an estimate out.
-func judgeLocated(t *testing.T, check string, lo, hi, end float64, stiffness store.NamedEstimate) []judge.Verdict {
+func judgeLocated(t *testing.T, check string, lo, hi, end float64, stiffness store.NamedEstimate,
+) []judge.Verdict {
 	t.Helper()
 	p := planText(t, locating+"  - {"+check+", displacement: 0.00001, draws: 1}\n")
-	o := store.Outcome{ID: p.Cells[0].ID, Status: store.CellOK}
+	o := outcomeOf()
 	add := func(name string, x float64) {
 		if !math.IsNaN(x) {
-			o.Estimates = append(o.Estimates, store.NamedEstimate{Name: name, Mean: x, DF: measure.Exactly})
+			o.Estimates = append(o.Estimates, exactly(name, x))
 		}
 	}
 	add(probe.LocatedLow, lo)
@@ -53,7 +54,7 @@ func judgeLocated(t *testing.T, check string, lo, hi, end float64, stiffness sto
 		stiffness.Name = name
 		o.Estimates = append(o.Estimates, stiffness)
 	}
-	return judged(t, p, map[string]*store.Outcome{o.ID: &o})
+	return judgeCell(t, p, o)
 }
 
 const inRate = "locate: {param: optimizer.learning_rate, from: 0.5, to: 8, tolerance: 0.001}"
@@ -62,29 +63,31 @@ func TestJudgeLocated(t *testing.T) {
 	certain := store.NamedEstimate{Mean: locatingStiffness, DF: measure.Exactly}
 	noisy := store.NamedEstimate{Mean: locatingStiffness, StdErr: 0.01 * locatingStiffness, DF: 63}
 	nan := math.NaN()
-	threshold := "claim: stability-threshold, margin: 0.01, control: {scale: {stiffness: 1.1}}, " + inRate
-	refuted := "claim: stability-threshold, margin: 0.01, prediction: rule-at-stiffness, expect: fails, " + inRate
+	unknown := store.NamedEstimate{Mean: locatingStiffness}
+	const rule = locatingRule / locatingThreshold
+	const claim = "claim: stability-threshold, margin: 0.01, " + inRate
+	const threshold = claim + ", control: {scale: {stiffness: 1.1}}"
+	const refuted = claim + ", prediction: rule-at-stiffness, expect: fails"
 	for _, c := range []struct {
 		name, check   string
 		lo, hi, end   float64 // in units of the threshold
 		stiffness     store.NamedEstimate
-		want, control judge.Ruling
+		want, control ruling
 	}{
 		{"located at the prediction", threshold, 0.999, 1.001, 2, certain, agree, disagree},
 		{"located 10 % above the prediction", threshold, 1.1, 1.101, 2, certain, disagree, disagree},
 		{"stiffness with an error of 1 %", threshold, 0.999, 1.001, 2, noisy, inconclusive, disagree},
-		{"stiffness of unknown error", threshold, 0.999, 1.001, 2, store.NamedEstimate{Mean: locatingStiffness}, inconclusive, inconclusive},
-		{"not located, though predicted within the search", threshold, 2, nan, 2, certain, disagree, disagree},
+		{"stiffness of unknown error", threshold, 0.999, 1.001, 2, unknown, inconclusive, inconclusive},
+		{"not located, though predicted in the search", threshold, 2, nan, 2, certain, disagree, disagree},
 		{"not located, and predicted beyond the search", threshold, 0.5, nan, 0.5, certain, agree, agree},
 		{"search undecided before its end", threshold, 0.5, nan, 2, certain, inconclusive, inconclusive},
 		{"search not begun", threshold, nan, nan, nan, certain, outOfScope, outOfScope},
 		{"refutation of the rule, right", refuted, 0.999, 1.001, 2, certain, agree, disagree},
-		{"refutation of the rule, wrong", refuted, 0.999 * locatingRule / locatingThreshold, 1.001 * locatingRule / locatingThreshold, 2, certain, disagree, agree},
+		{"refutation of the rule, wrong", refuted, 0.999 * rule, 1.001 * rule, 2, certain, disagree, agree},
 	} {
-		v := judgeLocated(t, c.check, c.lo*locatingThreshold, c.hi*locatingThreshold, c.end*locatingThreshold, c.stiffness)[0]
-		if v.Verdict != c.want || v.Control.Verdict != c.control {
-			t.Errorf("%s: %v because %s, control %v; want %v and %v", c.name, v.Verdict, v.Because, v.Control.Verdict, c.want, c.control)
-		}
+		const at = locatingThreshold
+		v := judgeLocated(t, c.check, c.lo*at, c.hi*at, c.end*at, c.stiffness)[0]
+		ruled(t, c.name, v, c.want, c.control)
 	}
 }
 
@@ -93,51 +96,40 @@ func TestJudgeLocated(t *testing.T) {
 func TestJudgeRuleIsSafe(t *testing.T) {
 	certain := store.NamedEstimate{Mean: locatingStiffness, DF: measure.Exactly}
 	const factor = locatingThreshold / locatingRule
-	const holds = "claim: rule-is-safe, prediction: rule-at-stiffness, margin: 0.01, control: {scale: {stiffness: 0.3}}, " + inRate
-	const fails = "claim: rule-is-safe, prediction: rule-at-stiffness, margin: 0.01, expect: fails, " + inRate
+	const claim = "claim: rule-is-safe, prediction: rule-at-stiffness, margin: 0.01, " + inRate
+	const holds = claim + ", control: {scale: {stiffness: 0.3}}"
+	const fails = claim + ", expect: fails"
 	for _, c := range []struct {
 		check  string
 		at     float64 // in units of the rule
-		want   [2]judge.Ruling
-		caught [2]judge.Ruling
+		want   [2]ruling
+		caught [2]ruling
 	}{
-		{holds, factor, [2]judge.Ruling{agree, agree}, [2]judge.Ruling{disagree, disagree}},
-		{holds, 0.99, [2]judge.Ruling{disagree, disagree}, [2]judge.Ruling{disagree, disagree}},
-		{holds, 1, [2]judge.Ruling{inconclusive, disagree}, [2]judge.Ruling{disagree, disagree}},
-		{fails, factor, [2]judge.Ruling{disagree, agree}, [2]judge.Ruling{disagree, disagree}},
-		{fails, 0.9, [2]judge.Ruling{agree, disagree}, [2]judge.Ruling{agree, disagree}},
+		{holds, factor, [2]ruling{agree, agree}, [2]ruling{disagree, disagree}},
+		{holds, 0.99, [2]ruling{disagree, disagree}, [2]ruling{disagree, disagree}},
+		{holds, 1, [2]ruling{inconclusive, disagree}, [2]ruling{disagree, disagree}},
+		{fails, factor, [2]ruling{disagree, agree}, [2]ruling{disagree, disagree}},
+		{fails, 0.9, [2]ruling{agree, disagree}, [2]ruling{agree, disagree}},
 	} {
-		verdicts := judgeLocated(t, c.check, c.at*locatingRule*0.9999, c.at*locatingRule*1.0001, 8*locatingRule, certain)
+		at := c.at * locatingRule
+		verdicts := judgeLocated(t, c.check, at*0.9999, at*1.0001, 8*locatingRule, certain)
 		for i, v := range verdicts {
-			if v.Verdict != c.want[i] || v.Control.Verdict != c.caught[i] {
-				t.Errorf("%s, located at %g times the rule, row %d: %v because %s, control %s: %v; want %v and %v",
-					c.check, c.at, i, v.Verdict, v.Because, v.Control.Fault, v.Control.Verdict, c.want[i], c.caught[i])
-			}
+			ruled(t, c, v, c.want[i], c.caught[i])
 		}
-		if v := verdicts[1]; math.Abs(float64(v.Predicted)-factor) > 1e-6*factor {
-			t.Errorf("predicted threshold / rule %g, want %g", float64(v.Predicted), factor)
-		}
+		near(t, "threshold / rule", float64(verdicts[1].Predicted), factor, 1e-6*factor)
 	}
 }
 
 // A location beyond the range that the theory searches is out of scope; it does not
 // agree with "never".
 func TestJudgeBeyondSearchOfTheory(t *testing.T) {
-	certain := store.NamedEstimate{Mean: locatingStiffness, DF: measure.Exactly}
-	const check = "claim: oscillation-onset, absolute_margin: 0, locate: {param: lag.interval, from: 0.1, to: 900, tolerance: 0.01}"
-	text := strings.Replace(locating, "lag: {interval: 4}", "lag: {kind: delay, interval: 4}", 1)
-	text = strings.Replace(text, "learning_rate: 0.1,", "learning_rate: 0.0000001,", 1)
-	p := planText(t, text+"  - {"+check+", displacement: 0.00001, draws: 1}\n")
-	o := store.Outcome{ID: p.Cells[0].ID, Status: store.CellOK, Estimates: []store.NamedEstimate{
-		{Name: probe.LocatedLow, Mean: 400, DF: measure.Exactly}, {Name: probe.LocatedEnd, Mean: 400, DF: measure.Exactly},
-		{Name: plan.StiffnessFresh, DF: measure.Exactly},
-	}}
-	for _, name := range []string{plan.StiffnessTotal, plan.StiffnessStale} {
-		certain.Name = name
-		o.Estimates = append(o.Estimates, certain)
-	}
-	v := judged(t, p, map[string]*store.Outcome{o.ID: &o})[0]
-	if v.Verdict != outOfScope || !strings.Contains(v.Because, "below 79 only") {
-		t.Errorf("%v because %s", v.Verdict, v.Because)
-	}
+	text := strings.NewReplacer("lag: {", "lag: {kind: delay, ", "rate: 0.1,", "rate: 1e-7,").Replace(locating)
+	p := planText(t, text+`
+  - {claim: oscillation-onset, absolute_margin: 0, displacement: 0.00001, draws: 1,
+     locate: {param: lag.interval, from: 0.1, to: 900, tolerance: 0.01}}
+`)
+	o := outcomeOf(exactly(probe.LocatedLow, 400), exactly(probe.LocatedEnd, 400),
+		exactly(plan.StiffnessFresh, 0), exactly(plan.StiffnessTotal, locatingStiffness),
+		exactly(plan.StiffnessStale, locatingStiffness))
+	ruledBecause(t, "a small rate", judgeCell(t, p, o)[0], outOfScope, "below 79 only")
 }

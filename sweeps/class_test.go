@@ -13,19 +13,23 @@ import (
 	"grposim/sweeps/store"
 )
 
+type curve = func(t float64) float64
+
 // record returns a cell at G = ∞ and the outcome of a run whose mean reward is the given
 // function of the step, at the steps that the simulator would record.
-func record(steps, interval int, reward func(t float64) float64, collision float64) (*plan.Cell, *store.Outcome) {
+func record(steps, interval int, reward curve, collision float64) (*plan.Cell, *store.Outcome) {
 	c := &plan.Cell{}
 	c.Settings.Lag = option.Lag{Kind: option.Block, Interval: interval}
 	c.Settings.Estimator.GroupSize = option.Infinite
 	c.Settings.Run = sim.Run{Steps: steps, Replicas: 1}
 	c.Settings.Bandit.Arms = []option.Arm{{Mean: 0.2}, {Mean: 0.9}}
 	recorded := &store.Trajectory{Steps: sim.RecordedSteps(steps, c.Settings.Lag)}
-	j, p := store.RecordedSeries{Quantity: sim.ExpectedReward}, store.RecordedSeries{Quantity: sim.Collision}
-	for _, t := range recorded.Steps {
-		j.Mean, j.StdErr = append(j.Mean, store.Number(reward(float64(t)))), append(j.StdErr, 0)
-		p.Mean, p.StdErr = append(p.Mean, store.Number(collision)), append(p.StdErr, 0)
+	n := len(recorded.Steps)
+	zeros := func() []store.Number { return make([]store.Number, n) }
+	j := store.RecordedSeries{Quantity: sim.ExpectedReward, Mean: zeros(), StdErr: zeros()}
+	p := store.RecordedSeries{Quantity: sim.Collision, Mean: zeros(), StdErr: zeros()}
+	for i, t := range recorded.Steps {
+		j.Mean[i], p.Mean[i] = store.Number(reward(float64(t))), store.Number(collision)
 	}
 	recorded.Quantities = []store.RecordedSeries{j, p}
 	o := &store.Outcome{Status: store.CellOK}
@@ -35,7 +39,7 @@ func record(steps, interval int, reward func(t float64) float64, collision float
 
 // oscillator returns the step response of a damped oscillator, from 0 to 1. Its n-th
 // swing beyond the final level has the amplitude e^{−nπζ/√(1−ζ²)}.
-func oscillator(zeta, frequency float64) func(t float64) float64 {
+func oscillator(zeta, frequency float64) curve {
 	return func(t float64) float64 {
 		w := frequency * math.Sqrt(1-zeta*zeta)
 		return 1 - math.Exp(-zeta*frequency*t)*(math.Cos(w*t)+zeta*frequency/w*math.Sin(w*t))
@@ -43,9 +47,10 @@ func oscillator(zeta, frequency float64) func(t float64) float64 {
 }
 
 func TestClasses(t *testing.T) {
+	exp, cos, sin := math.Exp, math.Cos, math.Sin
 	for _, c := range []struct {
 		name      string
-		reward    func(t float64) float64
+		reward    curve
 		collision float64
 		want      claim.Class
 	}{
@@ -57,12 +62,16 @@ func TestClasses(t *testing.T) {
 		{"two swings", oscillator(0.6, 0.2), 0.6, claim.Oscillatory},
 		{"many", oscillator(0.05, 0.2), 0.6, claim.Oscillatory},
 		{"no damping", oscillator(0, 0.2), 0.6, claim.Sustained},
-		{"growing", func(t float64) float64 { return 0.5 + 0.1*math.Exp(t/400)*math.Cos(0.3*t) }, 0.6, claim.Sustained},
-		{"a flip at every step", func(t float64) float64 { return 1 + math.Cos(math.Pi*t)/4 }, 0.6, claim.Sustained},
+		{"growing", func(t float64) float64 { return exp(t/400) * cos(0.3*t) / 10 }, 0.6, claim.Sustained},
+		{"a flip each step", func(t float64) float64 { return cos(math.Pi*t) / 4 }, 0.6, claim.Sustained},
 		// A stiff mode that oscillates on top of a slow one never passes the final level.
-		{"ringing on the rise", func(t float64) float64 { return 1 - math.Exp(-t/200) + 0.2*math.Exp(-t/10)*math.Sin(t/3) }, 0.6, claim.Overshooting},
-		{"early ringing, slow rise", func(t float64) float64 { return 1 - math.Exp(-t/5000) + 0.05*math.Exp(-t/5)*math.Cos(t) }, 0.6, claim.Overshooting},
-		{"straight into one arm", func(t float64) float64 { return 1 - math.Exp(-t/5) }, 0.999, claim.Locked},
+		{"ringing on the rise", func(t float64) float64 {
+			return 1 - exp(-t/200) + 0.2*exp(-t/10)*sin(t/3)
+		}, 0.6, claim.Overshooting},
+		{"early ringing, slow rise", func(t float64) float64 {
+			return 1 - exp(-t/5000) + 0.05*exp(-t/5)*cos(t)
+		}, 0.6, claim.Overshooting},
+		{"straight into one arm", func(t float64) float64 { return 1 - exp(-t/5) }, 0.999, claim.Locked},
 		{"into one arm after ringing", func(t float64) float64 {
 			if t > 100 {
 				return 1
@@ -70,22 +79,19 @@ func TestClasses(t *testing.T) {
 			return 0.5 + 0.4*math.Sin(0.3*t)
 		}, 0.9999, claim.Locked},
 		{"at rest", func(float64) float64 { return 0.75 }, 0.6, claim.AtRest},
-		{"at rest, rounded", func(t float64) float64 { return 0.75 + 1e-13*math.Sin(t) }, 0.6, claim.AtRest},
+		{"at rest, rounded", func(t float64) float64 { return 0.75 + 1e-13*sin(t) }, 0.6, claim.AtRest},
 		// Dips of 4 steps every 130, of which the records in the last half miss most.
-		{"brief dips", func(t float64) float64 { return 0.9 - 0.5*math.Exp(-math.Pow(math.Mod(t+53, 130)-65, 2)/8) }, 0.6, claim.Unresolved},
+		{"brief dips", func(t float64) float64 {
+			return 0.9 - 0.5*exp(-math.Pow(math.Mod(t+53, 130)-65, 2)/8)
+		}, 0.6, claim.Unresolved},
 	} {
 		cell, o := record(600, 1, c.reward, c.collision)
-		if got := classWith(cell, o); got != c.want {
-			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
-		}
+		equal(t, c.name, classWith(cell, o), c.want)
 	}
 	cell, _ := record(10, 1, oscillator(0.5, 1), 0.5)
-	if got := classWith(cell, &store.Outcome{Status: store.CellDiverged}); got != claim.Diverged {
-		t.Errorf("diverged: got %q", got)
-	}
-	if got := classWith(cell, &store.Outcome{Status: store.CellOK}) + claim.ClassOf(cell, nil); got != "" {
-		t.Errorf("nothing recorded: got %q", got)
-	}
+	equal(t, "diverged", classWith(cell, &store.Outcome{Status: store.CellDiverged}), claim.Diverged)
+	empty := outcomeOf()
+	equal(t, "nothing recorded", classWith(cell, &empty)+claim.ClassOf(cell, nil), "")
 }
 
 // The class does not change under r → ar + b.
@@ -94,7 +100,8 @@ func TestClassIsAffine(t *testing.T) {
 		zeta := rapid.Float64Range(0.01, 0.98).Draw(t, "zeta")
 		frequency := rapid.Float64Range(0.02, 1).Draw(t, "frequency")
 		interval := rapid.IntRange(1, 8).Draw(t, "interval")
-		a := math.Exp(rapid.Float64Range(-6, 6).Draw(t, "log a")) * rapid.SampledFrom([]float64{-1, 1}).Draw(t, "sign")
+		a := math.Exp(rapid.Float64Range(-6, 6).Draw(t, "log a"))
+		a *= rapid.SampledFrom([]float64{-1, 1}).Draw(t, "sign")
 		b := a * rapid.Float64Range(-10, 10).Draw(t, "b/a")
 		curve := oscillator(zeta, frequency)
 		cell, o := record(400, interval, curve, 0.5)
@@ -127,9 +134,7 @@ func TestClassAtFiniteGroups(t *testing.T) {
 		for i := range recorded.Steps {
 			recorded.Quantities[0].StdErr[i] = store.Number(c.stdErr)
 		}
-		if got := classWith(cell, o); got != c.want {
-			t.Errorf("standard error %g of %d replicas: got %q, want %q", c.stdErr, c.replicas, got, c.want)
-		}
+		equal(t, c, classWith(cell, o), c.want)
 	}
 }
 
@@ -147,9 +152,7 @@ func TestAtRestAtFiniteGroups(t *testing.T) {
 		for i := range recorded.Steps {
 			recorded.Quantities[0].StdErr[i] = store.Number(c.stdErr)
 		}
-		if got := classWith(cell, o); got != c.want {
-			t.Errorf("standard error %g: got %q, want %q", c.stdErr, got, c.want)
-		}
+		equal(t, c, classWith(cell, o), c.want)
 	}
 }
 
@@ -166,22 +169,18 @@ func TestLocked(t *testing.T) {
 			}
 			return 1
 		}, claim.Locked},
-		{"an oscillation between arms", func(t float64) float64 { return 0.75 + 0.25*math.Cos(2*math.Pi*t/60) }, claim.Sustained},
-		{"close to one arm at first", func(t float64) float64 { return 0.6 + 0.4*math.Exp(-t/100) }, claim.Sustained},
+		{"between arms", func(t float64) float64 { return 0.75 + math.Cos(math.Pi*t/30)/4 }, claim.Sustained},
+		{"one arm at first", func(t float64) float64 { return 0.6 + 0.4*math.Exp(-t/100) }, claim.Sustained},
 	} {
 		cell, o := record(600, 1, oscillator(0, 0.2), 0)
 		recorded := must(o.Trajectory())
 		for i, step := range recorded.Steps {
 			recorded.Quantities[1].Mean[i] = store.Number(c.collision(float64(step)))
 		}
-		if got := classWith(cell, o); got != c.want {
-			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
-		}
+		equal(t, c.name, classWith(cell, o), c.want)
 	}
 	cell, o := record(600, 1, func(float64) float64 { return 0.9 }, 0.999)
-	if got := classWith(cell, o); got != claim.Locked {
-		t.Errorf("on one arm from the start: got %q", got)
-	}
+	equal(t, "on one arm from the start", classWith(cell, o), claim.Locked)
 }
 
 // classWith returns the class of a cell with the given outcome; nil: without one.

@@ -1,7 +1,6 @@
 package sweeps
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -23,11 +22,16 @@ import (
 // 2.1788. That of shares is Newcombe's: his example (Statistics in Medicine 17, 873,
 // table II a) is 56 of 70 against 48 of 80.
 func TestDifference(t *testing.T) {
+	mean := func(mean, stdErr float64, df int, systematic float64) sample {
+		e := measure.Estimate{Mean: mean, StdErr: stdErr, DF: df, Systematic: systematic}
+		return sample{e, new(plan.Cell)}
+	}
 	share := func(events, n float64) sample {
 		p := events / n
-		return sample{measure.Estimate{Mean: p, StdErr: 0.99 * math.Sqrt(p*(1-p)/n), DF: int(n) - 1}, new(plan.Cell)}
+		return mean(p, 0.99*math.Sqrt(p*(1-p)/n), int(n)-1, 0)
 	}
-	mean := func(e measure.Estimate) sample { return sample{e, new(plan.Cell)} }
+	certain := func(x float64) sample { return sample{measure.Certain(x), new(plan.Cell)} }
+	ten := mean(10, 1, 4, 0)
 	half := 2.178813 * math.Sqrt(5)
 	for _, c := range []struct {
 		name   string
@@ -35,18 +39,19 @@ func TestDifference(t *testing.T) {
 		lo, hi float64
 		want   Change
 	}{
-		{"x", mean(measure.Estimate{Mean: 10, StdErr: 1, DF: 4}), mean(measure.Estimate{Mean: 13, StdErr: 2, DF: 9}), 3 - half, 3 + half, NoneFound},
-		{"x", mean(measure.Estimate{Mean: 10, StdErr: 1, DF: 4}), mean(measure.Estimate{Mean: 13, StdErr: 2, DF: 9, Systematic: 0.5}), 2.5 - half, 3.5 + half, NoneFound},
-		{"x", mean(measure.Estimate{Mean: 10, StdErr: 1, DF: 4}), mean(measure.Estimate{Mean: 4, StdErr: 2, DF: 9}), -6 - half, -6 + half, Lower},
-		{"x", mean(measure.Certain(1)), mean(measure.Certain(1)), 0, 0, NoneFound},
-		{"x", mean(measure.Certain(1)), mean(measure.Certain(1.25)), 0.25, 0.25, Higher},
-		{"x", mean(measure.Certain(1)), mean(measure.Estimate{Mean: 2}), math.Inf(-1), math.Inf(1), NotComparable},
+		{"x", ten, mean(13, 2, 9, 0), 3 - half, 3 + half, NoneFound},
+		{"x", ten, mean(13, 2, 9, 0.5), 2.5 - half, 3.5 + half, NoneFound},
+		{"x", ten, mean(4, 2, 9, 0), -6 - half, -6 + half, Lower},
+		{"x", certain(1), certain(1), 0, 0, NoneFound},
+		{"x", certain(1), certain(1.25), 0.25, 0.25, Higher},
+		{"x", certain(1), mean(2, 0, 0, 0), math.Inf(-1), math.Inf(1), NotComparable},
 		{plan.NamedShare(diagnose.None), share(48, 80), share(56, 70), 0.0524, 0.3339, Higher},
 		{plan.NamedShare(diagnose.None), share(56, 70), share(48, 80), -0.3339, -0.0524, Lower},
 	} {
 		lo, hi := difference(c.name, c.a, c.b, 0.95)
-		if near := func(x, y float64) bool { return x == y || math.Abs(x-y) < 5e-5 }; !near(lo, c.lo) || !near(hi, c.hi) || changeOf(lo, hi) != c.want {
-			t.Errorf("%s: %v and %v: [%g, %g], %s; want [%g, %g], %s", c.name, c.a.Estimate, c.b.Estimate, lo, hi, changeOf(lo, hi), c.lo, c.hi, c.want)
+		near := func(x, y float64) bool { return x == y || math.Abs(x-y) < 5e-5 }
+		if change := changeOf(lo, hi); !near(lo, c.lo) || !near(hi, c.hi) || change != c.want {
+			t.Errorf("%+v: [%g, %g], %s", c, lo, hi, change)
 		}
 	}
 }
@@ -56,12 +61,11 @@ func TestDifference(t *testing.T) {
 // search nothing can be compared.
 func TestDifferenceOfLocatedEvents(t *testing.T) {
 	located := func(lo, hi float64) sample {
-		o := &store.Outcome{Estimates: []store.NamedEstimate{
-			store.Store(probe.LocatedLow, measure.Certain(lo)), store.Store(probe.LocatedHigh, measure.Certain(hi)), store.Store(probe.LocatedEnd, measure.Certain(9))}}
-		if hi > 9 {
-			o.Estimates = slices.Delete(o.Estimates, 1, 2)
+		o := outcomeOf(exactly(probe.LocatedLow, lo), exactly(probe.LocatedEnd, 9))
+		if hi <= 9 {
+			o.Estimates = append(o.Estimates, exactly(probe.LocatedHigh, hi))
 		}
-		all, err := measuredQuantities(new(plan.Cell), o)
+		all, err := measuredQuantities(new(plan.Cell), &o)
 		if err != nil || len(all) != 1 || all[0].Name != locatedEvent {
 			t.Fatalf("%v", all)
 		}
@@ -70,7 +74,11 @@ func TestDifferenceOfLocatedEvents(t *testing.T) {
 	for _, c := range []struct {
 		a, b   sample
 		lo, hi float64
-	}{{located(2, 2.5), located(3, 3.25), 0.5, 1.25}, {located(2, 3), located(2, 3), -1, 1}, {located(2, 3), located(9, 10), math.Inf(-1), math.Inf(1)}} {
+	}{
+		{located(2, 2.5), located(3, 3.25), 0.5, 1.25},
+		{located(2, 3), located(2, 3), -1, 1},
+		{located(2, 3), located(9, 10), math.Inf(-1), math.Inf(1)},
+	} {
 		if lo, hi := difference(locatedEvent, c.a, c.b, 0.99); lo != c.lo || hi != c.hi {
 			t.Errorf("[%g, %g], want [%g, %g]", lo, hi, c.lo, c.hi)
 		}
@@ -80,23 +88,24 @@ func TestDifferenceOfLocatedEvents(t *testing.T) {
 // Cells are paired by the parameters that do not differ as a whole; the others are
 // listed. A stronger penalty lowers the reward. Cells that two variants share are compared once.
 func TestCompareFolders(t *testing.T) {
-	text := strings.Replace(resting, "replicas: 10", "replicas: 100", 1) + "  - {claim: fixed-point, expected: 0.75, absolute_margin: 0.02}\n"
+	text := strings.Replace(resting, "replicas: 10", "replicas: 100", 1) +
+		"  - {claim: fixed-point, expected: 0.75, absolute_margin: 0.02}\n" + overSizes
 	a, b := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
-	runSweep(t, text+"variants: [{name: one}, {name: two}]\nsweep: [{param: grpo.group_size, values: [16, 32, 64]}]\n", a, 2)
-	runSweep(t, strings.Replace(text, "coefficient: 0.5", "coefficient: 1", 1)+"sweep: [{param: grpo.group_size, values: [64, 32, 128]}]\n", b, 2)
+	twice := strings.Replace(text, "32, 64, 128", "16, 32, 64", 1) + "variants: [{name: one}, {name: two}]\n"
+	runSweep(t, twice, a, 2)
+	runSweep(t, strings.Replace(text, "coefficient: 0.5", "coefficient: 1", 1), b, 2)
 	c := must(CompareFolders(a, b, &silent{}))
-	if got, want := fmt.Sprint(c.Differing), "[{grpo.kl.coefficient 0.5 1}]"; got != want {
-		t.Errorf("%s differ, want %s", got, want)
-	}
+	equal(t, "differ", fmt.Sprint(c.Differing), "[{grpo.kl.coefficient 0.5 1}]")
 	for _, q := range c.Quantities {
-		if q.Quantity == sim.ExpectedRewardMean && (q.Verdict != Lower || !(q.Lo < q.Difference && q.Difference < q.Hi && q.Hi < 0) || q.Difference != q.B-q.A) {
+		inside := q.Lo < q.Difference && q.Difference < q.Hi && q.Hi < 0 && q.Difference == q.B-q.A
+		if q.Quantity == sim.ExpectedRewardMean && (q.Verdict != Lower || !inside) {
 			t.Errorf("%+v, want a lower reward", q)
 		}
 	}
-	if got, want := fmt.Sprint(c.Quantities[0].Cell, c.Quantities[11].Cell, c.Pairs, c.OnlyA, c.OnlyB, c.SameID), "one G=32one G=642 [one G=16] [G=128] 0"; got != want {
-		t.Errorf("pairs, only in A, only in B, same ids: %s, want %s", got, want)
-	}
-	if want := 1 - 0.01/22; c.Confidence != 0.99 || c.IntervalConfidence != want || len(c.Quantities) != 22 {
+	got := fmt.Sprint(c.Quantities[0].Cell, c.Quantities[11].Cell, c.Pairs, c.OnlyA, c.OnlyB, c.SameID)
+	equal(t, "pairs, only in A, only in B, same ids", got, "one G=32one G=642 [one G=16] [G=128] 0")
+	want := 1 - 0.01/22
+	if c.Confidence != 0.99 || c.IntervalConfidence != want || len(c.Quantities) != 22 {
 		t.Errorf("confidence %g, of each %g, want 0.99 and %g", c.Confidence, c.IntervalConfidence, want)
 	}
 	same := must(CompareFolders(a, a, &silent{}))
@@ -104,7 +113,9 @@ func TestCompareFolders(t *testing.T) {
 		t.Errorf("a folder with itself: %+v", same)
 	}
 	for _, q := range same.Quantities {
-		if cells := q.Cells(); q.Verdict != NoneFound || len(cells) != len(ComparisonColumns) || cells[5] != "~ no difference found" {
+		cells := q.Cells()
+		if q.Verdict != NoneFound || len(cells) != len(ComparisonColumns) ||
+			cells[5] != "~ no difference found" {
 			t.Errorf("%+v is shown as %q", q, cells)
 		}
 	}
@@ -120,7 +131,7 @@ func TestCompareFinalValues(t *testing.T) {
 		want           Change
 		exact          bool
 	}{{"inf", "10", Lower, true}, {"16", "10", Lower, false}, {"16", "1", NotComparable, false}} {
-		text := strings.NewReplacer("group_size: 16", "group_size: "+c.size, "replicas: 10", "replicas: "+c.replicas).Replace(text)
+		text := strings.NewReplacer("size: 16", "size: "+c.size, "cas: 10", "cas: "+c.replicas).Replace(text)
 		a, b := t.TempDir(), t.TempDir()
 		runSweep(t, text, a, 1)
 		runSweep(t, strings.Replace(text, "coefficient: 0.5", "coefficient: 1", 1), b, 1)
@@ -136,15 +147,19 @@ func TestCompareFinalValues(t *testing.T) {
 func TestFoldersToCompare(t *testing.T) {
 	dir := t.TempDir()
 	for _, path := range []string{"a/one", "a/two", "b/two", "b/three", "c"} {
-		noError(t, errors.Join(os.MkdirAll(filepath.Join(dir, path), 0o755), os.WriteFile(filepath.Join(dir, path, store.ManifestName), nil, 0o644)))
+		path = filepath.Join(dir, path)
+		noError(t, os.MkdirAll(path, 0o755))
+		noError(t, os.WriteFile(filepath.Join(path, store.ManifestName), nil, 0o644))
 	}
 	at := func(path string) string { return filepath.Join(dir, path) }
 	pairs, only := FoldersToCompare(at("a"), at("b"))
-	if got, want := fmt.Sprint(pairs, only), fmt.Sprint([][2]string{{at("a/two"), at("b/two")}}, []string{at("a/one"), at("b/three")}); got != want {
+	want := fmt.Sprint([][2]string{{at("a/two"), at("b/two")}}, []string{at("a/one"), at("b/three")})
+	if got := fmt.Sprint(pairs, only); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	for _, b := range []string{"c", "none"} {
-		if pairs, only := FoldersToCompare(at("a"), at(b)); len(pairs) != 1 || pairs[0] != [2]string{at("a"), at(b)} || only != nil {
+		pairs, only := FoldersToCompare(at("a"), at(b))
+		if !slices.Equal(pairs, [][2]string{{at("a"), at(b)}}) || only != nil {
 			t.Errorf("a and %s: %v, %v", b, pairs, only)
 		}
 	}

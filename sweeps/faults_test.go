@@ -10,17 +10,18 @@ import (
 	"grposim/sweeps/config"
 	"grposim/sweeps/judge"
 	"grposim/sweeps/plan"
-	"grposim/sweeps/store"
 )
 
 // shiftsOf returns the shifts of a configuration's checks by one fault.
 func shiftsOf(t *testing.T, file string, fault config.Fault) []judge.Shift {
 	t.Helper()
-	return judge.Shifts(planText(t, file), []judge.Mistake{func(*config.Check, *config.Settings) config.Fault { return fault }})[0]
+	mistake := func(*config.Check, *config.Settings) config.Fault { return fault }
+	return judge.Shifts(planText(t, file), []judge.Mistake{mistake})[0]
 }
 
-// scaled is the fault of wrong constants.
-func scaled(factors rom.Factors) config.Fault { return config.Fault{Scale: factors} }
+// threshold is a check of a located threshold.
+const threshold = "{claim: stability-threshold, displacement: 0.001, draws: 1, margin: 0.01, " +
+	"locate: {param: optimizer.learning_rate, from: 0.5, to: 4, tolerance: 0.001}}"
 
 // Faults whose shift is known in closed form.
 func TestShifts(t *testing.T) {
@@ -34,7 +35,9 @@ optimizer: {learning_rate: 0.1}
 run: {steps: 300, burn_in: 100, replicas: 10}
 checks:
 `
-	stiffer := rom.Factors{Stiffness: 1.25, Noise: 1, Lag: 1, Mass: 1}
+	stiffer, noisier := config.Fault{Scale: rom.Unit}, config.Fault{Scale: rom.Unit}
+	stiffer.Scale.Stiffness, noisier.Scale.Noise = 1.25, 1.1
+	exact := func(file string) string { return strings.Replace(file, "size: 16", "size: inf", 1) }
 	logistic := func(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
 	// z* = c_GΔ/β, times β
 	gap := 0.9375 * 0.7
@@ -53,19 +56,22 @@ checks:
 		within            float64 // relative
 	}{
 		// up to the second order
-		{"variance ∝ noise", resting, "{claim: stationary-fluctuation, margin: 0.02}", scaled(rom.Factors{Stiffness: 1, Noise: 1.1, Lag: 1, Mass: 1}), 0.1, 5, 1e-3},
-		{"stiffness itself", resting, "{claim: stiffness, displacement: 0.1, draws: 10, margin: 0.05}", scaled(stiffer), 0.25, 5, 1e-9},
+		{"variance ∝ noise", resting, "{claim: stationary-fluctuation, margin: 0.02}", noisier, 0.1, 5,
+			1e-3},
+		{
+			"stiffness itself", resting, "{claim: stiffness, displacement: 0.1, draws: 10, margin: 0.05}",
+			stiffer, 0.25, 5, 1e-9,
+		},
 		{
 			"fixed point by β", resting, "{claim: fixed-point, margin: 0.001}",
-			config.Fault{Set: func(s *config.Settings) { s.Estimator.KL.Coefficient = 0.55 }, Scale: rom.Unit},
+			config.Fault{Scale: rom.Unit, Set: func(s *config.Settings) { s.Estimator.KL.Coefficient = 0.55 }},
 			reward(0.55)/reward(0.5) - 1, 1000 * (reward(0.55)/reward(0.5) - 1), 0.01,
 		},
+		{"threshold η = 2/λ", exact(resting), threshold, stiffer, -0.2, -20, 1e-6},
 		{
-			"threshold η = 2/λ", strings.Replace(resting, "group_size: 16", "group_size: inf", 1),
-			"{claim: stability-threshold, displacement: 0.001, draws: 1, margin: 0.01, locate: {param: optimizer.learning_rate, from: 0.5, to: 4, tolerance: 0.001}}",
-			scaled(stiffer), -0.2, -20, 1e-6,
+			"trajectory", exact(offset), "{claim: trajectory, absolute_margin: 0.01}",
+			stiffer, math.NaN(), 100 * worst, 0.02,
 		},
-		{"trajectory", strings.Replace(offset, "group_size: 16", "group_size: inf", 1), "{claim: trajectory, absolute_margin: 0.01}", scaled(stiffer), math.NaN(), 100 * worst, 0.02},
 		{
 			"another failure mode", resting, "{claim: failure-mode, mode: none, margin: 0.25}",
 			config.Fault{Scale: rom.Unit, Names: config.Names{Mode: "reward-hacking"}}, 1, 4, 1e-9,
@@ -81,7 +87,7 @@ checks:
 			return math.IsNaN(got) && math.IsNaN(want) || math.Abs(got-want) <= test.within*math.Abs(want)
 		}
 		if !same(s.Relative, test.relative) || !same(math.Abs(s.Margins), math.Abs(test.margins)) {
-			t.Errorf("%s: relative %g, in margins %g; want %g and %g", test.name, s.Relative, s.Margins, test.relative, test.margins)
+			t.Errorf("%s: %+v; want %g and %g", test.name, s, test.relative, test.margins)
 		}
 	}
 }
@@ -102,12 +108,10 @@ checks:
   - {claim: relaxation, offset: 0.001, margin: 0.01}
   - {claim: saturation-fit, margin: 0.01}
 `, config.NoFault)
-	if len(shifts) != 5 {
-		t.Errorf("%d comparisons, want 5", len(shifts))
-	}
+	equal(t, "comparisons", len(shifts), 5)
 	for _, s := range shifts {
 		if s.Margins != 0 || s.OutOfScope != "" {
-			t.Errorf("%s: %s is shifted by %g margins; out of scope: %q", s.Check.Claim.Name, s.Quantity, s.Margins, s.OutOfScope)
+			t.Errorf("%s is shifted: %+v", s.Check.Claim.Name, s)
 		}
 	}
 }
@@ -116,18 +120,12 @@ checks:
 // known, the verdict is inconclusive.
 func TestLocatedAtAnUnknownStiffness(t *testing.T) {
 	const lambda = 0.1670956266 // docs/theory.md §5
-	located := func(stiffness store.NamedEstimate) judge.Verdict {
-		fresh, stale := stiffness, stiffness
-		fresh.Name, fresh.Mean = plan.StiffnessFresh, 0
-		stale.Name = plan.StiffnessStale
-		return judgeOne(t, "{claim: stability-threshold, displacement: 0.001, draws: 10, margin: 0.01, locate: {param: optimizer.learning_rate, from: 0.5, to: 4, tolerance: 0.001}}",
-			outcomeOf(stiffness, fresh, stale,
-				store.NamedEstimate{Name: probe.LocatedLow, Mean: 2 / lambda, DF: -1}, store.NamedEstimate{Name: probe.LocatedHigh, Mean: 2 / lambda, DF: -1}))
+	located := func(stdErr float64, df int) judge.Verdict {
+		return judgeOne(t, strings.Replace(threshold, "draws: 1,", "draws: 10,", 1), outcomeOf(
+			estimate(plan.StiffnessTotal, lambda, stdErr, df), estimate(plan.StiffnessFresh, 0, stdErr, df),
+			estimate(plan.StiffnessStale, lambda, stdErr, df),
+			exactly(probe.LocatedLow, 2/lambda), exactly(probe.LocatedHigh, 2/lambda)))
 	}
-	if v := located(store.NamedEstimate{Name: plan.StiffnessTotal, Mean: lambda, StdErr: 1e-4 * lambda, DF: 63}); v.Verdict != agree {
-		t.Errorf("relative error 1e-4: %v because %s", v.Verdict, v.Because)
-	}
-	if v := located(store.NamedEstimate{Name: plan.StiffnessTotal, Mean: lambda, DF: 0}); v.Verdict != inconclusive {
-		t.Errorf("error of a single draw: %v because %s", v.Verdict, v.Because)
-	}
+	ruled(t, "relative error 1e-4", located(1e-4*lambda, 63), agree)
+	ruled(t, "a single draw", located(0, 0), inconclusive)
 }

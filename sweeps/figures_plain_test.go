@@ -18,7 +18,8 @@ import (
 func TestFiguresWithoutChecks(t *testing.T) {
 	text := strings.Replace(minimal, "run: {steps: 20}", "run: {steps: 20, replicas: 30}", 1) + `
 variants:
-  - {name: grid, sweep: [{param: grpo.group_size, values: [4, 8]}, {param: optimizer.learning_rate, values: [0.1, 0.2, 0.4]}]}
+  - {name: grid, sweep: [{param: grpo.group_size, values: [4, 8]},
+     {param: optimizer.learning_rate, values: [0.1, 0.2, 0.4]}]}
   - {name: words, sweep: [{param: grpo.advantage.scale, values: [std, none]}]}
 `
 	e, _ := runSweep(t, text, t.TempDir(), 2)
@@ -36,15 +37,15 @@ variants:
 	reward := recorded.Series(sim.ExpectedReward)
 	last := len(recorded.Steps) - 1
 	curves := named["learning-curves-grid"]
-	if len(curves.Series) != 12 || curves.Series[0].Mark != Spread || strings.Contains(curves.Series[1].Name, "predicted") {
+	if len(curves.Series) != 12 || curves.Series[0].Mark != Spread ||
+		strings.Contains(curves.Series[1].Name, "predicted") {
 		t.Fatalf("%d series, first %+v", len(curves.Series), curves.Series[0])
 	}
-	if p := curves.Series[0].Points[last]; p.X != 20 || p.Lo != float64(reward.Quantiles[last][0]) || p.Hi != float64(reward.Quantiles[last][4]) {
+	if p := curves.Series[0].Points[last]; p.X != 20 || p.Lo != float64(reward.Quantiles[last][0]) ||
+		p.Hi != float64(reward.Quantiles[last][4]) {
 		t.Errorf("the band ends at %+v, recorded %v", p, reward.Quantiles[last])
 	}
-	if p := curves.Series[1].Points[last]; p.Y != float64(reward.Mean[last]) {
-		t.Errorf("the mean ends at %+v, recorded %v", p, reward.Mean[last])
-	}
+	equal(t, "the mean ends", curves.Series[1].Points[last].Y, float64(reward.Mean[last]))
 	costs := named["learning-curves-samples-grid"]
 	if p := costs.Series[1].Points[last-1]; costs.XLabel != "samples drawn" || p.X != 80 || p.Y != float64(reward.Mean[last]) {
 		// without step 0, on a logarithmic axis
@@ -64,17 +65,18 @@ variants:
 	}
 	p := over.Series[0].Points[0]
 	// Student's 99 % quantile for 29
-	if half := 2.756386 * float64(reward.StdErr[last]); p.X != 0.1 || p.Y != float64(reward.Mean[last]) || math.Abs(p.Hi-p.Y-half) > 1e-6*half {
+	half := 2.756386 * float64(reward.StdErr[last])
+	if p.X != 0.1 || p.Y != float64(reward.Mean[last]) || math.Abs(p.Hi-p.Y-half) > 1e-6*half {
 		t.Errorf("%+v, want %g ± %g", p, float64(reward.Mean[last]), half)
 	}
-	if side := named["final-reward-words"]; len(side.Categories) != 2 {
-		t.Errorf("categories %q", side.Categories)
-	}
+	equal(t, "categories", len(named["final-reward-words"].Categories), 2)
 	rows, err := e.CellRows([]int{0, 1, 2, 3, 4, 5, 6, 7})
 	if err != nil || len(rows) != 8 || len(rows[0]) != len(CellColumns) {
 		t.Fatalf("%d rows: %v", len(rows), err)
 	}
-	if want := judge.Format(reward.Mean[last], judge.Significant(p.Y, p.Hi-p.Lo)); rows[0][0] != "grid G=4 η=0.1" || !strings.HasPrefix(rows[0][2], want+" [") || rows[0][3] != "–" {
+	want := judge.Format(reward.Mean[last], judge.Significant(p.Y, p.Hi-p.Lo))
+	if rows[0][0] != "grid G=4 η=0.1" || !strings.HasPrefix(rows[0][2], want+" [") ||
+		rows[0][3] != "–" {
 		t.Errorf("first row %q, want %s", rows[0], want)
 	}
 }
@@ -83,17 +85,17 @@ variants:
 // if it says something that the others do not: of cells of equal arms, which stay where they are,
 // and of single replicas, whose error is not known, none is.
 func TestQuantitiesThatMove(t *testing.T) {
-	replicas := strings.Replace(minimal, "run: {steps: 20}", "run: {steps: 400, replicas: 30, record: [pass@4, samples]}", 1)
+	replicas := strings.Replace(minimal, "steps: 20", "steps: 400, replicas: 30, record: [pass@4, samples]", 1)
 	for _, c := range []struct{ text, want string }{
 		{replicas, "[entropy gradient_norm pass_at_4]"},
 		{replicas + "policy: {reference: [0, 1]}\n", "[entropy kl_reference gradient_norm pass_at_4]"},
-		{strings.Replace(replicas, "bandit: {", "bandit: {true_means: [0.1, 0.5], ", 1), "[true_reward entropy gradient_norm pass_at_4]"},
-		{strings.Replace(replicas, "optimizer: {learning_rate: 0.1}", "optimizer: {learning_rate: 0.000001}", 1), "[]"},
+		{strings.Replace(replicas, "bandit: {", "bandit: {true_means: [0.1, 0.5], ", 1),
+			"[true_reward entropy gradient_norm pass_at_4]"},
+		{strings.Replace(replicas, "rate: 0.1", "rate: 0.000001", 1), "[]"},
 		{strings.Replace(replicas, "replicas: 30", "replicas: 1", 1), "[]"},
 	} {
 		e, _ := runSweep(t, c.text, t.TempDir(), 2)
-		if got := fmt.Sprint(movingQuantities(e.evidence, e.Plan, []*plan.Cell{&e.Plan.Cells[0]})); got != c.want {
-			t.Errorf("got %s, want %s of %s", got, c.want, c.text)
-		}
+		moving := movingQuantities(e.evidence, e.Plan, []*plan.Cell{&e.Plan.Cells[0]})
+		equal(t, c.text, fmt.Sprint(moving), c.want)
 	}
 }

@@ -29,7 +29,8 @@ func TestLongTrainedRunsAreNamed(t *testing.T) {
 	for _, m := range diagnose.Modes {
 		fmt.Fprintf(&b, " %s |", m)
 	}
-	b.WriteString(" mode not observable | mode absent |\n|---|" + strings.Repeat("---|", len(diagnose.Modes)+2) + "\n")
+	b.WriteString(" mode not observable | mode absent |\n|---|" + strings.Repeat("---|",
+		len(diagnose.Modes)+2) + "\n")
 	for _, truth := range diagnose.Modes {
 		fmt.Fprintf(&b, "| %s |", truth)
 		for _, m := range diagnose.Modes {
@@ -39,7 +40,8 @@ func TestLongTrainedRunsAreNamed(t *testing.T) {
 			b.WriteString(" – | – |\n")
 			continue
 		}
-		fmt.Fprintf(&b, " %d | %d |\n", n.findings[truth][diagnose.NotObservable], n.findings[truth][diagnose.Absent])
+		fmt.Fprintf(&b, " %d | %d |\n", n.findings[truth][diagnose.NotObservable],
+			n.findings[truth][diagnose.Absent])
 	}
 	t.Log(b.String())
 }
@@ -172,7 +174,8 @@ func TestLongMemoryOfAPlan(t *testing.T) {
 	if held := heapOf(func() *plan.Plan { return plan.New(spec) }) / cells; held > most {
 		t.Errorf("a plan holds %.0f bytes a cell, want at most %d", held, most)
 	}
-	if held := heapOf(func() *plan.Plan { return plan.NewPart(spec, store.Shard{Index: 3, Of: 1000}) }); held > 100*most {
+	held := heapOf(func() *plan.Plan { return plan.NewPart(spec, store.Shard{Index: 3, Of: 1000}) })
+	if held > 100*most {
 		t.Errorf("a shard of 8 cells holds %.0f bytes", held)
 	}
 }

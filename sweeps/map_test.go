@@ -49,7 +49,9 @@ func TestRegimeMap(t *testing.T) {
 	t.Run("curves", func(t *testing.T) { checkCurves(t, e) })
 	t.Run("classes", func(t *testing.T) { checkClasses(t, e) })
 	t.Run("shown", func(t *testing.T) {
-		if got := mapsIn(e); len(got) != 1 || got[0] != e.Figures[0].Name || got[0] != "map-optimizer.learning_rate-lag.interval" {
+		got := mapsIn(e)
+		if len(got) != 1 || got[0] != e.Figures[0].Name ||
+			got[0] != "map-optimizer.learning_rate-lag.interval" {
 			t.Errorf("maps %q, of %d figures", got, len(e.Figures))
 		}
 	})
@@ -59,10 +61,12 @@ func TestRegimeMap(t *testing.T) {
 // of its closed form (docs/theory.md §4 and §5) for K.
 func checkCurves(t *testing.T, e *Experiment) {
 	const lambda, mu = 0.1586848975, 0.5 // the reference bandit without scale
+	frozen := func(of linear.Event) func(k int) float64 {
+		return func(k int) float64 { return linear.FrozenBlock(of, option.HeavyBall, mu, k) }
+	}
 	closed := map[string]func(k int) float64{
 		"rule":      func(k int) float64 { return (1 - mu) / float64(k) },
-		"stability": func(k int) float64 { return linear.FrozenBlock(linear.CriticalRate, option.HeavyBall, mu, k) },
-		"onset":     func(k int) float64 { return linear.FrozenBlock(linear.OnsetRate, option.HeavyBall, mu, k) },
+		"stability": frozen(linear.CriticalRate), "onset": frozen(linear.OnsetRate),
 		"damping-ratio": func(k int) float64 { // the κ at which 4mκ = γ²
 			n := float64(k)
 			low, high := 1e-3, 1.0
@@ -79,13 +83,9 @@ func checkCurves(t *testing.T, e *Experiment) {
 		},
 	}
 	curves := mapOf(t, e, config.LearningRateKey, config.LagIntervalKey).curves
-	if len(curves) != len(closed) {
-		t.Errorf("%d curves", len(curves))
-	}
+	equal(t, "curves", len(curves), len(closed))
 	for _, c := range curves {
-		if len(c.Lines) != 1 {
-			t.Errorf("%s: %d lines", c.Name, len(c.Lines))
-		}
+		equal(t, c.Name, len(c.Lines), 1)
 		for k := 1; k <= 8; k++ {
 			want := closed[c.Name](k) / lambda
 			for _, y := range []float64{float64(k) - 0.5, float64(k) + 0.5} {
@@ -111,7 +111,8 @@ name: window
 seed: 1
 bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
 policy: {init: {fixed_point_offset: 0.01}}
-grpo: {group_size: inf, advantage: {scale: none}, importance: {mode: ratio}, kl: {coefficient: 0.5, at: snapshot}}
+grpo: {group_size: inf, advantage: {scale: none}, importance: {mode: ratio},
+  kl: {coefficient: 0.5, at: snapshot}}
 optimizer: {learning_rate: 1, momentum: 0.9}
 run: {steps: 1200}
 sweep:
@@ -194,8 +195,10 @@ func TestSettlingTime(t *testing.T) {
 		// too few final records for s: t = 8
 		{"noise of a sixth of the band", noisy(0.008), 0, claim.Unresolved, missing},
 		{"the same with more final records", noisy(0.008), 250, claim.Unresolved, [2]float64{149, 190}},
-		{"noise of the whole way", func(t float64) float64 { return noisy(1)(t) - exponential(t) }, 0, claim.Unresolved, missing},
-		{"not finished", func(t float64) float64 { return 1 - math.Exp(-t/300) }, 0, claim.Monotone, missing},
+		{"noise of the whole way", func(t float64) float64 { return noisy(1)(t) - exponential(t) }, 0,
+			claim.Unresolved, missing},
+		{"not finished", func(t float64) float64 { return 1 - math.Exp(-t/300) }, 0, claim.Monotone,
+			missing},
 		{"a late step", func(t float64) float64 { return math.Floor(t / 490) }, 0, claim.Monotone, missing},
 		{"oscillates to the end", oscillator(0, 0.2), 0, claim.Sustained, missing},
 		{"between brief dips", exponential, 0, claim.Sustained, missing},
@@ -207,7 +210,8 @@ func TestSettlingTime(t *testing.T) {
 		cell.Settings.Estimator.GroupSize = 16
 		e := &claim.Evidence{Outcomes: map[string]*store.Outcome{cell.ID: o}}
 		got := mapValue(e, cell, c.class, numberNamed(t, timeTo95))
-		if none := math.IsNaN(c.want[0]); none != math.IsNaN(got) || !none && !(got >= c.want[0] && got <= c.want[1]) {
+		none := math.IsNaN(c.want[0])
+		if none != math.IsNaN(got) || !none && !(got >= c.want[0] && got <= c.want[1]) {
 			t.Errorf("%s: got %g, want %g to %g", c.name, got, c.want[0], c.want[1])
 		}
 	}
@@ -226,9 +230,7 @@ func TestMapScales(t *testing.T) {
 		{[]float64{0, 0.5, 0.9, 0.99}, LinearAxis},
 		{[]float64{1, 100}, LinearAxis},
 	} {
-		if got := spacing(c.values); got != c.want {
-			t.Errorf("%v: got %v, want %v", c.values, got, c.want)
-		}
+		equal(t, c.values, spacing(c.values), c.want)
 	}
 }
 
@@ -246,30 +248,30 @@ func TestMapQuery(t *testing.T) {
 	}{
 		{"fine", "", two(rate, lag), ""},
 		{"chosen", more, two(rate, lag, "grpo.group_size=inf", "grpo.importance.mode=ratio"), ""},
-		{"not a number", more, two("grpo.importance.mode", lag), `--x: got grpo.importance.mode, want a key whose value is a number`},
+		{"not a number", more, two("grpo.importance.mode", lag),
+			`--x: got grpo.importance.mode, want a key whose value is a number`},
 		{"not swept", "", two(rate, config.MomentumKey), `--x, --y: got optimizer.learning_rate and optimizer.momentum, which the sweep does not vary together, want two of lag.interval and optimizer.learning_rate`},
 		{"others vary", more, two(rate, lag), `--x, --y: got a sweep that varies grpo.group_size and grpo.importance.mode, want x and y alone: choose with --where grpo.group_size=8`},
-		{"infinite", more, two(rate, config.GroupSizeKey, "lag.interval=2", "grpo.importance.mode=none"), `--x, --y: got inf among the values, want numbers: it has no place on an axis`},
+		{"infinite", more, two(rate, config.GroupSizeKey, "lag.interval=2", "grpo.importance.mode=none"),
+			`--x, --y: got inf among the values, want numbers: it has no place on an axis`},
 		{"no condition", "", two(rate, lag, "lag.interval"), `--where: got "lag.interval", want key=value`},
-		{"no cell chosen", more, two(rate, lag, "grpo.group_size=5"), `--where: got conditions that no cell satisfies, want values of the sweep`},
-		{"several colours", "", MapQuery{X: rate, Y: lag, Quantities: []string{"entropy", "time_to_95"}}, `--quantity: got entropy,time_to_95, want one, which colours the cells of a map over two keys`},
+		{"no cell chosen", more, two(rate, lag, "grpo.group_size=5"),
+			`--where: got conditions that no cell satisfies, want values of the sweep`},
+		{"several colours", "", MapQuery{X: rate, Y: lag, Quantities: []string{"entropy", "time_to_95"}},
+			`--quantity: got entropy,time_to_95, want one, which colours the cells of a map over two keys`},
 		{"another key", "", two(config.MomentumKey, ""), `--x: got optimizer.momentum, which the sweep does not vary, want one of optimizer.learning_rate, lag.interval`},
-		{"no cell at all", "", two("", "", "lag.interval=5"), `--where: got conditions that no cell satisfies, want values of the sweep`},
-		{"no quantity", "", MapQuery{Quantities: []string{"reward"}}, `--quantity: got "reward", want one of time_to_95, `},
-		{"no level", "", MapQuery{Quantities: []string{"time_to_level"}}, `--level: got nothing, want the level of time_to_level`},
+		{"no cell at all", "", two("", "", "lag.interval=5"),
+			`--where: got conditions that no cell satisfies, want values of the sweep`},
+		{"no quantity", "", MapQuery{Quantities: []string{"reward"}},
+			`--quantity: got "reward", want one of time_to_95, `},
+		{"no level", "", MapQuery{Quantities: []string{"time_to_level"}},
+			`--level: got nothing, want the level of time_to_level`},
 	} {
 		m, err := NewMap(planText(t, regimes+strings.TrimPrefix(c.sweep, "\n")), c.MapQuery)
-		switch {
-		case c.want == "" && err != nil:
-			t.Errorf("%s: %v", c.name, err)
-		case c.want == "":
-			if len(m.panels) != 1 || len(m.panels[0].cells) != 36 {
-				t.Errorf("%s: %d panels", c.name, len(m.panels))
-			}
-		case err == nil:
-			t.Errorf("%s: no error, want %s", c.name, c.want)
-		case !strings.Contains(err.Error(), c.want):
-			t.Errorf("%s: got\n%v\nwant\n%s", c.name, err, c.want)
+		if c.want != "" {
+			refused(t, c.name, err, c.want)
+		} else if err != nil || len(m.panels) != 1 || len(m.panels[0].cells) != 36 {
+			t.Errorf("%s: %+v, %v", c.name, m, err)
 		}
 	}
 }
@@ -281,11 +283,16 @@ func TestAutomaticMaps(t *testing.T) {
 		{"a grid", regimes, "·"},
 		{"three values", strings.Replace(regimes, "[1, 2, 4, 8]", "[1, 2, 4]", 1), ""},
 		{"three axes", regimes + "  - {param: optimizer.momentum, values: [0, 0.5]}\n", ""},
-		{"a word", strings.Replace(regimes, "{param: lag.interval, values: [1, 2, 4, 8]}", "{param: grpo.importance.mode, values: [none, ratio]}", 1), ""},
-		{"infinite groups", strings.Replace(regimes, "{param: lag.interval, values: [1, 2, 4, 8]}", "{param: grpo.group_size, values: [4, 8, 16, inf]}", 1), ""},
-		{"the length of the run goes along", strings.Replace(regimes, "{param: lag.interval, values: [1, 2, 4, 8]}",
-			"{zip: [{param: lag.interval, values: [1, 2, 4, 8]}, {param: run.steps, values: [400, 401, 402, 403]}]}", 1), "·"},
-		{"variants", regimes + "variants: [{name: slow, set: {optimizer.momentum: 0}}, {name: fast}, {name: single, sweep: []}]\n", "slow· fast·"},
+		{"a word", strings.Replace(regimes, "{param: lag.interval, values: [1, 2, 4, 8]}",
+			"{param: grpo.importance.mode, values: [none, ratio]}", 1), ""},
+		{"infinite groups", strings.Replace(regimes, "{param: lag.interval, values: [1, 2, 4, 8]}",
+			"{param: grpo.group_size, values: [4, 8, 16, inf]}", 1), ""},
+		{"the length of the run goes along",
+			strings.Replace(regimes, "{param: lag.interval, values: [1, 2, 4, 8]}",
+				"{zip: [{param: lag.interval, values: [1, 2, 4, 8]}, {param: run.steps, values: [400, 401, "+
+					"402, 403]}]}", 1), "·"},
+		{"variants", regimes + "variants: [{name: slow, set: {optimizer.momentum: 0}}, {name: fast}, " +
+			"{name: single, sweep: []}]\n", "slow· fast·"},
 	} {
 		got := ""
 		for _, p := range automaticMaps(planText(t, c.text)) {
@@ -298,7 +305,8 @@ func TestAutomaticMaps(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
-	resting := strings.NewReplacer("to: 20", "to: 0.5", "optimizer:", "policy: {init: fixed-point}\noptimizer:", "steps: 400", "steps: 20").Replace(regimes)
+	resting := strings.NewReplacer("to: 20", "to: 0.5", "optimizer:",
+		"policy: {init: fixed-point}\noptimizer:", "steps: 400", "steps: 20").Replace(regimes)
 	if e, _ := runSweep(t, resting, t.TempDir(), 2); len(mapsIn(e)) != 0 {
 		t.Errorf("at rest: maps %q", mapsIn(e))
 	}

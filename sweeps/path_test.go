@@ -1,10 +1,13 @@
 package sweeps
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"grposim/rom"
+	"grposim/sim"
+	"grposim/sweeps/plan"
 )
 
 // Without a penalty there is no fixed point, and the mean path and the share of groups of equal
@@ -34,9 +37,7 @@ checks:
 		if v.PredictionKind == rom.LeadingOrder {
 			want = outOfScope
 		}
-		if v.Verdict != want || v.Control != nil && v.Control.Verdict != disagree {
-			t.Errorf("%s %s: %v because %s, control %+v, want %v", v.Variant, v.Quantity, v.Verdict, v.Because, v.Control, want)
-		}
+		ruled(t, v.Check, v, want, caught(v)...)
 	}
 }
 
@@ -55,13 +56,9 @@ run: {steps: 5000}
 checks: [{claim: recurrence, absolute_margin: 0.001}]
 `
 	e, _ := runSweep(t, text, t.TempDir(), 1)
-	if v := e.Verdicts[0]; v.Verdict != outOfScope || !strings.Contains(v.Because, "does not converge") {
-		t.Errorf("β = 0.5: %v because %s, want out of scope", v.Verdict, v.Because)
-	}
+	ruledBecause(t, "β = 0.5", e.Verdicts[0], outOfScope, "does not converge")
 	e, _ = runSweep(t, strings.Replace(text, "coefficient: 0.5", "coefficient: 2", 1), t.TempDir(), 1)
-	if v := e.Verdicts[0]; v.Verdict != agree {
-		t.Errorf("β = 2: %v because %s, want agreement", v.Verdict, v.Because)
-	}
+	ruled(t, "β = 2", e.Verdicts[0], agree)
 }
 
 // kicked is TRL's estimator on two arms at a learning rate at which single samples under k3 throw
@@ -69,7 +66,8 @@ checks: [{claim: recurrence, absolute_margin: 0.001}]
 const kicked = `name: kicked
 seed: 1
 bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
-grpo: {group_size: 8, groups_per_step: 8, advantage: {std: sample, epsilon: 1e-4}, kl: {coefficient: 0.04, gradient: k3}}
+grpo: {group_size: 8, groups_per_step: 8, advantage: {std: sample, epsilon: 1e-4},
+  kl: {coefficient: 0.04, gradient: k3}}
 optimizer: {momentum: 0.9, learning_rate: 0.4}
 run: {steps: 1500}
 `
@@ -79,18 +77,19 @@ run: {steps: 1500}
 // finite prediction; where the mean path rests the stationary state is predicted all the same, and
 // the run is certainly elsewhere.
 func checkedKicked() string {
-	return strings.Replace(kicked, "run: {steps: 1500}", "run: {steps: 2000, burn_in: 1000, replicas: 64}\nchecks: [{claim: trajectory, absolute_margin: 0.05}]", 1)
+	return strings.Replace(kicked, "{steps: 1500}", "{steps: 2000, burn_in: 1000, replicas: 64}", 1) +
+		"checks: [{claim: trajectory, absolute_margin: 0.05}]\n"
 }
 
 // Where the spread of runs has no finite prediction and nothing contradicts the curve elsewhere,
 // nothing is decided, and the reason says from which step on.
 func TestCurveWithoutEnd(t *testing.T) {
-	text := strings.NewReplacer("coefficient: 0.04", "coefficient: 0", "learning_rate: 0.4", "learning_rate: 60", "group_size: 8", "group_size: 2", "steps: 2000, burn_in: 1000", "steps: 20, burn_in: 10",
-		"groups_per_step: 8", "groups_per_step: 1").Replace(checkedKicked())
+	text := strings.NewReplacer("coefficient: 0.04", "coefficient: 0", "rate: 0.4", "rate: 60",
+		"size: 8", "size: 2",
+		"steps: 2000, burn_in: 1000", "steps: 20, burn_in: 10", "per_step: 8",
+		"per_step: 1").Replace(checkedKicked())
 	e, _ := runSweep(t, text, t.TempDir(), 2)
-	if v := e.Verdicts[0]; v.Verdict != outOfScope || !strings.Contains(v.Because, "of unknown size: from step") {
-		t.Errorf("%s %g: %v because %s, want out of scope from a step on", v.Quantity, float64(v.Measured), v.Verdict, v.Because)
-	}
+	ruledBecause(t, "without end", e.Verdicts[0], outOfScope, "of unknown size: from step")
 }
 
 // A run without a penalty ends on the best of its two arms, which is learning and no failure. A
@@ -109,15 +108,45 @@ checks:
   - {claim: failure-mode, mode: policy-concentration, margin: 0.5}
 `
 	e, _ := runSweep(t, text, t.TempDir(), 1)
-	if v := e.Verdicts[0]; v.Verdict != agree {
-		t.Errorf("mode none: %v because %s, want agreement", v.Verdict, v.Because)
-	}
-	if v := e.Verdicts[1]; v.Verdict != disagree || !strings.HasSuffix(v.Because, "; named: none in 16 of 16") {
-		t.Errorf("mode policy-concentration: %v because %s, want none to be named", v.Verdict, v.Because)
-	}
-	equal := strings.NewReplacer("mean: 0.2", "mean: 0.9", "learning_rate: 0.3", "learning_rate: 8").Replace(text)
+	ruled(t, "mode none", e.Verdicts[0], agree)
+	ruledBecause(t, "mode policy-concentration", e.Verdicts[1], disagree, "; named: none in 16 of 16")
+	equal := strings.NewReplacer("mean: 0.2", "mean: 0.9", "rate: 0.3", "rate: 8").Replace(text)
 	e, _ = runSweep(t, equal, t.TempDir(), 1)
-	if v := e.Verdicts[0]; v.Verdict != disagree || !strings.Contains(v.Because, "policy-concentration in ") {
-		t.Errorf("equal arms: %v because %s, want a concentration", v.Verdict, v.Because)
+	ruledBecause(t, "equal arms", e.Verdicts[0], disagree, "policy-concentration in ")
+}
+
+// difficult has 32 prompts with a policy each that start between J = 0.01 and 0.9, drawn in
+// shuffled epochs, to be completed by checks.
+const difficult = `
+name: difficult
+seed: 5
+bandit:
+  arms: [{reward: bernoulli, mean: 1}, {reward: bernoulli, mean: 0}]
+  prompts: {count: 32, order: shuffled, start: {alpha: 1.5, beta: 3}}
+grpo: {group_size: 16, groups_per_step: 8, advantage: {scale: none}, kl: {coefficient: 0}}
+lag: {interval: 1}
+optimizer: {learning_rate: 2}
+run: {steps: 240, replicas: 512, record: [strata]}
+checks:
+`
+
+// The runs of prompts of different difficulty follow the predicted path of each stratum, which a
+// theory with 1.1 times the force does not, and their hardest quarter is half solved long after the
+// easiest is solved. With nine verdicts at the usual confidence of 99 % one seed in 100 gives
+// another one.
+func TestStrataAreJudged(t *testing.T) {
+	var checks strings.Builder
+	for k := 1; k <= sim.MaxStrata; k++ {
+		fmt.Fprintf(&checks, `
+  - {claim: trajectory, quantity: %[1]s, absolute_margin: 0.02, control: {set: {bandit.prompts.start.beta: 3.6}}}
+  - {claim: time-to-level, quantity: %[1]s, level: 0.6, margin: 0.03, control: {scale: {stiffness: 1.1}}}`,
+			sim.StratumReward(k))
+	}
+	p := planText(t, difficult+checks.String()+`
+  - {claim: time-to-level, quantity: reward_of_stratum_1, level: 0.6, at_least: 60}
+`)
+	for _, v := range must(Judge(p, must(plan.Simulate(t.Context(), p, 2)))) {
+		t.Log(told(v))
+		ruled(t, v.Check, v, agree, caught(v)...)
 	}
 }

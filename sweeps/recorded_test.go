@@ -27,7 +27,8 @@ func numberNamed(t *testing.T, name string) *recordedNumber {
 func TestRecordedNumbers(t *testing.T) {
 	cell, o := record(600, 1, func(t float64) float64 { return 1 - math.Exp(-t/50) }, 0.7)
 	cell.Settings.Run.BurnIn = 100
-	cell.Settings.Estimator.GroupSize, cell.Settings.Estimator.GroupsPerStep, cell.Settings.Run.Replicas = 4, 2, 9
+	cell.Settings.Estimator.GroupSize, cell.Settings.Estimator.GroupsPerStep = 4, 2
+	cell.Settings.Run.Replicas = 9
 	recorded := must(o.Trajectory())
 	for i := range recorded.Quantities[0].StdErr {
 		recorded.Quantities[0].StdErr[i] = 0.1
@@ -54,13 +55,13 @@ func TestRecordedNumbers(t *testing.T) {
 		{"collision_time_mean", 0, 0.7, 1e-12},
 		{"entropy_time_mean", 0, math.NaN(), 0},
 	} {
-		if got, _ := number(c.name, c.level); !(math.Abs(got-c.want) <= c.near) && !(math.IsNaN(c.want) && math.IsNaN(got)) {
+		got, _ := number(c.name, c.level)
+		if !(math.Abs(got-c.want) <= c.near) && !(math.IsNaN(c.want) && math.IsNaN(got)) {
 			t.Errorf("%s %g: got %.12g, want %.12g ± %g", c.name, c.level, got, c.want, c.near)
 		}
 	}
-	if _, width := number("expected_reward_time_mean", 0); math.Abs(width-0.1) > 1e-12 {
-		t.Errorf("the errors of records that err alike: got %g, want 0.1", width)
-	}
+	_, width := number("expected_reward_time_mean", 0)
+	near(t, "the errors of records that err alike", width, 0.1, 1e-12)
 	cell.Settings.Lag = option.Lag{Kind: option.Block, Interval: 4}
 	// Of blocks a record of the clip fraction is the mean since the last one, and counts for these
 	// steps.
@@ -68,13 +69,11 @@ func TestRecordedNumbers(t *testing.T) {
 		{Quantity: sim.ClipFraction, Mean: []store.Number{0, 0.7, 0.35}, StdErr: make([]store.Number, 3)},
 	}}
 	cell.Settings.Run.BurnIn = 0
-	if got := numberNamed(t, "clip_fraction_time_mean").of(cell, two, claim.Monotone).Mean; math.Abs(got-0.6) > 1e-12 {
-		t.Errorf("mean clip fraction of blocks: got %g, want (100·0.7 + 40·0.35)/140", got)
-	}
+	got := numberNamed(t, "clip_fraction_time_mean").of(cell, two, claim.Monotone).Mean
+	near(t, "mean clip fraction of blocks", got, 0.6, 1e-12)
 	cell.Settings.Estimator.Samples = option.Reused
-	if got, _ := number("samples_to_level", 0.5); math.Abs(got-2*50*math.Ln2) > 4 {
-		t.Errorf("samples that are reused: got %g, want a fourth", got)
-	}
+	fourth, _ := number("samples_to_level", 0.5)
+	near(t, "samples that are reused", fourth, 2*50*math.Ln2, 4)
 	cell.Settings.Estimator.Filter, cell.Settings.Estimator.Samples = option.Redraw, option.Fresh
 	if got, _ := number("samples_to_level", 0.5); !math.IsNaN(got) {
 		t.Errorf("samples that are redrawn and not recorded: got %g", got)
@@ -83,9 +82,8 @@ func TestRecordedNumbers(t *testing.T) {
 	for i, step := range recorded.Steps {
 		recorded.Quantities[1].Mean[i] = store.Number(20 * step)
 	}
-	if got, _ := number("samples_to_level", 0.5); math.Abs(got-20*50*math.Ln2) > 2 {
-		t.Errorf("recorded samples: got %g", got)
-	}
+	drawn, _ := number("samples_to_level", 0.5)
+	near(t, "recorded samples", drawn, 20*50*math.Ln2, 2)
 	cell.Settings.Estimator.GroupSize, cell.Settings.Estimator.Filter = option.Infinite, option.KeepAll
 	if got, _ := number("expected_reward_variance", 0); got != 0 {
 		t.Errorf("variance at G = ∞: got %g", got)
@@ -96,20 +94,23 @@ func TestRecordedNumbers(t *testing.T) {
 // the other keys; over a key of words, or over none, the cells are side by side.
 func TestKeyMap(t *testing.T) {
 	text := strings.Replace(minimal, "run: {steps: 20}", "run: {steps: 400, replicas: 30}", 1) + `
-sweep: [{param: grpo.group_size, values: [4, 8]}, {param: optimizer.learning_rate, values: [0.1, 0.2, 0.4]}]
+sweep: [{param: grpo.group_size, values: [4, 8]},
+  {param: optimizer.learning_rate, values: [0.1, 0.2, 0.4]}]
 variants: [{name: std}, {name: none, set: {grpo.advantage.scale: none}}]
 `
 	e, _ := runSweep(t, text, t.TempDir(), 2)
 	level := 0.6
-	draw := func(q MapQuery) (*Drawing, error) {
-		m := must(NewMap(e.Plan, q))
-		return m.Draw(e)
-	}
-	d := must(draw(MapQuery{X: "optimizer.learning_rate", Quantities: []string{"entropy", "samples_to_level"}, Level: &level}))
-	if rows := d.Rows; len(rows) != 13 || fmt.Sprint(rows[0]) != "[CELL ENTROPY, NAT SAMPLES TO 0.6]" || rows[1][0] != "std G=4 η=0.1" || !strings.Contains(rows[1][1], " [") {
+	draw := func(q MapQuery) (*Drawing, error) { return must(NewMap(e.Plan, q)).Draw(e) }
+	d := must(draw(MapQuery{X: "optimizer.learning_rate",
+		Quantities: []string{"entropy", "samples_to_level"}, Level: &level}))
+	rows := d.Rows
+	if len(rows) != 13 || fmt.Sprint(rows[0]) != "[CELL ENTROPY, NAT SAMPLES TO 0.6]" ||
+		rows[1][0] != "std G=4 η=0.1" || !strings.Contains(rows[1][1], " [") {
 		t.Errorf("%q", rows[:2])
 	}
-	if f := d.Figures; len(f) != 2 || f[0].Name != "map-optimizer.learning_rate-entropy" || f[1].XLabel != "learning rate η" || len(f[0].Series) != 8 || f[0].Series[0].Group != "std G=4" {
+	f := d.Figures
+	if len(f) != 2 || f[0].Name != "map-optimizer.learning_rate-entropy" ||
+		f[1].XLabel != "learning rate η" || len(f[0].Series) != 8 || f[0].Series[0].Group != "std G=4" {
 		t.Errorf("%d figures, %+v", len(f), f)
 	}
 	if got := fmt.Sprint(d.Table[0]); got != "[variant label cell class optimizer.learning_rate entropy entropy_lo entropy_hi samples_to_level samples_to_level_lo samples_to_level_hi]" || len(d.Table) != 13 || d.Table[3][4] != "0.4" {
@@ -121,7 +122,6 @@ variants: [{name: std}, {name: none, set: {grpo.advantage.scale: none}}]
 			t.Errorf("over %q: %d rows, categories %v", x, len(d.Rows), d.Figures[0].Categories)
 		}
 	}
-	if _, err := draw(MapQuery{Quantities: []string{"samples"}}); err == nil || !strings.HasPrefix(err.Error(), "--quantity: got samples, which no cell of the map has. Number of samples drawn") {
-		t.Errorf("samples that are not recorded: %v", err)
-	}
+	_, err := draw(MapQuery{Quantities: []string{"samples"}})
+	refused(t, "not recorded", err, "--quantity: got samples, which no cell of the map has. Number of samples drawn")
 }

@@ -40,6 +40,9 @@ var (
 	underway string // without a KL penalty
 )
 
+// overSizes is a sweep to append to those with one cell.
+const overSizes = "sweep: [{param: grpo.group_size, values: [32, 64, 128]}]\n"
+
 // silent is a Progress that shows nothing.
 type silent struct {
 	cells int             // finished so far
@@ -94,7 +97,7 @@ func contents(t *testing.T, dir string) map[string]string {
 	noError(t, err)
 	files := make(map[string]string)
 	for _, entry := range entries {
-		data := readFile(t, filepath.Join(dir, entry.Name()))
+		data := must(os.ReadFile(filepath.Join(dir, entry.Name())))
 		if entry.Name() == store.ManifestName {
 			var manifest map[string]any
 			noError(t, json.Unmarshal(data, &manifest))
@@ -127,9 +130,7 @@ func TestSameBytesForAnyWorkers(t *testing.T) {
 	dir := t.TempDir()
 	runSweep(t, small, filepath.Join(dir, "1"), 1)
 	want := contents(t, filepath.Join(dir, "1"))
-	if len(want) != 7 {
-		t.Errorf("%d files in the folder, want 7", len(want))
-	}
+	equal(t, "files in the folder", len(want), 7)
 	runSweep(t, small, filepath.Join(dir, "7"), 7)
 	sameContents(t, "with another number of workers", contents(t, filepath.Join(dir, "7")), want)
 }
@@ -157,7 +158,7 @@ func TestSameBytesAfterInterruption(t *testing.T) {
 	}
 	_, last := runSweep(t, small, broken, 2)
 	if last.cells == 0 || last.cells > len(plan.Cells)-5 {
-		t.Errorf("%d of %d cells were simulated after two interruptions, which had finished five at least", last.cells, len(plan.Cells))
+		t.Errorf("%d of %d cells were simulated after interruptions", last.cells, len(plan.Cells))
 	}
 	sameContents(t, "after interruption", contents(t, broken), want)
 }
@@ -169,22 +170,20 @@ func TestDamagedLinesAreComputedAgain(t *testing.T) {
 	runSweep(t, small, dir, 2)
 	want := contents(t, dir)
 	journal := filepath.Join(dir, store.JournalName)
-	data := readFile(t, journal)
+	data := must(os.ReadFile(journal))
 	at := bytes.IndexByte(data, '\n') + 200 // in the second line
 	data[at] ^= 4
 	data = data[:len(data)-10] // the last line is cut off
 	noError(t, os.WriteFile(journal, data, 0o644))
-	if _, _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "2 damaged lines") {
-		t.Errorf("opening a damaged folder: %v", err)
-	}
+	_, _, err := Open(dir)
+	refused(t, "a damaged folder", err, "2 damaged lines")
 	_, quiet := runSweep(t, small, dir, 2)
-	if quiet.cells != 2 || len(quiet.notes) != 2 || !strings.HasSuffix(quiet.notes[1], "continuing after 10 of 12 cells") {
-		t.Errorf("%d cells simulated again with notes %q, want 2 with one note on them and one on the others", quiet.cells, quiet.notes)
+	if quiet.cells != 2 || len(quiet.notes) != 2 ||
+		!strings.HasSuffix(quiet.notes[1], "continuing after 10 of 12 cells") {
+		t.Errorf("%d cells simulated again, want 2, with notes %q", quiet.cells, quiet.notes)
 	}
 	got := contents(t, dir)
-	if lines := strings.Count(got[store.DamagedName], "\n"); lines != 2 {
-		t.Errorf("%d lines set aside, want 2", lines)
-	}
+	equal(t, "lines set aside", strings.Count(got[store.DamagedName], "\n"), 2)
 	delete(got, store.DamagedName)
 	sameContents(t, "after damage", got, want)
 }
@@ -211,36 +210,33 @@ func TestForeignLinesAreComputedAgain(t *testing.T) {
 	runSweep(t, small, dir, 2)
 	want := contents(t, dir)
 	path := filepath.Join(dir, store.JournalName)
-	journal := readFile(t, path)
-	write := func(text []byte) {
-		noError(t, os.WriteFile(path, text, 0o644))
-	}
+	journal := must(os.ReadFile(path))
+	write := func(text []byte) { noError(t, os.WriteFile(path, text, 0o644)) }
 	write(aged(journal))
 	var judged, compared, listed silent
 	_, err := JudgeStored(t.Context(), dir, &judged)
 	_, compareErr := CompareFolders(dir, dir, &compared)
-	if err := errors.Join(err, compareErr, TrajectoriesCSV(t.Context(), io.Discard, dir, &listed)); err != nil {
+	if err := errors.Join(err, compareErr,
+		TrajectoriesCSV(t.Context(), io.Discard, dir, &listed)); err != nil {
 		t.Errorf("reading a folder of another version: %v", err)
 	}
 	for _, notes := range [][]string{judged.notes, compared.notes[:1], compared.notes[1:], listed.notes} {
-		if len(notes) != 1 || !strings.Contains(notes[0], "another version of grposim than \"stream 4") || !strings.Contains(notes[0], "are used: 12") {
+		if len(notes) != 1 || !strings.Contains(notes[0], "another version of grposim than \"stream 4") ||
+			!strings.Contains(notes[0], "are used: 12") {
 			t.Errorf("notes %q", notes)
 		}
 	}
 	first := bytes.IndexByte(journal, '\n') + 1
 	old := aged(journal[:first])
 	write(slices.Concat(old, journal[first:]))
-	if _, _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "cells of 2 versions") {
-		t.Errorf("opening a folder of two versions: %v", err)
-	}
+	_, _, err = Open(dir)
+	refused(t, "a folder of two versions", err, "cells of 2 versions")
 	_, quiet := runSweep(t, small, dir, 2)
 	if quiet.cells != 1 || len(quiet.notes) != 2 || !strings.Contains(quiet.notes[0], "another version") {
-		t.Errorf("%d cells simulated again with notes %q, want 1 with one note on it and one on the others", quiet.cells, quiet.notes)
+		t.Errorf("%d cells simulated again, want 1, with notes %q", quiet.cells, quiet.notes)
 	}
 	got := contents(t, dir)
-	if got[store.ForeignName] != string(old) {
-		t.Errorf("set aside: %q", got[store.ForeignName])
-	}
+	equal(t, "set aside", got[store.ForeignName], string(old))
 	delete(got, store.ForeignName)
 	sameContents(t, "after another version", got, want)
 }
@@ -265,9 +261,7 @@ checks:
 	want := map[string]store.CellStatus{"plain": store.CellOK, "overflow": store.CellOverflow}
 	for i := range e.Plan.Cells {
 		c := &e.Plan.Cells[i]
-		if got := e.Outcomes[c.ID].Status; got != want[c.Variant] {
-			t.Errorf("%s: status %q, want %q", c.Variant, got, want[c.Variant])
-		}
+		equal(t, c.Variant, e.Outcomes[c.ID].Status, want[c.Variant])
 	}
 	explained := 0
 	for _, v := range e.Verdicts {
@@ -289,15 +283,15 @@ func TestChangedMarginOnlyJudgesAgain(t *testing.T) {
 	before := contents(t, dir)
 	changed := strings.Replace(small, "margin: 0.05", "margin: 1e-9", 1)
 	e, quiet := runSweep(t, changed, dir, 2)
-	if quiet.cells != 0 {
-		t.Errorf("%d cells were simulated again", quiet.cells)
-	}
+	equal(t, "cells were simulated again", quiet.cells, 0)
 	after := contents(t, dir)
-	if before[store.JournalName] != after[store.JournalName] || before["verdicts.json"] == after["verdicts.json"] {
+	if before[store.JournalName] != after[store.JournalName] ||
+		before["verdicts.json"] == after["verdicts.json"] {
 		t.Error("the journal has changed or the verdicts have not; want the same journal and other verdicts")
 	}
-	if narrow, wide := judge.Summarize(e.Verdicts), judge.Summarize(wide.Verdicts); narrow.Agree >= wide.Agree {
-		t.Errorf("as many verdicts agree with a margin of 1e-9 as with one of 0.05: %+v, %+v", narrow, wide)
+	narrow, wider := judge.Summarize(e.Verdicts), judge.Summarize(wide.Verdicts)
+	if narrow.Agree >= wider.Agree {
+		t.Errorf("as many verdicts agree with a margin of 1e-9 as with one of 0.05: %+v, %+v", narrow, wider)
 	}
 }
 
@@ -306,15 +300,14 @@ func TestChangedMarginOnlyJudgesAgain(t *testing.T) {
 func TestChangedSweepKeepsKnownCells(t *testing.T) {
 	dir := t.TempDir()
 	// Without the stiffness check: it adds probes to the first cell of each force, which changes.
-	unprobed := strings.Replace(small, "  - {claim: stiffness, displacement: 0.1, draws: 500, absolute_margin: 0.2}\n", "", 1)
+	unprobed := strings.Replace(small,
+		"  - {claim: stiffness, displacement: 0.1, draws: 500, absolute_margin: 0.2}\n", "", 1)
 	first, _ := runSweep(t, unprobed, dir, 2)
 	changed := strings.Replace(unprobed, "values: [1, 4, 7]", "values: [4, 2]", 1)
 	second, quiet := runSweep(t, changed, dir, 2)
-	if quiet.cells != 4 {
-		t.Errorf("%d cells were simulated, want the 4 new ones", quiet.cells)
-	}
+	equal(t, "cells were simulated", quiet.cells, 4)
 	var ids []string
-	for line := range bytes.Lines(readFile(t, filepath.Join(dir, store.JournalName))) {
+	for line := range bytes.Lines(must(os.ReadFile(filepath.Join(dir, store.JournalName)))) {
 		var stored struct{ Cell struct{ ID string } }
 		if err := json.Unmarshal(line, &stored); err != nil {
 			t.Fatalf("%s: %v", line, err)
@@ -333,7 +326,7 @@ func TestChangedSweepKeepsKnownCells(t *testing.T) {
 	}
 	slices.Sort(orphans)
 	if !slices.Equal(ids, append(want, orphans...)) {
-		t.Errorf("the %d cells in the journal are not in the order of the plan, followed by the others by id", len(ids))
+		t.Errorf("the journal has %v, want those of the plan, then the others by id", ids)
 	}
 }
 
@@ -342,7 +335,7 @@ func TestDamagedManifest(t *testing.T) {
 	dir := t.TempDir()
 	runSweep(t, minimal, dir, 1)
 	path := filepath.Join(dir, store.ManifestName)
-	whole := readFile(t, path)
+	whole := must(os.ReadFile(path))
 	for _, c := range []struct{ old, new string }{
 		{`"steps": 20`, `"steps": 21`}, {`"hash": "`, `"hash": "0`}, {`"config": {`, `"config": {{`},
 	} {
@@ -368,9 +361,11 @@ func TestFolderBelongsToOneName(t *testing.T) {
 	dir := t.TempDir()
 	runSweep(t, minimal, dir, 1)
 	before := contents(t, dir)
-	_, err := Run(t.Context(), planText(t, strings.Replace(minimal, "name: minimal", "name: other", 1)), dir, 1, &silent{})
+	_, err := Run(t.Context(),
+		planText(t, strings.Replace(minimal, "name: minimal", "name: other", 1)), dir, 1, &silent{})
 	var folder *store.FolderError
-	if !errors.As(err, &folder) || !strings.Contains(err.Error(), `results of "minimal", not of "other"`) {
+	if !errors.As(err, &folder) ||
+		!strings.Contains(err.Error(), `results of "minimal", not of "other"`) {
 		t.Errorf("results of another name: got error %v", err)
 	}
 	sameContents(t, "after Run has refused the folder", contents(t, dir), before)
@@ -401,9 +396,7 @@ func TestInterruptedJudging(t *testing.T) {
 	runSweep(t, small, dir, 2)
 	want := contents(t, dir)
 	var whole silent
-	if _, err := JudgeFolder(t.Context(), dir, &whole); err != nil {
-		t.Fatal(err)
-	}
+	must(JudgeFolder(t.Context(), dir, &whole))
 	for _, parts := range []int{1, 2, whole.parts - 1} {
 		ctx, cancel := context.WithCancel(t.Context())
 		var progress silent
@@ -412,13 +405,12 @@ func TestInterruptedJudging(t *testing.T) {
 				cancel()
 			}
 		}
-		if _, err := JudgeFolder(ctx, dir, &progress); !errors.Is(err, context.Canceled) || progress.parts != parts {
-			t.Errorf("interrupted in part %d: %v after %d of %d parts", parts, err, progress.parts, progress.total)
+		_, err := JudgeFolder(ctx, dir, &progress)
+		if !errors.Is(err, context.Canceled) || progress.parts != parts {
+			t.Errorf("interrupted in part %d: %v after %d parts", parts, err, progress.parts)
 		}
 	}
-	if _, err := JudgeFolder(t.Context(), dir, &silent{}); err != nil {
-		t.Fatal(err)
-	}
+	must(JudgeFolder(t.Context(), dir, &silent{}))
 	sameContents(t, "judged again", contents(t, dir), want)
 }
 
@@ -433,12 +425,10 @@ func TestJudgeFolder(t *testing.T) {
 		t.Errorf("progress: %d of %d parts", progress.parts, progress.total)
 	}
 	sameContents(t, "judged again", contents(t, dir), want)
-	if len(again.Verdicts) != len(e.Verdicts) || len(again.Figures) != len(e.Figures) {
-		t.Errorf("%d verdicts and %d figures, want %d and %d", len(again.Verdicts), len(again.Figures), len(e.Verdicts), len(e.Figures))
-	}
-	if _, err := JudgeFolder(t.Context(), t.TempDir(), &silent{}); err == nil || !strings.Contains(err.Error(), "holds no results") {
-		t.Errorf("an empty folder: got error %v", err)
-	}
+	equal(t, "verdicts", len(again.Verdicts), len(e.Verdicts))
+	equal(t, "figures", len(again.Figures), len(e.Figures))
+	_, err := JudgeFolder(t.Context(), t.TempDir(), &silent{})
+	refused(t, "an empty folder", err, "holds no results")
 }
 
 // minimal is a configuration with the required keys only.
@@ -455,7 +445,8 @@ run: {steps: 20}
 // other measurements, and are those of the same file with one seed. A claim across cells compares
 // cells of one seed, and a stiffness is measured under each.
 func TestSeedsAreAnAxis(t *testing.T) {
-	text := strings.NewReplacer("seed: 5\n", "", "values: [1, 4, 7]}", "values: [1]}\n  - {param: seed, values: [5, 6]}").Replace(small)
+	text := strings.NewReplacer("seed: 5\n", "", "values: [1, 4, 7]}",
+		"values: [1]}\n  - {param: seed, values: [5, 6]}").Replace(small)
 	dir := t.TempDir()
 	e, _ := runSweep(t, text, dir, 2)
 	cells := e.Plan.Cells
@@ -470,7 +461,8 @@ func TestSeedsAreAnAxis(t *testing.T) {
 	}
 	alone := planText(t, strings.Replace(small, "seed: 5", "seed: 6", 1)).Cells[0]
 	if cells[1].ID != alone.ID || cells[0].ID == cells[1].ID {
-		t.Errorf("ids %.8s and %.8s under seeds 5 and 6, want another one and %.8s", cells[0].ID, cells[1].ID, alone.ID)
+		t.Errorf("ids %.8s and %.8s under seeds 5 and 6, want another one and %.8s", cells[0].ID,
+			cells[1].ID, alone.ID)
 	}
 	five, _ := e.Outcomes[cells[0].ID].Estimate("expected_reward_mean")
 	six, _ := e.Outcomes[cells[1].ID].Estimate("expected_reward_mean")
@@ -481,13 +473,12 @@ func TestSeedsAreAnAxis(t *testing.T) {
 	for _, v := range e.Verdicts {
 		verdicts[v.Claim] = append(verdicts[v.Claim], v.Label)
 	}
-	if want := []string{"K=1 seed=5 over G", "K=1 seed=6 over G"}; !slices.Equal(verdicts["fluctuation-scaling"], want) {
+	want := []string{"K=1 seed=5 over G", "K=1 seed=6 over G"}
+	if !slices.Equal(verdicts["fluctuation-scaling"], want) {
 		t.Errorf("slopes of %q, want %q", verdicts["fluctuation-scaling"], want)
 	}
-	if got := slices.Compact(verdicts["stiffness"]); len(got) != 8 {
-		t.Errorf("stiffness of %q, want one of each of 8 cells", got)
-	}
-	_, rows := records(t, readFile(t, filepath.Join(dir, "cells.csv")))
+	equal(t, "stiffness of", len(slices.Compact(verdicts["stiffness"])), 8)
+	_, rows := records(t, must(os.ReadFile(filepath.Join(dir, "cells.csv"))))
 	seeds := make(map[string]int)
 	for _, row := range rows {
 		seeds[row["seed"]]++
@@ -495,7 +486,8 @@ func TestSeedsAreAnAxis(t *testing.T) {
 	if seeds["5"] != 4 || seeds["6"] != 4 {
 		t.Errorf("cells.csv has %v cells by seed, want 4 of 5 and 4 of 6", seeds)
 	}
-	if again, err := JudgeFolder(t.Context(), dir, &silent{}); err != nil || len(again.Verdicts) != len(e.Verdicts) {
+	again, err := JudgeFolder(t.Context(), dir, &silent{})
+	if err != nil || len(again.Verdicts) != len(e.Verdicts) {
 		t.Errorf("judged again: %v", err)
 	}
 }
@@ -516,6 +508,22 @@ func noError(t *testing.T, err error) {
 	}
 }
 
+// refused checks an error and a part of its text.
+func refused(t *testing.T, of any, err error, part string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), part) {
+		t.Errorf("%v: got error %v, want %s", of, err, part)
+	}
+}
+
+// equal checks that two values are the same.
+func equal[T comparable](t *testing.T, of any, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%v: got %v, want %v", of, got, want)
+	}
+}
+
 // near checks that a number is within a tolerance of another.
 func near(t *testing.T, of any, got, want, tolerance float64) {
 	t.Helper()
@@ -527,11 +535,6 @@ func near(t *testing.T, of any, got, want, tolerance float64) {
 func planText(t *testing.T, text string) *plan.Plan {
 	t.Helper()
 	return plan.New(must(config.Load(t.Name(), []byte(text))))
-}
-
-func readFile(t *testing.T, path string) []byte {
-	t.Helper()
-	return must(os.ReadFile(path))
 }
 
 // A plan whose past policies do not fit into the memory of the machine is refused with the
@@ -551,7 +554,9 @@ run: {steps: 1000000}
 	_, runErr := Run(t.Context(), p, dir, workers, &silent{})
 	for _, err := range []error{forecastErr, runErr} {
 		var problems config.Problems
-		if !errors.As(err, &problems) || !strings.Contains(err.Error(), "large: lag.interval: got 1000000 with 2 arms") || !strings.Contains(err.Error(), "GB on 1000000 workers: this machine has ") {
+		if !errors.As(err, &problems) ||
+			!strings.Contains(err.Error(), "large: lag.interval: got 1000000 with 2 arms") ||
+			!strings.Contains(err.Error(), "GB on 1000000 workers: this machine has ") {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -582,7 +587,7 @@ func TestOpenWithoutOneCell(t *testing.T) {
 		}
 	}
 	path := filepath.Join(dir, store.JournalName)
-	whole := string(readFile(t, path))
+	whole := string(must(os.ReadFile(path)))
 	_, rest, _ := strings.Cut(whole, "\n")
 	var damaged *store.DamagedError
 	for _, text := range []string{rest, whole + "x\n"} {

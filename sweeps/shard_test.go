@@ -40,9 +40,8 @@ func TestMergedShardsAreTheSingleRun(t *testing.T) {
 		}
 		sameContents(t, "merged", contents(t, out), want)
 	}
-	if _, _, err := Open(dirs[0]); err == nil || !strings.Contains(err.Error(), "is shard 3 of 3: `grposim merge") {
-		t.Errorf("opening a shard: %v", err)
-	}
+	_, _, err := Open(dirs[0])
+	refused(t, "a shard", err, "is shard 3 of 3: `grposim merge")
 }
 
 // A shard that is missing, unfinished, damaged, of another version or of another
@@ -53,7 +52,7 @@ func TestMergeRefuses(t *testing.T) {
 	changed := func(change func(journal []byte) []byte) string {
 		dir := t.TempDir()
 		for _, name := range []string{store.ManifestName, store.JournalName} {
-			data := readFile(t, filepath.Join(dirs[1], name))
+			data := must(os.ReadFile(filepath.Join(dirs[1], name)))
 			if name == store.JournalName {
 				data = change(data)
 			}
@@ -66,14 +65,17 @@ func TestMergeRefuses(t *testing.T) {
 	older := changed(func(journal []byte) []byte { return aged(journal) })
 	foreign := runShards(t, strings.Replace(small, "seed: ", "seed: 1", 1), 3)[1]
 	other := changed(func(journal []byte) []byte { return forged(journal, `"mean":0.`, `"mean":1.`) })
-	if _, err := (Runner{Workers: 1, Progress: &silent{}}).Merge(t.Context(), t.TempDir(), append([]string{dirs[1]}, dirs...)); err != nil {
+	_, err := (Runner{Workers: 1, Progress: &silent{}}).Merge(t.Context(), t.TempDir(),
+		append([]string{dirs[1]}, dirs...))
+	if err != nil {
 		t.Errorf("the same shard twice: %v", err)
 	}
 	for _, x := range []struct {
 		dirs []string
 		want []string
 	}{
-		{append([]string{other}, dirs...), []string{filepath.Join(other, store.JournalName), filepath.Join(dirs[1], store.JournalName), "different measurements of cell "}},
+		{append([]string{other}, dirs...), []string{filepath.Join(other, store.JournalName),
+			filepath.Join(dirs[1], store.JournalName), "different measurements of cell "}},
 		{[]string{dirs[0], dirs[2]}, []string{"cells are missing: no folder is given of shard 2/3"}},
 		{[]string{dirs[1]}, []string{"no folder is given of shard 1/3, 3/3"}},
 		{[]string{dirs[0], unfinished, dirs[2]}, []string{"a shard has not finished"}},

@@ -19,7 +19,8 @@ func TestSmallestFaultOfNoise(t *testing.T) {
 	for _, c := range []struct{ centre, half, percent float64 }{
 		{1, 0.01, 3}, {1.005, 0, 1.5}, {0.99, 0, 1},
 	} {
-		unknown := judgeOne(t, check, outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardVariance, Mean: restingVariance, DF: measure.Exactly}))
+		unknown := judgeOne(t, check, outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardVariance,
+			Mean: restingVariance, DF: measure.Exactly}))
 		p := float64(unknown.Predicted)
 		e := store.NamedEstimate{Name: sim.ExpectedRewardVariance, Mean: c.centre * p, DF: measure.Exactly}
 		if c.half > 0 {
@@ -29,8 +30,10 @@ func TestSmallestFaultOfNoise(t *testing.T) {
 		}
 		v := judgeOne(t, check, outcomeOf(e))
 		f := v.SmallestFault
-		if v.Verdict != agree || f == nil || f.Constant != "noise" || math.Abs(f.Percent-c.percent) > 1e-3*c.percent {
-			t.Errorf("interval %g ± %g: %s, smallest fault %v, want %g %% of noise", c.centre, c.half, v.Verdict, f, c.percent)
+		if v.Verdict != agree || f == nil || f.Constant != "noise" ||
+			math.Abs(f.Percent-c.percent) > 1e-3*c.percent {
+			t.Errorf("interval %g ± %g: %s, smallest fault %v, want %g %% of noise", c.centre, c.half,
+				v.Verdict, f, c.percent)
 		}
 	}
 }
@@ -38,18 +41,24 @@ func TestSmallestFaultOfNoise(t *testing.T) {
 // The fixed point does not depend on the stiffness: the fault is one of the predicted
 // value. A prediction that is refuted, or not confirmed, has none.
 func TestSmallestFaultElsewhere(t *testing.T) {
-	fixed := outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardMean, Mean: restingReward, DF: measure.Exactly})
-	v := judgeOne(t, "{claim: fixed-point, margin: 0.005, control: {set: {grpo.kl.coefficient: 0.55}}}", fixed)
+	fixed := outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardMean, Mean: restingReward,
+		DF: measure.Exactly})
+	v := judgeOne(t,
+		"{claim: fixed-point, margin: 0.005, control: {set: {grpo.kl.coefficient: 0.55}}}", fixed)
 	if f := v.SmallestFault; f == nil || f.Constant != "prediction" || math.Abs(f.Percent-0.5) > 1e-3 {
 		t.Errorf("smallest fault %v, want 0.5 %% of the prediction", f)
 	}
 	fixed.Estimates[0].Mean *= 1.1
-	if v := judgeOne(t, "{claim: fixed-point, margin: 0.005}", fixed); v.Verdict != disagree || v.SmallestFault != nil {
+	if v := judgeOne(t, "{claim: fixed-point, margin: 0.005}", fixed); v.Verdict != disagree ||
+		v.SmallestFault != nil {
 		t.Errorf("%s, smallest fault %v, want disagree and none", v.Verdict, v.SmallestFault)
 	}
-	variance := outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardVariance, Mean: restingVariance, DF: measure.Exactly})
-	refuted := judgeOne(t, "{claim: stationary-fluctuation, margin: 0.02, prediction: paper-rule, expect: fails}", variance)
-	if refuted.Verdict != agree || refuted.SmallestFault != nil || refuted.Control.Kind != judge.ExactPrediction {
+	variance := outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardVariance, Mean: restingVariance,
+		DF: measure.Exactly})
+	refuted := judgeOne(t,
+		"{claim: stationary-fluctuation, margin: 0.02, prediction: paper-rule, expect: fails}", variance)
+	if refuted.Verdict != agree || refuted.SmallestFault != nil ||
+		refuted.Control.Kind != judge.ExactPrediction {
 		t.Errorf("refutation: %s, %v, control %+v", refuted.Verdict, refuted.SmallestFault, refuted.Control)
 	}
 }
@@ -57,20 +66,17 @@ func TestSmallestFaultElsewhere(t *testing.T) {
 // The smallest fault is a fault that the check catches, and a slightly smaller one is not:
 // by 0.02 percentage points, or 0.3 for whole numbers, which are bisected.
 func TestSmallestFaultIsCaught(t *testing.T) {
-	const stiffness = "displacement: 0.00001, draws: 1, locate: {param: %s, tolerance: 0.001, from: 0.4, to: 8}"
 	for _, c := range []struct {
 		check     string
 		tolerance float64 // percentage points
 	}{
-		{"{claim: stability-threshold, " + fmt.Sprintf(stiffness, "optimizer.learning_rate") + ", margin: 0.01, control: {scale: {stiffness: %s}}}", 0.02},
-		{"{claim: stability-threshold, " + fmt.Sprintf(stiffness, "lag.interval") + ", absolute_margin: 0, control: {scale: {stiffness: %s}}}", 0.3},
+		{"param: optimizer.learning_rate, tolerance: 0.001, from: 0.4, to: 8}, margin: 0.01", 0.02},
+		{"param: lag.interval, tolerance: 0.001, from: 0.4, to: 8}, absolute_margin: 0", 0.3},
 	} {
 		run := func(factor string) judge.Verdict {
-			plan := planText(t, ringingText+"  - "+fmt.Sprintf(c.check, factor)+"\n")
-			e, err := Run(t.Context(), plan, t.TempDir(), 1, &silent{})
-			if err != nil || len(e.Verdicts) != 1 {
-				t.Fatalf("%d verdicts, %v", len(e.Verdicts), err)
-			}
+			e, _ := runSweep(t,
+				ringingText+"  - {claim: stability-threshold, displacement: 0.00001, draws: 1, locate: {"+
+					c.check+", control: {scale: {stiffness: "+factor+"}}}\n", t.TempDir(), 1)
 			return e.Verdicts[0]
 		}
 		first := run("1.1")

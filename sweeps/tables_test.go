@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -44,21 +45,18 @@ func TestCellsCSV(t *testing.T) {
 		}
 	}
 	want = append(want, "status", "interval_confidence", sim.ExpectedRewardMean)
-	if got := header[:len(want)]; fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("the columns are %v, want %v", got, want)
-	}
+	equal(t, "the columns", fmt.Sprint(header[:len(want)]), fmt.Sprint(want))
 	for i, v := range e.Verdicts {
 		row := rows[i]
 		for column, want := range map[string]string{
-			"cell": v.Cell, "label": v.Label, "seed": "1", "optimizer.learning_rate": "0.1", "run.replicas": "10",
+			"cell": v.Cell, "label": v.Label, "seed": "1", "optimizer.learning_rate": "0.1",
+			"run.replicas":    "10",
 			"grpo.group_size": []string{"16", "64"}[i], "interval_confidence": "0.995",
 			sim.ExpectedRewardMean:         strconv.FormatFloat(float64(v.Measured), 'g', -1, 64),
 			sim.ExpectedRewardMean + "_lo": strconv.FormatFloat(float64(v.Lo), 'g', -1, 64),
 			sim.ExpectedRewardMean + "_hi": strconv.FormatFloat(float64(v.Hi), 'g', -1, 64),
 		} {
-			if row[column] != want {
-				t.Errorf("%s: %s is %q, want %q", v.Label, column, row[column], want)
-			}
+			equal(t, v.Label, row[column], want)
 		}
 	}
 }
@@ -66,11 +64,13 @@ func TestCellsCSV(t *testing.T) {
 // The metadata of trajectories.parquet hold label and parameters of every cell.
 func TestTrajectoriesNameTheirParameters(t *testing.T) {
 	dir := t.TempDir()
-	runSweep(t, strings.TrimSuffix(resting, "checks:\n")+"sweep: [{param: grpo.group_size, values: [16, inf]}]\n", dir, 2)
-	data := string(readFile(t, filepath.Join(dir, "trajectories.parquet")))
+	text := strings.TrimSuffix(resting, "checks:\n") + "sweep: [{param: grpo.group_size, values: [16, inf]}]\n"
+	runSweep(t, text, dir, 2)
+	data := string(must(os.ReadFile(filepath.Join(dir, "trajectories.parquet"))))
 	for _, want := range []string{
 		`"label":"G=inf","variant":"","parameters":{"bandit.arms":[{"mean":0.9,"reward":"bernoulli"},{"mean":0.2,"reward":"bernoulli"}],`,
-		`"seed":1}`, `"grpo.group_size":"inf"`, `"grpo.group_size":16,`, `"optimizer.learning_rate":0.1,`, `"policy.init":"fixed-point"`,
+		`"seed":1}`, `"grpo.group_size":"inf"`, `"grpo.group_size":16,`, `"optimizer.learning_rate":0.1,`,
+		`"policy.init":"fixed-point"`,
 	} {
 		if !strings.Contains(data, want) {
 			t.Errorf("the file does not contain %s", want)
@@ -100,7 +100,8 @@ optimizer: {learning_rate: 0.02}
 run: {steps: 1000, burn_in: 250, replicas: 16}
 `+c.checks)
 		for cell, line := range Predictions(plan) {
-			want := fmt.Sprintf("more than half of %s, %.2g: after run.burn_in = 250 steps", c.called, c.share**line.Variance+c.absolute)
+			want := fmt.Sprintf("more than half of %s, %.2g: after run.burn_in = 250 steps", c.called,
+				c.share**line.Variance+c.absolute)
 			if says := line.Run.Because.String(); !strings.Contains(says, want) {
 				t.Errorf("%s: %s, want %s", c.checks, says, want)
 			}
@@ -110,4 +111,49 @@ run: {steps: 1000, burn_in: 250, replicas: 16}
 			}
 		}
 	}
+}
+
+// Every column of the tables that the built-in experiments wrote is in the dictionary,
+// and no column twice.
+func TestDictionaryIsComplete(t *testing.T) {
+	described := map[string]map[string]bool{"cells.csv": {}, "predictions.csv": {}}
+	add := func(table string, columns ...string) {
+		for _, name := range columns {
+			if described[table][name] {
+				t.Errorf("%s: %s is described twice", table, name)
+			}
+			described[table][name] = true
+		}
+	}
+	for table := range described {
+		add(table, names(identityDocs)...)
+		for _, k := range config.Keys {
+			add(table, k.Path)
+		}
+	}
+	add("cells.csv", names(statusDocs)...)
+	for _, name := range names(estimateColumns()) {
+		add("cells.csv", name, name+"_lo", name+"_hi")
+	}
+	for _, q := range QuantityColumns {
+		end := q.Name + endSuffix
+		add("cells.csv", end, end+"_lo", end+"_hi", q.Name+timeMeanSuffix)
+	}
+	add("cells.csv", timeTo95, samplesTo95)
+	add("predictions.csv", names(predictionDocs())...)
+	for table, known := range described {
+		files, err := filepath.Glob("../results/paper/*/" + table)
+		if err != nil || len(files) < 10 {
+			t.Fatalf("%d files %s: %v", len(files), table, err)
+		}
+		for _, file := range files {
+			header, _ := records(t, must(os.ReadFile(file)))
+			for _, name := range header {
+				if !known[name] {
+					t.Errorf("%s: the dictionary lacks %s", file, name)
+				}
+			}
+		}
+	}
+	equal(t, "the quantities", fmt.Sprint(names(QuantityColumns)), fmt.Sprint(sim.Quantities(2)))
 }

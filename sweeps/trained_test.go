@@ -39,9 +39,6 @@ type design struct {
 // params returns the parameters of the theory of the design.
 func (d *design) params() rom.Params {
 	s := config.Settings{Bandit: d.bandit, Estimator: d.estimator, Lag: d.lag, Optimizer: d.optimizer}
-	s.Estimator.Filter, s.Estimator.KL.In, s.Estimator.Samples = option.KeepAll, option.InLoss, option.Fresh
-	s.Lag.Ages.Law, s.Lag.Ages.Drawn = option.UniformAges, option.AgePerGroup
-	s.Optimizer.Schedule.Kind = option.ConstantRate
 	s.Policy.Reference = make([]float64, len(d.init))
 	return theory.Params(&s, rom.Unit)
 }
@@ -70,7 +67,8 @@ func attempt(rng *rand.Rand, truth diagnose.Mode) (design, bool) {
 	if rng.IntN(2) == 0 {
 		lag = option.Lag{Kind: option.Delay, Interval: one(0, 1, 2, 4, 8)}
 	}
-	mode, at := []option.ImportanceMode{option.NoImportance, option.Ratio, option.Clip}[rng.IntN(3)], []option.KLPoint{option.AtCurrent, option.AtSnapshot}[rng.IntN(2)]
+	mode := []option.ImportanceMode{option.NoImportance, option.Ratio, option.Clip}[rng.IntN(3)]
+	at := []option.KLPoint{option.AtCurrent, option.AtSnapshot}[rng.IntN(2)]
 	stuck := false
 	switch truth {
 	case diagnose.AdvantageDegeneracy:
@@ -90,12 +88,12 @@ func attempt(rng *rand.Rand, truth diagnose.Mode) (design, bool) {
 		truth: truth,
 		estimator: option.Estimator{
 			GroupSize: size, GroupsPerStep: one(16, 32, 64),
-			Advantage:  option.Advantage{Baseline: option.MeanBaseline, Scale: option.StdScale, Std: option.SampleStd},
+			Advantage:  option.Advantage{Scale: option.StdScale, Std: option.SampleStd},
 			Importance: option.Importance{Mode: mode, ClipLow: 0.2, ClipHigh: 0.2},
 			KL:         option.KL{Coefficient: beta, Gradient: option.ExactKL, At: at},
 		},
 		lag:       lag,
-		optimizer: option.Optimizer{Kind: option.HeavyBall, Momentum: []float64{0, 0.5, 0.8, 0.9}[rng.IntN(4)], LearningRate: 0.01, Schedule: option.Schedule{Kind: option.ConstantRate}},
+		optimizer: option.Optimizer{Momentum: []float64{0, 0.5, 0.8, 0.9}[rng.IntN(4)], LearningRate: 0.01},
 		init:      make([]float64, good+bad),
 		averaged:  one(1, 5, 10),
 	}
@@ -146,7 +144,8 @@ func attempt(rng *rand.Rand, truth diagnose.Mode) (design, bool) {
 	d.optimizer.LearningRate = rate * *critical
 	// A learning rate of at most 0.3 keeps the noise of single steps small.
 	if truth != diagnose.DynamicalInstability {
-		d.optimizer.LearningRate = min(d.optimizer.LearningRate, between(rng, 0.02, 0.3)*(1-d.optimizer.Momentum))
+		most := between(rng, 0.02, 0.3) * (1 - d.optimizer.Momentum)
+		d.optimizer.LearningRate = min(d.optimizer.LearningRate, most)
 	}
 	switch {
 	case stuck:
@@ -231,13 +230,17 @@ func (d *design) train(rng *rand.Rand) trained {
 	now, old := grpo.NewPolicy(d.init), grpo.NewPolicy(d.init)
 	reference := grpo.NewPolicy(make([]float64, arms))
 	state := grpo.NewOptimizerState(arms)
-	force, advantages := grpo.NewForce(*e, reference.Logits), grpo.NewBernoulliAdvantages(e.Advantage, e.GroupSize)
+	force := grpo.NewForce(*e, reference.Logits)
+	advantages := grpo.NewBernoulliAdvantages(e.Advantage, e.GroupSize)
 	statistics := grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, arms)}
 	g := make([]float64, arms)
-	t := trained{truth: d.truth, about: fmt.Sprintf("%s, arms %d: G=%d B=%d β=%.2g %s KL %s %s %d η=%.3g μ=%g T=%d rows of %d",
-		d.truth, arms, e.GroupSize, e.GroupsPerStep, e.KL.Coefficient, e.Importance.Mode, e.KL.At, d.lag.Kind, d.lag.Interval, d.optimizer.LearningRate, d.optimizer.Momentum, d.steps, d.averaged)}
+	t := trained{truth: d.truth,
+		about: fmt.Sprintf("%s, arms %d: G=%d B=%d β=%.2g %s KL %s %s %d η=%.3g μ=%g T=%d rows of %d",
+			d.truth, arms, e.GroupSize, e.GroupsPerStep, e.KL.Coefficient, e.Importance.Mode, e.KL.At,
+			d.lag.Kind, d.lag.Interval, d.optimizer.LearningRate, d.optimizer.Momentum, d.steps, d.averaged)}
 	t.log = diagnose.Trace{Origin: diagnose.Samples}
-	columns := []*[]float64{&t.log.Reward, &t.log.ZeroVariance, &t.log.Entropy, &t.log.KL, &t.log.KLOld, &t.log.ClipFraction, &t.log.GradientNorm}
+	columns := []*[]float64{&t.log.Reward, &t.log.ZeroVariance, &t.log.Entropy, &t.log.KL,
+		&t.log.KLOld, &t.log.ClipFraction, &t.log.GradientNorm}
 	row := make([]float64, len(columns))
 	past := [][]float64{}
 	for step := range d.steps {
@@ -282,7 +285,8 @@ func (d *design) train(rng *rand.Rand) trained {
 		for _, x := range g {
 			norm += x * x
 		}
-		for i, x := range []float64{reward, float64(statistics.ZeroVariance) / float64(e.GroupsPerStep), now.Entropy(), kl, klOld, clipped, math.Sqrt(norm)} {
+		for i, x := range []float64{reward, float64(statistics.ZeroVariance) / float64(e.GroupsPerStep),
+			now.Entropy(), kl, klOld, clipped, math.Sqrt(norm)} {
 			row[i] += x / float64(d.averaged)
 		}
 		logged, evaluated := (step+1)%d.averaged == 0, step%d.period == 0

@@ -21,16 +21,14 @@ import (
 func TestDraw(t *testing.T) {
 	for _, f := range []sweeps.Figure{curves(4, 64), curves(16), scaling(), deviations(18)} {
 		svg, raster, err := Draw(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, rasterAgain, err := Draw(f)
-		if err != nil || !bytes.Equal(svg, again) || !bytes.Equal(raster, rasterAgain) {
+		again, rasterAgain, errAgain := Draw(f)
+		if err != nil || errAgain != nil || !bytes.Equal(svg, again) || !bytes.Equal(raster, rasterAgain) {
 			t.Errorf("%s: drawing the figure twice gives different pictures", f.Name)
 		}
 		text := wellFormed(t, svg)
 		for _, s := range f.Series {
-			if name := cmp.Or(s.Group, s.Name); len(s.Points) > 0 && s.Name != "never" && !strings.Contains(text, name) {
+			name := cmp.Or(s.Group, s.Name)
+			if len(s.Points) > 0 && s.Name != "never" && !strings.Contains(text, name) {
 				t.Errorf("%s: the legend does not name %s", f.Name, name)
 			}
 		}
@@ -57,24 +55,29 @@ func wellFormed(t interface{ Fatalf(string, ...any) }, document []byte) string {
 
 var notNumbers = regexp.MustCompile(`NaN|Inf`)
 
+var extremes = []float64{
+	0, math.Copysign(0, -1), 1, -1, 2, 1024, 1e-300, 1e300, -1e300, math.MaxFloat64, -math.MaxFloat64,
+	math.SmallestNonzeroFloat64, math.Inf(1), math.Inf(-1), math.NaN(), 1 + 1e-15, 1e100, 1e-100,
+}
+
 // Any numbers and texts give a well-formed SVG whose coordinates are all finite.
 func TestDrawAnything(t *testing.T) {
 	numbers := rapid.OneOf(
-		rapid.SampledFrom([]float64{
-			0, math.Copysign(0, -1), 1, -1, 2, 1024, 1e-300, 1e300, -1e300, math.MaxFloat64,
-			math.SmallestNonzeroFloat64, math.Inf(1), math.Inf(-1), math.NaN(), 1 + 1e-15, 1e100, 1e-100,
-		}),
-		rapid.Float64(),
+		rapid.SampledFrom(extremes), rapid.Float64(),
 	)
 	point := rapid.Custom(func(t *rapid.T) sweeps.FigurePoint {
-		return sweeps.FigurePoint{X: numbers.Draw(t, "x"), Y: numbers.Draw(t, "y"), Lo: numbers.Draw(t, "lo"), Hi: numbers.Draw(t, "hi")}
+		return sweeps.FigurePoint{X: numbers.Draw(t, "x"), Y: numbers.Draw(t, "y"),
+			Lo: numbers.Draw(t, "lo"), Hi: numbers.Draw(t, "hi")}
 	})
-	words := rapid.OneOf(rapid.SampledFrom([]string{"", " ", "G=4", "<&\"'>", "\x00\xff\n", strings.Repeat("long ", 60), "群"}), rapid.String())
+	words := rapid.OneOf(rapid.SampledFrom([]string{"", " ", "G=4", "<&\"'>", "\x00\xff\n",
+		strings.Repeat("long ", 60), "群"}), rapid.String())
 	rapid.Check(t, func(t *rapid.T) {
 		f := sweeps.Figure{
 			Title: words.Draw(t, "title"), XLabel: words.Draw(t, "x label"), YLabel: words.Draw(t, "y label"),
-			XScale:     rapid.SampledFrom([]sweeps.AxisScale{sweeps.LinearAxis, sweeps.LogAxis}).Draw(t, "x scale"),
-			YScale:     rapid.SampledFrom([]sweeps.AxisScale{sweeps.LinearAxis, sweeps.LogAxis}).Draw(t, "y scale"),
+			XScale: rapid.SampledFrom([]sweeps.AxisScale{sweeps.LinearAxis, sweeps.LogAxis}).Draw(t,
+				"x scale"),
+			YScale: rapid.SampledFrom([]sweeps.AxisScale{sweeps.LinearAxis, sweeps.LogAxis}).Draw(t,
+				"y scale"),
 			Categories: rapid.SliceOfN(words, 0, 40).Draw(t, "categories"),
 		}
 		if len(f.Categories) == 0 {
@@ -84,7 +87,8 @@ func TestDrawAnything(t *testing.T) {
 			f.Series = append(f.Series, sweeps.FigureSeries{
 				Name: words.Draw(t, "name"), Group: words.Draw(t, "group"),
 				Mark: rapid.SampledFrom([]sweeps.Mark{
-					sweeps.Measured, sweeps.Predicted, sweeps.Reference, sweeps.Spread, sweeps.Marker, sweeps.Boundary, sweeps.Region, sweeps.Claimed,
+					sweeps.Measured, sweeps.Predicted, sweeps.Reference, sweeps.Spread, sweeps.Marker,
+					sweeps.Boundary, sweeps.Region, sweeps.Claimed,
 				}).Draw(t, "mark"),
 				Points: rapid.SliceOfN(point, 0, 5).Draw(t, "points"),
 			})
@@ -93,7 +97,8 @@ func TestDrawAnything(t *testing.T) {
 		p := newPicture(f)
 		svg := p.svg()
 		wellFormed(t, svg)
-		for _, attribute := range regexp.MustCompile(` (d|x|y|viewBox|transform)="[^"]*"`).FindAll(svg, -1) {
+		for _, attribute := range regexp.MustCompile(` (d|x|y|viewBox|transform)="[^"]*"`).FindAll(svg,
+			-1) {
 			if notNumbers.Match(attribute) {
 				t.Fatalf("a coordinate is not finite: %s", attribute)
 			}
@@ -104,7 +109,8 @@ func TestDrawAnything(t *testing.T) {
 // Labelled ticks increase, have different labels and lie on the axis; there are 2 to 9.
 func TestTicks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := newAxis(rapid.SampledFrom([]sweeps.AxisScale{sweeps.LinearAxis, sweeps.LogAxis}).Draw(t, "scale"))
+		s := newAxis(rapid.SampledFrom([]sweeps.AxisScale{sweeps.LinearAxis, sweeps.LogAxis}).Draw(t,
+			"scale"))
 		a, width := rapid.Float64Range(-30, 30).Draw(t, "a"), rapid.Float64Range(1e-3, 30).Draw(t, "width")
 		s.add(a, a+width)
 		s = s.padded()
@@ -156,20 +162,25 @@ func TestCategoryLabelsDoNotOverlap(t *testing.T) {
 // which intervals go on beyond the axis.
 func TestNotes(t *testing.T) {
 	inf := math.Inf(1)
-	nothing := sweeps.FigureSeries{Mark: sweeps.Measured, Points: []sweeps.FigurePoint{{X: 1, Y: nan}, {X: 2, Y: inf}, {X: 3, Y: -1}}}
-	for _, empty := range []sweeps.Figure{{}, {YScale: sweeps.LogAxis, Series: []sweeps.FigureSeries{nothing}}} {
+	nothing := sweeps.FigureSeries{Mark: sweeps.Measured,
+		Points: []sweeps.FigurePoint{{X: 1, Y: nan}, {X: 2, Y: inf}, {X: 3, Y: -1}}}
+	for _, empty := range []sweeps.Figure{{},
+		{YScale: sweeps.LogAxis, Series: []sweeps.FigureSeries{nothing}}} {
 		if text := wellFormed(t, newPicture(empty).svg()); !strings.Contains(text, "nothing to show") {
 			t.Errorf("an empty figure says %q", text)
 		}
 	}
 	measured := sweeps.FigureSeries{Name: "located", Mark: sweeps.Measured, Points: []sweeps.FigurePoint{
-		{X: 0, Y: 1, Lo: 1, Hi: inf}, {X: 1, Y: 2, Lo: 1, Hi: inf}, {X: 2, Y: 3, Lo: -inf, Hi: 3}, {X: 3, Y: nan, Lo: nan, Hi: nan}, {X: 4, Y: 100, Lo: 99, Hi: 100},
+		{X: 0, Y: 1, Lo: 1, Hi: inf}, {X: 1, Y: 2, Lo: 1, Hi: inf}, {X: 2, Y: 3, Lo: -inf, Hi: 3},
+		{X: 3, Y: nan, Lo: nan, Hi: nan}, {X: 4, Y: 100, Lo: 99, Hi: 100},
 	}}
 	want := []string{
-		"not shown: 1 measured without a place on the axes", "a lower bound without an upper end: 2 measured",
+		"not shown: 1 measured without a place on the axes",
+		"a lower bound without an upper end: 2 measured",
 		"the interval extends beyond the axis: 1 measured",
 	}
-	if got := newPicture(sweeps.Figure{Series: []sweeps.FigureSeries{measured}}).notes; !slices.Equal(got, want) {
+	got := newPicture(sweeps.Figure{Series: []sweeps.FigureSeries{measured}}).notes
+	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

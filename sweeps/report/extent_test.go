@@ -25,7 +25,8 @@ func points(n int) []sweeps.FigurePoint {
 // consists of points, all of its lines, says so, and leaves the original as it was. Values stay
 // with their points, and points in the place of their category.
 func TestSampleOfAFigure(t *testing.T) {
-	few := sweeps.Figure{Title: "few", Series: []sweeps.FigureSeries{{Mark: sweeps.Measured, Points: points(mostPoints)}}}
+	few := sweeps.Figure{Title: "few",
+		Series: []sweeps.FigureSeries{{Mark: sweeps.Measured, Points: points(mostPoints)}}}
 	if got := Sample.Figure(few); !reflect.DeepEqual(got, few) {
 		t.Errorf("a figure of %d points was changed", mostPoints)
 	}
@@ -34,25 +35,29 @@ func TestSampleOfAFigure(t *testing.T) {
 		values[i] = float64(i)
 	}
 	many := sweeps.Figure{Title: "many", Series: []sweeps.FigureSeries{
-		{Mark: sweeps.Marker, Points: points(30 * mostPoints), Values: values}, {Mark: sweeps.Measured, Points: points(10)}, {Mark: sweeps.Boundary, Points: points(70)},
+		{Mark: sweeps.Marker, Points: points(30 * mostPoints), Values: values},
+		{Mark: sweeps.Measured, Points: points(10)}, {Mark: sweeps.Boundary, Points: points(70)},
 	}}
 	got := Sample.Figure(many)
-	if n := pointsOf(&got); n < mostPoints || n > mostPoints+2 || len(got.Series[1].Points) != 1 || len(got.Series[2].Points) != 70 {
+	n := pointsOf(&got)
+	if n < mostPoints || n > mostPoints+2 || len(got.Series[1].Points) != 1 ||
+		len(got.Series[2].Points) != 70 {
 		t.Errorf("%d points, want %d, and %d of a boundary", n, mostPoints, len(got.Series[2].Points))
 	}
-	if want := fmt.Sprintf("many (%d of %d points)", pointsOf(&got), pointsOf(&many)); got.Title != want {
-		t.Errorf("title %q, want %q", got.Title, want)
-	}
+	want := fmt.Sprintf("many (%d of %d points)", pointsOf(&got), pointsOf(&many))
+	equal(t, "title", got.Title, want)
 	for i, p := range got.Series[0].Points {
 		if p.X != got.Series[0].Values[i] || math.Abs(p.X-30*float64(i)) > 30 {
 			t.Fatalf("point %d is %v with value %v", i, p, got.Series[0].Values[i])
 		}
 	}
-	if all := Everything.Figure(many); !reflect.DeepEqual(all, many) || len(many.Series[0].Points) != 30*mostPoints {
+	all := Everything.Figure(many)
+	if !reflect.DeepEqual(all, many) || len(many.Series[0].Points) != 30*mostPoints {
 		t.Error("a whole figure was changed")
 	}
 
-	beside := sweeps.Figure{Series: []sweeps.FigureSeries{{Mark: sweeps.Measured, Points: points(2 * mostPoints)}, {Mark: sweeps.Predicted, Points: points(2 * mostPoints)}}}
+	beside := sweeps.Figure{Series: []sweeps.FigureSeries{{Mark: sweeps.Measured,
+		Points: points(2 * mostPoints)}, {Mark: sweeps.Predicted, Points: points(2 * mostPoints)}}}
 	// of a line across
 	ends := []sweeps.FigurePoint{sweeps.BarePoint(-0.5, 1), sweeps.BarePoint(2*mostPoints-0.5, 1)}
 	for i := range 2 * mostPoints {
@@ -60,12 +65,11 @@ func TestSampleOfAFigure(t *testing.T) {
 	}
 	beside.Series = append(beside.Series, sweeps.FigureSeries{Mark: sweeps.Claimed, Points: ends})
 	got = Sample.Figure(beside)
-	if across := got.Series[2].Points; len(across) != 2 || across[0].X != -0.5 || across[1].X != mostPlaces-0.5 {
+	across := got.Series[2].Points
+	if len(across) != 2 || across[0].X != -0.5 || across[1].X != mostPlaces-0.5 {
 		t.Errorf("the ends of a line across are at %v", across)
 	}
-	if want := fmt.Sprintf(" (%d of %d columns)", mostPlaces, 2*mostPoints); got.Title != want {
-		t.Errorf("title %q, want %q", got.Title, want)
-	}
+	equal(t, "title", got.Title, fmt.Sprintf(" (%d of %d columns)", mostPlaces, 2*mostPoints))
 	for _, s := range got.Series[:2] {
 		if len(s.Points) != len(got.Categories) || len(s.Points) != mostPlaces {
 			t.Fatalf("%d points over %d categories", len(s.Points), len(got.Categories))
@@ -84,7 +88,8 @@ func TestSampleOfAFigure(t *testing.T) {
 // whole it has every row.
 func TestPageIsBounded(t *testing.T) {
 	examples := must(examples())
-	e, plan, spec := *examples[0].Experiment, *examples[0].Experiment.Plan, *examples[0].Experiment.Plan.Spec
+	e, plan, spec := *examples[0].Experiment, *examples[0].Experiment.Plan,
+		*examples[0].Experiment.Plan.Spec
 	e.Plan, plan.Spec = &plan, &spec
 	checks := spec.Checks
 	for range 2000 { // a configuration of more than configBytes
@@ -102,7 +107,9 @@ func TestPageIsBounded(t *testing.T) {
 		e.Verdicts = append(e.Verdicts, v)
 	}
 	e.Figures = nil
-	drawn := sweeps.Figure{Title: "many", Series: []sweeps.FigureSeries{{Name: "measured", Group: "measured", Mark: sweeps.Measured, Points: points(100_000)}}}
+	many := sweeps.FigureSeries{Name: "measured", Group: "measured", Mark: sweeps.Measured}
+	many.Points = points(100_000)
+	drawn := sweeps.Figure{Title: "many", Series: []sweeps.FigureSeries{many}}
 	svg, _, err := Draw(Sample.Figure(drawn))
 	if err != nil {
 		t.Fatal(err)
@@ -119,20 +126,15 @@ func TestPageIsBounded(t *testing.T) {
 	if len(page) > 5_000_000 || len(page) < 1_500_000 {
 		t.Errorf("the page has %d bytes", len(page))
 	}
-	if n := bytes.Count(page, []byte(`<tr data-verdict="disagree"`)); n != disagreeing {
-		t.Errorf("%d of %d verdicts that disagree", n, disagreeing)
-	}
+	equal(t, "disagreeing", bytes.Count(page, []byte(`<tr data-verdict="disagree"`)), disagreeing)
 	shown := bytes.Count(page, []byte("<tr data-verdict="))
-	for _, want := range []string{
+	contains(t, string(page),
 		fmt.Sprintf("The table shows %d of %d verdicts: first those that do not agree", shown, verdicts),
-		fmt.Sprintf("The folder figures has %d pictures more.", 100-len(part.SVGs)), "grposim report DIR --all",
-	} {
-		if !bytes.Contains(page, []byte(want)) {
-			t.Errorf("the page does not say %q", want)
-		}
-	}
+		fmt.Sprintf("The folder figures has %d pictures more.", 100-len(part.SVGs)),
+		"grposim report DIR --all")
 	part.Extent = Everything
-	if page, err = pageText("whole", []Part{part}); err != nil || bytes.Count(page, []byte("<tr data-verdict=")) != verdicts {
+	page, err = pageText("whole", []Part{part})
+	if err != nil || bytes.Count(page, []byte("<tr data-verdict=")) != verdicts {
 		t.Errorf("%d rows on the whole page: %v", bytes.Count(page, []byte("<tr data-verdict=")), err)
 	}
 }

@@ -15,6 +15,11 @@ var nan = math.NaN()
 // wobble returns the i-th number of a fixed sequence in [−1, 1], in place of noise.
 func wobble(i int) float64 { return math.Mod(0.754877666*float64(i+1), 1)*2 - 1 }
 
+// point is a point of a figure with an interval; half is nan: without.
+func point(x, y, half float64) sweeps.FigurePoint {
+	return sweeps.FigurePoint{X: x, Y: y, Lo: y - half, Hi: y + half}
+}
+
 // curves returns trajectories, one for each group size.
 func curves(sizes ...int) sweeps.Figure {
 	f := sweeps.Figure{
@@ -30,11 +35,11 @@ func curves(sizes ...int) sweeps.Figure {
 			x := math.Pow(20000, float64(i)/159)
 			y := 0.55 + (0.21-0.1/float64(size))*(1-math.Exp(-x*(1-0.5/float64(size))/400))
 			half := 0.006 / math.Sqrt(float64(size))
-			predicted.Points = append(predicted.Points, sweeps.FigurePoint{X: x, Y: y, Lo: nan, Hi: nan})
-			spread.Points = append(spread.Points, sweeps.FigurePoint{X: x, Y: y, Lo: y - 8*half, Hi: y + 8*half})
+			predicted.Points = append(predicted.Points, point(x, y, nan))
+			spread.Points = append(spread.Points, point(x, y, 8*half))
 			if i%8 == 0 {
 				m := y + 0.7*half*wobble(i+g)
-				measured.Points = append(measured.Points, sweeps.FigurePoint{X: x, Y: m, Lo: m - half, Hi: m + half})
+				measured.Points = append(measured.Points, point(x, m, half))
 			}
 		}
 		if len(sizes) == 1 {
@@ -48,7 +53,8 @@ func curves(sizes ...int) sweeps.Figure {
 // scaling returns a variance against group size, with the slope of leading order.
 func scaling() sweeps.Figure {
 	f := sweeps.Figure{
-		Name: "2-fluctuation-scaling", Title: "Stationary variance of the expected reward against group size",
+		Name:   "2-fluctuation-scaling",
+		Title:  "Stationary variance of the expected reward against group size",
 		XLabel: "group size G", YLabel: "Var J", XScale: sweeps.LogAxis, YScale: sweeps.LogAxis,
 	}
 	for _, rate := range []float64{0.01, 0.1} {
@@ -60,9 +66,9 @@ func scaling() sweeps.Figure {
 			x := math.Pow(2, float64(i+1))
 			y := rate * 8e-3 / x * (1 + 1/x)
 			m := y * (1 + 0.03*wobble(i))
-			measured.Points = append(measured.Points, sweeps.FigurePoint{X: x, Y: m, Lo: 0.95 * m, Hi: 1.05 * m})
-			predicted.Points = append(predicted.Points, sweeps.FigurePoint{X: x, Y: y, Lo: nan, Hi: nan})
-			slope.Points = append(slope.Points, sweeps.FigurePoint{X: x, Y: rate * 8e-3 / x, Lo: nan, Hi: nan})
+			measured.Points = append(measured.Points, point(x, m, 0.05*m))
+			predicted.Points = append(predicted.Points, point(x, y, nan))
+			slope.Points = append(slope.Points, point(x, rate*8e-3/x, nan))
 		}
 		f.Series = append(f.Series, predicted, measured, slope)
 	}
@@ -72,16 +78,18 @@ func scaling() sweeps.Figure {
 // deviations returns a dot plot of n verdicts.
 func deviations(n int) sweeps.Figure {
 	f := sweeps.Figure{
-		Name: "3-stationary-fluctuation", Title: "stationary-fluctuation: measured / predicted", YLabel: "measured / predicted",
-		Categories: []string{},
+		Name: "3-stationary-fluctuation", Title: "stationary-fluctuation: measured / predicted",
+		YLabel: "measured / predicted", Categories: []string{},
 	}
 	measured := sweeps.FigureSeries{Name: "measured", Group: "measured", Mark: sweeps.Measured}
-	predicted := sweeps.FigureSeries{Name: "predicted ± margin", Group: "predicted", Mark: sweeps.Predicted}
+	predicted := sweeps.FigureSeries{Name: "predicted ± margin", Group: "predicted",
+		Mark: sweeps.Predicted}
 	for i := range n {
 		x, y := float64(i), 1+0.012*wobble(i)
-		f.Categories = append(f.Categories, fmt.Sprintf("frozen G=%d η=%g K=%d", 4<<(i%3), 0.01*float64(1+i/6), 1<<(i%5)))
-		measured.Points = append(measured.Points, sweeps.FigurePoint{X: x, Y: y, Lo: y - 0.009, Hi: y + 0.009})
-		predicted.Points = append(predicted.Points, sweeps.FigurePoint{X: x, Y: 1, Lo: 0.98, Hi: 1.02})
+		f.Categories = append(f.Categories,
+			fmt.Sprintf("frozen G=%d η=%g K=%d", 4<<(i%3), 0.01*float64(1+i/6), 1<<(i%5)))
+		measured.Points = append(measured.Points, point(x, y, 0.009))
+		predicted.Points = append(predicted.Points, point(x, 1, 0.02))
 	}
 	f.Series = []sweeps.FigureSeries{predicted, measured}
 	return f

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"html"
 	"io"
 	"math"
@@ -23,6 +24,24 @@ import (
 	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 )
+
+// equal checks that two values are the same.
+func equal[T comparable](t *testing.T, of any, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%v: got %v, want %v", of, got, want)
+	}
+}
+
+// contains checks that a text has parts.
+func contains(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %q in %s", part, text)
+		}
+	}
+}
 
 // must returns the value of a call that does not fail.
 func must[T any](value T, err error) T {
@@ -105,7 +124,8 @@ func TestPageIsWellFormed(t *testing.T) {
 				t.Errorf("two elements have the id %q", a.Value)
 			case a.Name.Local == "id":
 				ids[a.Value] = true
-			case a.Name.Local == "href" && !slices.ContainsFunc(e.Attr, func(a xml.Attr) bool { return a.Name.Local == "download" }):
+			case a.Name.Local == "href" &&
+				!slices.ContainsFunc(e.Attr, func(a xml.Attr) bool { return a.Name.Local == "download" }):
 				links = append(links, a.Value)
 			case strings.HasPrefix(a.Name.Local, "on"):
 				t.Errorf("a script in an attribute: %s=%q", a.Name.Local, a.Value)
@@ -122,8 +142,10 @@ func TestPageIsWellFormed(t *testing.T) {
 		figures += len(part.Experiment.Figures)
 	}
 	// there and back
-	if count["figure"] != figures || count["section"] != len(parts) || count["details"] != 1+2*len(parts) || len(links) != 2*len(parts) {
-		t.Errorf("%d figures, %d sections, %d links of %d and %d", count["figure"], count["section"], len(links), figures, len(parts))
+	if count["figure"] != figures || count["section"] != len(parts) ||
+		count["details"] != 1+2*len(parts) || len(links) != 2*len(parts) {
+		t.Errorf("%d figures, %d sections, %d links of %d and %d", count["figure"], count["section"],
+			len(links), figures, len(parts))
 	}
 }
 
@@ -136,18 +158,19 @@ func TestPageLoadsNothing(t *testing.T) {
 			if a.Name.Local == "xmlns" || a.Name.Space == "xmlns" {
 				continue
 			}
-			if a.Name.Local == "href" && (strings.HasPrefix(a.Value, "./") || strings.HasPrefix(a.Value, configData)) {
+			if a.Name.Local == "href" &&
+				(strings.HasPrefix(a.Value, "./") || strings.HasPrefix(a.Value, configData)) {
 				continue // downloads
 			}
-			if strings.Contains(a.Value, "//") || a.Name.Local == "src" || a.Name.Local == "href" && !strings.HasPrefix(a.Value, "#") {
+			if strings.Contains(a.Value, "//") || a.Name.Local == "src" || a.Name.Local == "href" &&
+				!strings.HasPrefix(a.Value, "#") {
 				t.Errorf("<%s %s=%q>", e.Name.Local, a.Name.Local, a.Value)
 			}
 		}
 	}
 	for _, program := range programs.FindAllString(page, -1) {
-		if found := regexp.MustCompile(`url\(|@import|https?:|fetch\(|XMLHttp`).FindString(program); found != "" {
-			t.Errorf("a style or script with %q", found)
-		}
+		found := regexp.MustCompile(`url\(|@import|https?:|fetch\(|XMLHttp`).FindString(program)
+		equal(t, "a style or script with", found, "")
 	}
 }
 
@@ -166,29 +189,25 @@ func TestPageDownloads(t *testing.T) {
 			attributes[a.Name.Local] = a.Value
 		}
 		if code, held := strings.CutPrefix(attributes["href"], configData); held {
-			if want := parts[len(configs)].Experiment.Plan.Spec.Name + ".json"; attributes["download"] != want {
-				t.Errorf("got %q, want %q", attributes["download"], want)
-			}
-			config := must(base64.StdEncoding.DecodeString(code))
-			configs = append(configs, config)
+			want := parts[len(configs)].Experiment.Plan.Spec.Name + ".json"
+			equal(t, "download", attributes["download"], want)
+			configs = append(configs, must(base64.StdEncoding.DecodeString(code)))
 		} else if strings.HasPrefix(attributes["href"], "./") {
 			paths = append(paths, attributes["href"])
 		}
 	}
 	for i, part := range parts {
 		var compact bytes.Buffer
-		if err := json.Compact(&compact, configs[i]); err != nil || !bytes.Equal(compact.Bytes(), part.Experiment.Plan.Spec.Document()) {
+		err := json.Compact(&compact, configs[i])
+		if err != nil || !bytes.Equal(compact.Bytes(), part.Experiment.Plan.Spec.Document()) {
 			t.Errorf("the configuration of experiment %d: %v, %s", i+1, err, configs[i])
 		}
 	}
-	for _, want := range []string{"./of%202026/figures/" + parts[0].Experiment.Figures[0].Name + ".png", "./of%202026/cells.csv", "./cells.csv", "./manifest.json"} {
-		if !slices.Contains(paths, want) {
-			t.Errorf("no link to %s among %q", want, paths)
-		}
-	}
-	if want := "simulated by version 0123abc (go1.26.8 linux/amd64)"; strings.Count(page, want) != 1 {
-		t.Errorf("no %q", want)
-	}
+	figure := "./of%202026/figures/" + parts[0].Experiment.Figures[0].Name + ".png"
+	contains(t, fmt.Sprintf("%q", paths), `"`+figure+`"`, `"./of%202026/cells.csv"`, `"./cells.csv"`,
+		`"./manifest.json"`)
+	version := "simulated by version 0123abc (go1.26.8 linux/amd64)"
+	equal(t, version, strings.Count(page, version), 1)
 }
 
 // Every verdict is on the page with its fields and its control, all text is escaped, and
@@ -199,57 +218,43 @@ func TestPageShowsVerdicts(t *testing.T) {
 	if strings.Contains(page, "<claims>") || strings.Contains(page, "<b>too") {
 		t.Error("text of the experiments is not escaped")
 	}
-	if found := regexp.MustCompile(`.{0,40}(NaN|[+-]Inf|ZgotmplZ).{0,40}`).FindString(programs.ReplaceAllString(page, "")); found != "" {
-		t.Errorf("on the page: %s", found)
-	}
+	strange := regexp.MustCompile(`.{0,40}(NaN|[+-]Inf|ZgotmplZ).{0,40}`)
+	equal(t, "on the page", strange.FindString(programs.ReplaceAllString(page, "")), "")
 	rows := strings.Split(text, "<tr data-verdict=")[1:]
 	i := 0
 	for _, part := range parts {
 		e := part.Experiment
-		for _, want := range []string{e.Plan.Spec.Name, e.Plan.Spec.Claim, part.Command} {
-			if !strings.Contains(text, want) {
-				t.Errorf("no %q", want)
-			}
-		}
+		contains(t, text, e.Plan.Spec.Name, e.Plan.Spec.Claim, part.Command)
 		for _, v := range e.Verdicts {
-			if refuted := v.Expect == config.Fails && v.Verdict == judge.Agree; strings.Contains(rows[i], "fails here") != refuted {
-				t.Errorf("row %d: want refuted: %v", i, refuted)
-			}
-			words := []string{v.Verdict.String(), v.Claim, v.Quantity, v.Label, v.Because, string(v.PredictionKind), string(v.Expect)}
+			refuted := v.Expect == config.Fails && v.Verdict == judge.Agree
+			equal(t, v.Label, strings.Contains(rows[i], "fails here"), refuted)
+			contains(t, rows[i], v.Verdict.String(), v.Claim, v.Quantity, v.Label, v.Because,
+				string(v.PredictionKind), string(v.Expect))
 			if v.Control != nil {
-				words = append(words, v.Control.Fault, v.Control.Verdict.String())
-			}
-			for _, want := range words {
-				if !strings.Contains(rows[i], want) {
-					t.Errorf("row %d has no %q", i, want)
-				}
+				contains(t, rows[i], v.Control.Fault, v.Control.Verdict.String())
 			}
 			i++
 		}
 	}
-	if i != len(rows) {
-		t.Errorf("%d rows for %d verdicts", len(rows), i)
-	}
-	if want := "10 of 11 planted faults caught"; !strings.Contains(text, want) {
-		t.Errorf("no %q", want)
-	}
+	equal(t, "rows", len(rows), i)
+	contains(t, text, "10 of 11 planted faults caught")
 }
 
 // The page of a sweep without checks, such as a map, says nothing of verdicts; there is a page
 // with a figure that was not drawn, and of no experiments at all.
 func TestPageWithoutChecks(t *testing.T) {
-	bare := &sweeps.Experiment{Plan: &plan.Plan{Spec: &config.Spec{Name: "bare"}}, Figures: []sweeps.Figure{{Name: "1-none"}}}
+	bare := &sweeps.Experiment{Plan: &plan.Plan{Spec: &config.Spec{Name: "bare"}},
+		Figures: []sweeps.Figure{{Name: "1-none"}}}
 	for _, parts := range [][]Part{nil, {{Experiment: bare}}} {
 		data := must(pageText("", parts))
 		elements(t, string(data))
-		for _, unwanted := range []string{`class="state`, `class="counts"`, "How to read this", "No verdicts"} {
+		for _, unwanted := range []string{`class="state`, `class="counts"`, "How to read this",
+			"No verdicts"} {
 			if strings.Contains(string(data), unwanted) {
 				t.Errorf("%q on a page of %d experiments without checks", unwanted, len(parts))
 			}
 		}
-		if says := strings.Contains(string(data), "No experiments."); says != (parts == nil) {
-			t.Errorf("a page of %d experiments: no experiments: %v", len(parts), says)
-		}
+		equal(t, len(parts), strings.Contains(string(data), "No experiments."), parts == nil)
 	}
 }
 
@@ -264,7 +269,8 @@ func TestPageOfStatements(t *testing.T) {
 		}
 	}
 	about := func(v *judge.Verdict, statement, reading string) {
-		v.About = &config.About{Kind: config.AboutStatement, Statement: statement, Reading: reading, Regime: config.Limit}
+		kind := config.AboutStatement
+		v.About = &config.About{Kind: kind, Statement: statement, Reading: reading, Regime: config.Limit}
 	}
 	about(&parts[0].Experiment.Verdicts[3], "fixed-point-free-of-group-size", "")
 	about(&parts[0].Experiment.Verdicts[0], "plateau-is-fixed-point", "")
@@ -293,12 +299,17 @@ func TestPageOfStatements(t *testing.T) {
 	for _, want := range []string{
 		`the &lt;paper&gt; <a class="source" href="https://arxiv.org/abs/1">arXiv:1</a>`,
 		`<span>2 verdicts disagree with the theory.</span>`,
-		`<span class="holds" style="flex-grow: 2">✓&nbsp;2</span>`, `<span class="in-a-reading" style="flex-grow: 1">◐&nbsp;1</span>`, `<span class="fails" style="flex-grow: 2">✗&nbsp;2</span>`,
+		`<span class="holds" style="flex-grow: 2">✓&nbsp;2</span>`,
+		`<span class="in-a-reading" style="flex-grow: 1">◐&nbsp;1</span>`,
+		`<span class="fails" style="flex-grow: 2">✗&nbsp;2</span>`,
 		`<a href="#fails"><span class="swatch fails" aria-hidden="true">✗</span> <span><b>2</b> fail</span></a>`,
 		failing.Says, failing.Instead, `<b>what it shows</b>`,
-		`<tbody id="holds">`, `<tr id="plateau-is-fixed-point">`, `<a href="#experiment-1">stationary-fluctuation</a>`,
-		`<tbody id="in-a-reading">`, `<tr id="stability-threshold">`, `<a href="#experiment-2">stability</a>`,
-		`<tbody id="fails">`, `<tr id="fixed-point-free-of-group-size">`, `<a href="#experiment-1">stationary-fluctuation</a>`, `<tr id="fit-training">`, "on other runs",
+		`<tbody id="holds">`, `<tr id="plateau-is-fixed-point">`,
+		`<a href="#experiment-1">stationary-fluctuation</a>`,
+		`<tbody id="in-a-reading">`, `<tr id="stability-threshold">`,
+		`<a href="#experiment-2">stability</a>`,
+		`<tbody id="fails">`, `<tr id="fixed-point-free-of-group-size">`,
+		`<a href="#experiment-1">stationary-fluctuation</a>`, `<tr id="fit-training">`, "on other runs",
 	} {
 		i := strings.Index(page[from:], html.EscapeString(want))
 		if i < 0 {
@@ -309,9 +320,7 @@ func TestPageOfStatements(t *testing.T) {
 		}
 		from += i
 	}
-	if n := strings.Count(page, string(inline(parts[0].SVGs[figure.Name]))); n != 2 {
-		t.Errorf("the figure at the top is on the page %d times, want twice", n)
-	}
+	equal(t, "times the figure", strings.Count(page, string(inline(parts[0].SVGs[figure.Name]))), 2)
 }
 
 // Any verdict gives a row, without NaN or Inf.
@@ -319,15 +328,15 @@ func TestRowAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		number := func(name string) store.Number {
 			return store.Number(rapid.OneOf(
-				rapid.SampledFrom([]float64{0, 1, -1, nan, math.Inf(1), math.Inf(-1), math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64}),
-				rapid.Float64(),
+				rapid.SampledFrom(extremes), rapid.Float64(),
 			).Draw(t, name))
 		}
 		r := newRow(&judge.Verdict{
-			Measured: number("measured"), Lo: number("lo"), Hi: number("hi"), Predicted: number("predicted"), Margin: max(number("margin"), 0),
-			PredictionKind: rom.Exact,
+			Measured: number("measured"), Lo: number("lo"), Hi: number("hi"), Predicted: number("predicted"),
+			Margin: max(number("margin"), 0), PredictionKind: rom.Exact,
 		})
-		shown := []string{r.Measured, r.Interval, r.Predicted, r.Margin, r.MeasuredKey, r.PredictedKey, r.DistanceKey}
+		shown := []string{r.Measured, r.Interval, r.Predicted, r.Margin,
+			r.MeasuredKey, r.PredictedKey, r.DistanceKey}
 		if s := r.Strip; s != nil {
 			shown = append(shown, s.BandLeft, s.BandWidth, s.Bar, s.Point)
 		}
@@ -353,7 +362,8 @@ func TestStrip(t *testing.T) {
 		// The box reaches 6 margins at most.
 		{"beyond", 30, 29, 31, "67.7 24.7", "M148.0 12H159.0M154 7L159 12L154 17M154 7L159 12L154 17", ""},
 		{"far below", -90, -91, -89, "67.7 24.7", "M1.0 12H12.0M6 7L1 12L6 17M6 7L1 12L6 17", ""},
-		{"an open end", 12, 12, math.Inf(1), "45.7 68.5", "M148.5 12H159.0M148.5 8V16M154 7L159 12L154 17", "148.5"},
+		{"an open end", 12, 12, math.Inf(1), "45.7 68.5",
+			"M148.5 12H159.0M148.5 8V16M154 7L159 12L154 17", "148.5"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newStrip(c.m, c.lo, c.hi, 10, 1)

@@ -15,7 +15,7 @@ func TestShades(t *testing.T) {
 	draw := func(values ...float64) (*picture, string) {
 		s := sweeps.FigureSeries{Name: "monotone", Group: "monotone", Mark: sweeps.Marker, Values: values}
 		for i := range values {
-			s.Points = append(s.Points, sweeps.FigurePoint{X: float64(i), Y: 1, Lo: math.NaN(), Hi: math.NaN()})
+			s.Points = append(s.Points, point(float64(i), 1, nan))
 		}
 		f := sweeps.Figure{Name: "map", Title: "map", Colour: "entropy", Series: []sweeps.FigureSeries{s}}
 		svg, _, err := Draw(f)
@@ -24,7 +24,8 @@ func TestShades(t *testing.T) {
 		}
 		return newPicture(f), string(svg)
 	}
-	first, middle, last := color.NRGBA{0x44, 0x01, 0x54, 0xFF}, color.NRGBA{0x21, 0x91, 0x8C, 0xFF}, color.NRGBA{0xD8, 0xDF, 0x30, 0xFF}
+	first, middle := color.NRGBA{0x44, 0x01, 0x54, 0xFF}, color.NRGBA{0x21, 0x91, 0x8C, 0xFF}
+	last := color.NRGBA{0xD8, 0xDF, 0x30, 0xFF}
 	// viridis is nearly even in lightness
 	near := func(a, b uint8) bool { return max(a, b)-min(a, b) <= 0x10 }
 	for _, c := range []struct {
@@ -33,22 +34,21 @@ func TestShades(t *testing.T) {
 		want   color.NRGBA
 	}{
 		{[]float64{1, 3, 2}, 1, first}, {[]float64{1, 3, 2}, 2, middle}, {[]float64{1, 3, 2}, 3, last},
-		{[]float64{1, 100}, 10, middle}, {[]float64{0, 100}, 50, middle}, {[]float64{1, 3}, math.NaN(), gridInk}, {[]float64{2, 2}, 2, first},
+		{[]float64{1, 100}, 10, middle}, {[]float64{0, 100}, 50, middle},
+		{[]float64{1, 3}, math.NaN(), gridInk}, {[]float64{2, 2}, 2, first},
 	} {
 		p, svg := draw(c.values...)
-		if got := p.shade(c.at); !near(got.R, c.want.R) || !near(got.G, c.want.G) || !near(got.B, c.want.B) {
+		got := p.shade(c.at)
+		if !near(got.R, c.want.R) || !near(got.G, c.want.G) || !near(got.B, c.want.B) {
 			t.Errorf("%v of %v: got %v, want %v", c.at, c.values, got, c.want)
 		}
-		if !strings.Contains(svg, "entropy:<") {
-			t.Errorf("%v: the legend does not name the quantity", c.values)
-		}
+		contains(t, svg, "entropy:<")
 	}
-	if _, svg := draw(0.25, 0.75, math.NaN()); !strings.Contains(svg, " 0.25<") || !strings.Contains(svg, " 0.75<") || !strings.Contains(svg, "fill:#440154") {
-		t.Error("the ends of the scale or the colour of the smallest value are missing")
-	}
-	if _, svg := draw(8, 1556); !strings.Contains(svg, " 1556<") || !strings.Contains(svg, " 111.6<") {
-		t.Error("the largest step or the geometric mean are missing")
-	}
+	_, svg := draw(0.25, 0.75, math.NaN())
+	// the ends of the scale and the colour of the smallest value
+	contains(t, svg, " 0.25<", " 0.75<", "fill:#440154")
+	_, svg = draw(8, 1556)
+	contains(t, svg, " 1556<", " 111.6<") // the largest step, the geometric mean
 	if _, svg := draw(math.NaN()); strings.Contains(svg, "entropy:<") {
 		t.Error("a scale without values")
 	}

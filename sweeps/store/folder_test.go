@@ -17,16 +17,15 @@ func TestLastLineOfACellCounts(t *testing.T) {
 	later.Estimates[0].Mean = 0.2
 	noError(t, errors.Join(j.Append(earlier), j.Append(later), j.Sort(nil), j.Close()))
 	again := must(ReadJournal(dir))
-	if e := again.Outcomes["a"].Estimates[0]; e.Mean != 0.2 {
-		t.Errorf("the estimate is %g, want that of the last line, 0.2", e.Mean)
-	}
+	equal(t, "the estimate", again.Outcomes["a"].Estimates[0].Mean, 0.2)
 }
 
 // Lines that are all of the plan but in another order are sorted.
 func TestSortWithoutRemoval(t *testing.T) {
 	dir := t.TempDir()
 	j := must(OpenJournal(dir))
-	noError(t, errors.Join(j.Append(sampleOutcome("b")), j.Append(sampleOutcome("a")), j.Sort([]string{"a", "b"}), j.Close()))
+	noError(t, errors.Join(j.Append(sampleOutcome("b")), j.Append(sampleOutcome("a")),
+		j.Sort([]string{"a", "b"}), j.Close()))
 	text, err := os.ReadFile(filepath.Join(dir, JournalName))
 	if err != nil || string(text) != string(journalOf(t, "a", "b")) {
 		t.Errorf("sorted: %s, %v", text, err)
@@ -69,8 +68,9 @@ func TestLockRemovesTemporaryFiles(t *testing.T) {
 	noError(t, NewManifest("a", []byte("{}")).Write(dir))
 	var kept []string
 	for name, stays := range map[string]bool{
-		".report.html123456789": false, ".cells.jsonl7": false, ".trajectories.parquet42": false, ".cells.foreign1": false,
-		".notes.md": true, "report.html1": true, ".hidden1": true, "notes.txt": true,
+		".report.html123456789": false, ".cells.jsonl7": false, ".trajectories.parquet42": false,
+		".cells.foreign1": false,
+		".notes.md":       true, "report.html1": true, ".hidden1": true, "notes.txt": true,
 	} {
 		noError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o644))
 		if stays {
@@ -104,7 +104,8 @@ func TestJournalIsLocked(t *testing.T) {
 		}
 	}
 	refused()
-	noError(t, errors.Join(j.Append(sampleOutcome("b")), j.Append(sampleOutcome("a")), j.Sort([]string{"a", "b"})))
+	noError(t, errors.Join(j.Append(sampleOutcome("b")), j.Append(sampleOutcome("a")),
+		j.Sort([]string{"a", "b"})))
 	refused()
 	noError(t, j.Close())
 	if j, err = OpenJournal(dir); err != nil {

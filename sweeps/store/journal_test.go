@@ -17,13 +17,22 @@ import (
 	"grposim/sim"
 )
 
+// equal checks that two values are the same.
+func equal[T comparable](t *testing.T, of any, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%v: got %v, want %v", of, got, want)
+	}
+}
+
 // sampleOutcome returns an outcome with one estimate and one series.
 func sampleOutcome(id string) *Outcome {
 	return &Outcome{
 		ID: id, Version: sim.Version, Status: CellOK,
 		Estimates: []NamedEstimate{{Name: "x", Mean: 0.1, StdErr: 1e-9, DF: 7}},
 		recorded: &Trajectory{Steps: []int{0, 3}, Quantities: []RecordedSeries{{
-			Quantity: "expected_reward", Mean: []Number{1, 2}, StdErr: []Number{0, 0.5}, Quantiles: [][5]Number{{}, {1, 2, 3, 4, 5}},
+			Quantity: "expected_reward", Mean: []Number{1, 2}, StdErr: []Number{0, 0.5},
+			Quantiles: [][5]Number{{}, {1, 2, 3, 4, 5}},
 		}}},
 	}
 }
@@ -67,15 +76,11 @@ func readText(t *testing.T, text []byte) *Journal {
 // it is "" if they are equal.
 func difference(t *testing.T, a, b *Outcome) string {
 	t.Helper()
-	return cmp.Diff(a, b, cmpopts.IgnoreUnexported(Outcome{})) + cmp.Diff(trajectoryOf(t, a), trajectoryOf(t, b), cmpopts.EquateNaNs())
+	return cmp.Diff(a, b, cmpopts.IgnoreUnexported(Outcome{})) + cmp.Diff(must(a.Trajectory()),
+		must(b.Trajectory()), cmpopts.EquateNaNs())
 }
 
 // trajectoryOf returns the trajectory of an outcome, and fails the test if it cannot be read.
-func trajectoryOf(t *testing.T, o *Outcome) *Trajectory {
-	t.Helper()
-	return must(o.Trajectory())
-}
-
 // A journal gives back the outcomes that were written, and leaves their trajectories in the file.
 func TestJournalReadsBack(t *testing.T) {
 	j := readText(t, journalOf(t, "b", "a", "c"))
@@ -91,7 +96,8 @@ func TestJournalReadsBack(t *testing.T) {
 
 // A journal line is the JSON that encoding/json writes for the same content.
 func TestJournalLine(t *testing.T) {
-	for _, o := range []*Outcome{sampleOutcome("a"), {ID: "b", Status: CellDiverged, Diverged: 2, DivergedAt: 9}} {
+	for _, o := range []*Outcome{sampleOutcome("a"),
+		{ID: "b", Status: CellDiverged, Diverged: 2, DivergedAt: 9}} {
 		type series struct {
 			Quantity  string      `json:"quantity"`
 			Mean      []Number    `json:"mean"`
@@ -109,7 +115,8 @@ func TestJournalLine(t *testing.T) {
 		if o.recorded != nil {
 			content.Trajectory = &trajectory{Steps: o.recorded.Steps}
 			for _, s := range o.recorded.Quantities {
-				content.Trajectory.Quantities = append(content.Trajectory.Quantities, series{string(s.Quantity), s.Mean, s.StdErr, s.Quantiles})
+				content.Trajectory.Quantities = append(content.Trajectory.Quantities,
+					series{string(s.Quantity), s.Mean, s.StdErr, s.Quantiles})
 			}
 		}
 		cell := must(json.Marshal(content))
@@ -129,9 +136,11 @@ func TestJournalLine(t *testing.T) {
 // others are null.
 func TestNumbersInJSON(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	numbers := []float64{0, math.Copysign(0, -1), 1, 0.1, 1e-6, 9.999999e-7, 1e-9, 1.5e-10, -1e-123, 1e20, 1e21, 123456789e15, math.MaxFloat64, math.SmallestNonzeroFloat64}
+	numbers := []float64{0, math.Copysign(0, -1), 1, 0.1, 1e-6, 9.999999e-7, 1e-9, 1.5e-10, -1e-123,
+		1e20, 1e21, 123456789e15, math.MaxFloat64, math.SmallestNonzeroFloat64}
 	for range 10_000 {
-		numbers = append(numbers, random.NormFloat64(), random.Float64(), math.Float64frombits(random.Uint64()&^(1<<62)))
+		numbers = append(numbers, random.NormFloat64(), random.Float64(),
+			math.Float64frombits(random.Uint64()&^(1<<62)))
 	}
 	for _, x := range numbers {
 		want := must(json.Marshal(x))
@@ -145,9 +154,7 @@ func TestNumbersInJSON(t *testing.T) {
 		}
 	}
 	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		if got := string(Number(x).appendJSON(nil)); got != "null" {
-			t.Errorf("%g is written %s", x, got)
-		}
+		equal(t, x, string(Number(x).appendJSON(nil)), "null")
 	}
 }
 
@@ -225,23 +232,26 @@ func FuzzJournal(f *testing.F) {
 			t.Errorf("%d lines became %d outcomes and %d damaged lines", lines, len(j.Outcomes), len(j.Damaged))
 		}
 		for o := range maps.Values(j.Outcomes) {
-			trajectoryOf(t, o)
+			must(o.Trajectory())
 		}
 	})
 }
 
 // ordered is an outcome recorded at two steps.
 func ordered(first, second int) Outcome {
-	return Outcome{ID: "a", Status: CellOK, recorded: &Trajectory{Steps: []int{first, second}, Quantities: []RecordedSeries{{
-		Quantity: "expected_reward", Mean: make([]Number, 2), StdErr: make([]Number, 2), Quantiles: make([][5]Number, 2),
-	}}}}
+	return Outcome{ID: "a", Status: CellOK,
+		recorded: &Trajectory{Steps: []int{first, second}, Quantities: []RecordedSeries{{
+			Quantity: "expected_reward", Mean: make([]Number, 2), StdErr: make([]Number, 2),
+			Quantiles: make([][5]Number, 2),
+		}}}}
 }
 
 // Outcomes that no sweep can have written are damaged lines, even if their checksum matches.
 func TestImpossibleOutcomes(t *testing.T) {
 	for _, o := range []Outcome{
 		{ID: "a", Status: "bogus"},
-		{ID: "a", Status: CellOK, recorded: &Trajectory{Steps: []int{0, 1}, Quantities: []RecordedSeries{{Quantity: "expected_reward", Mean: []Number{1}}}}},
+		{ID: "a", Status: CellOK, recorded: &Trajectory{Steps: []int{0, 1},
+			Quantities: []RecordedSeries{{Quantity: "expected_reward", Mean: []Number{1}}}}},
 		{ID: "a", Status: CellOK, recorded: &Trajectory{Steps: []int{0}}},
 		{ID: "a", Status: CellOK, Diverged: 1},
 		{ID: "a", Status: CellDiverged},
@@ -253,7 +263,9 @@ func TestImpossibleOutcomes(t *testing.T) {
 		{ID: "a", Status: CellOK, Estimates: []NamedEstimate{{Name: "-1+1"}}},
 		{ID: "a", Status: CellOK, Estimates: []NamedEstimate{{Name: "x\x1b[2J"}}},
 		{ID: "a", Status: CellOK, Estimates: []NamedEstimate{{Name: "x\u202e"}}},
-		{ID: "a", Status: CellOK, recorded: &Trajectory{Quantities: []RecordedSeries{{Quantity: "expected_reward"}, {Quantity: "@SUM(1)"}}}},
+		{ID: "a", Status: CellOK,
+			recorded: &Trajectory{Quantities: []RecordedSeries{{Quantity: "expected_reward"},
+				{Quantity: "@SUM(1)"}}}},
 		ordered(-1, 0), ordered(0, 0), ordered(1, 0),
 	} {
 		line := must(o.appendLine(nil))
@@ -320,8 +332,6 @@ func TestJournalSort(t *testing.T) {
 		t.Errorf("sorted: %s, %v", text, err)
 	}
 	for id, o := range j.Outcomes {
-		if diff := difference(t, sampleOutcome(id), o); diff != "" {
-			t.Errorf("%s: %s", id, diff)
-		}
+		equal(t, id, difference(t, sampleOutcome(id), o), "")
 	}
 }

@@ -30,11 +30,13 @@ func longOutcome(id string, steps int) *Outcome {
 		s := RecordedSeries{Quantity: quantity}
 		for i := range steps {
 			x := Number(math.Sqrt(float64(i)))
-			s.Mean, s.StdErr, s.Quantiles = append(s.Mean, x), append(s.StdErr, x), append(s.Quantiles, [5]Number{x, x, x, x, x})
+			s.Mean, s.StdErr, s.Quantiles = append(s.Mean, x), append(s.StdErr, x), append(s.Quantiles,
+				[5]Number{x, x, x, x, x})
 		}
 		t.Quantities = append(t.Quantities, s)
 	}
-	return &Outcome{ID: id, Version: sim.Version, Status: CellOK, Estimates: []NamedEstimate{{Name: "x", Mean: 1}}, recorded: t}
+	return &Outcome{ID: id, Version: sim.Version, Status: CellOK,
+		Estimates: []NamedEstimate{{Name: "x", Mean: 1}}, recorded: t}
 }
 
 // heap returns the bytes of heap memory in use.
@@ -65,7 +67,7 @@ func TestTrajectoriesAreNotHeld(t *testing.T) {
 		t.Errorf("%g bytes are held per cell read, want at most %d", held, most)
 	}
 	for _, j := range []*Journal{appended, read} {
-		if recorded := trajectoryOf(t, j.Outcomes["7"]); recorded == nil || len(recorded.Steps) != 200 {
+		if recorded := must(j.Outcomes["7"].Trajectory()); recorded == nil || len(recorded.Steps) != 200 {
 			t.Error("the trajectory is lost")
 		}
 	}
@@ -95,7 +97,8 @@ func TestTrajectoryFile(t *testing.T) {
 	text := func(text string) func(io.Writer) error {
 		return func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
 	}
-	table := newTable(t, dir, []string{"a"}, Metadata{"empty", text("")}, Metadata{"key", text("value")}, Metadata{"long", text(long)})
+	table := newTable(t, dir, []string{"a"}, Metadata{"empty", text("")},
+		Metadata{"key", text("value")}, Metadata{"long", text(long)})
 	noError(t, table.Save(map[string]*Outcome{"a": o}))
 	data := must(os.ReadFile(filepath.Join(dir, trajectoriesName)))
 	file := must(parquet.OpenFile(bytes.NewReader(data), int64(len(data))))
@@ -105,14 +108,10 @@ func TestTrajectoryFile(t *testing.T) {
 		}
 	}
 	for _, chunk := range file.Metadata().RowGroups[0].Columns {
-		if chunk.MetaData.Codec != parquet.Zstd.CompressionCodec() {
-			t.Errorf("%v is compressed by %v", chunk.MetaData.PathInSchema, chunk.MetaData.Codec)
-		}
+		equal(t, chunk.MetaData.PathInSchema, chunk.MetaData.Codec, parquet.Zstd.CompressionCodec())
 	}
 	for i, path := range file.Schema().Columns() {
-		if path[0] != TrajectoryColumns[i].Name {
-			t.Errorf("column %d is %v, the dictionary describes %s", i, path, TrajectoryColumns[i].Name)
-		}
+		equal(t, i, path[0], TrajectoryColumns[i].Name)
 	}
 	rows := must(parquet.Read[trajectoryRow](bytes.NewReader(data), int64(len(data))))
 	if rows[3].Mean != nil || rows[4].Q50 != nil || rows[4].Mean == nil || *rows[4].Mean != 2 {
@@ -151,9 +150,7 @@ func TestTrajectoriesInAnyOrder(t *testing.T) {
 		if want == nil {
 			want = got
 		}
-		if string(got) != string(want) {
-			t.Errorf("%s: the table differs", name)
-		}
+		equal(t, name, string(got), string(want))
 		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {
 			t.Errorf("%s: %d entries in the folder: %v", name, len(entries), err)
 		}
@@ -186,7 +183,8 @@ func TestTrajectoryGroups(t *testing.T) {
 		step := i % steps
 		x := math.Sqrt(float64(step))
 		id := ids[i/steps/len(quantities)]
-		want := trajectoryRow{id, "label of " + id, int64(step), string(quantities[i/steps%len(quantities)]), &x, &x, &x, &x, &x, &x, &x}
+		want := trajectoryRow{id, "label of " + id, int64(step),
+			string(quantities[i/steps%len(quantities)]), &x, &x, &x, &x, &x, &x, &x}
 		if !reflect.DeepEqual(row, want) {
 			t.Fatalf("row %d is %v, want %v", i, row, want)
 		}
@@ -241,7 +239,8 @@ func sameAsCSV(t *testing.T, rows []trajectoryRow, ids []string, outcomes map[st
 // What is not finite is an empty field, and a cell that recorded nothing has no row.
 func TestTrajectoryCSVOfMissingNumbers(t *testing.T) {
 	one, nan := []Number{1}, []Number{Number(math.NaN())}
-	recorded := &Trajectory{Steps: []int{7}, Quantities: []RecordedSeries{{Quantity: sim.Entropy, Mean: nan, StdErr: one, Quantiles: [][5]Number{{nan[0], 0.25, 1e-9, 3, nan[0]}}}}}
+	recorded := &Trajectory{Steps: []int{7}, Quantities: []RecordedSeries{{Quantity: sim.Entropy,
+		Mean: nan, StdErr: one, Quantiles: [][5]Number{{nan[0], 0.25, 1e-9, 3, nan[0]}}}}}
 	var text strings.Builder
 	if err := WriteTrajectoriesCSV(&text, func(yield func(LabelledCell, *Outcome) bool) {
 		yield(LabelledCell{ID: "a", Label: `G=2, "x"`}, &Outcome{recorded: recorded})
@@ -249,8 +248,7 @@ func TestTrajectoryCSVOfMissingNumbers(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	want := "cell,label,step,quantity,mean,standard_error,q05,q25,q50,q75,q95\na,\"G=2, \"\"x\"\"\",7,entropy,,1,,0.25,1e-09,3,\n"
-	if text.String() != want {
-		t.Errorf("got\n%swant\n%s", &text, want)
-	}
+	want := "cell,label,step,quantity,mean,standard_error,q05,q25,q50,q75,q95\na,\"G=2, " +
+		"\"\"x\"\"\",7,entropy,,1,,0.25,1e-09,3,\n"
+	equal(t, "the table", text.String(), want)
 }

@@ -15,7 +15,8 @@ import (
 func TestLockErrors(t *testing.T) {
 	for _, number := range []syscall.Errno{unix.ENOLCK, unix.EOPNOTSUPP, unix.ENOSYS} {
 		var folder *FolderError
-		if err := lockError("a", number); !errors.As(err, &folder) || !strings.Contains(err.Error(), "a: its file system has no locks") {
+		err := lockError("a", number)
+		if !errors.As(err, &folder) || !strings.Contains(err.Error(), "a: its file system has no locks") {
 			t.Errorf("%v: %v", number, err)
 		}
 	}

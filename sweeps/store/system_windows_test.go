@@ -23,9 +23,9 @@ func TestReplacingWaits(t *testing.T) {
 		closed := make(chan error)
 		time.AfterFunc(row.read, func() { closed <- reader.Close() })
 		err := WriteFile(path, []byte("new"))
-		if refused := errors.Is(err, windows.ERROR_SHARING_VIOLATION) || errors.Is(err, windows.ERROR_ACCESS_DENIED); refused != (row.want == "old") {
-			t.Errorf("replacing a file that is read for %v: %v", row.read, err)
-		}
+		refused := errors.Is(err, windows.ERROR_SHARING_VIOLATION) ||
+			errors.Is(err, windows.ERROR_ACCESS_DENIED)
+		equal(t, row.read, refused, row.want == "old")
 		noError(t, <-closed)
 		if text, err := os.ReadFile(path); err != nil || string(text) != row.want {
 			t.Errorf("read for %v: %q, %v, want %q", row.read, text, err, row.want)

@@ -37,8 +37,10 @@ func areaOf(polygons [][]Spot) float64 {
 func TestContourCircle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		radius := rapid.Float64Range(0.3, 0.9).Draw(t, "radius")
-		cx, cy := rapid.Float64Range(-0.05, 0.05).Draw(t, "cx"), rapid.Float64Range(-0.05, 0.05).Draw(t, "cy")
-		f := newField(even(-1, 1, 41), even(-1, 1, 31), func(x, y float64) float64 { return radius*radius - (x-cx)*(x-cx) - (y-cy)*(y-cy) })
+		shift := rapid.Float64Range(-0.05, 0.05)
+		cx, cy := shift.Draw(t, "cx"), shift.Draw(t, "cy")
+		f := newField(even(-1, 1, 41), even(-1, 1, 31),
+			func(x, y float64) float64 { return radius*radius - (x-cx)*(x-cx) - (y-cy)*(y-cy) })
 		lines := f.zeros()
 		if len(lines) != 1 || lines[0][0] != lines[0][len(lines[0])-1] {
 			t.Fatalf("%d lines", len(lines))
@@ -50,7 +52,8 @@ func TestContourCircle(t *testing.T) {
 		}
 		// A polygon of chords of length c has 1 − c²/(6r²) of the disc's area.
 		const longest = 2.0 / 30 * math.Sqrt2
-		if area, want := areaOf(f.positive()), math.Pi*radius*radius; area > want*(1+1e-3) || area < want*(1-longest*longest/(6*radius*radius)-1e-3) {
+		area, want := areaOf(f.positive()), math.Pi*radius*radius
+		if area > want*(1+1e-3) || area < want*(1-longest*longest/(6*radius*radius)-1e-3) {
 			t.Errorf("area %g, want %g", area, want)
 		}
 	})
@@ -88,9 +91,7 @@ func TestContourSteps(t *testing.T) {
 	if ends < 4 {
 		t.Errorf("%d points on the ends, want both corners of each", ends)
 	}
-	if area := areaOf(f.positive()); math.Abs(area-0.5) > 1e-3 {
-		t.Errorf("area %g, want 0.5", area)
-	}
+	near(t, "area", areaOf(f.positive()), 0.5, 1e-3)
 }
 
 // Where the field is NaN there is neither line nor area; lines end there.
@@ -105,9 +106,7 @@ func TestContourUnknown(t *testing.T) {
 	if len(lines) != 1 || lines[0][0] == lines[0][len(lines[0])-1] {
 		t.Fatalf("%d lines, want one, open", len(lines))
 	}
-	if area := areaOf(f.positive()); math.Abs(area-math.Pi/8) > 0.01 {
-		t.Errorf("area %g, want a half disc, %g", area, math.Pi/8)
-	}
+	near(t, "area of half a disc", areaOf(f.positive()), math.Pi/8, 0.01)
 }
 
 // For any field without NaN, open lines end on the rim, every point of a line is a zero
@@ -149,10 +148,13 @@ func TestContourAnything(t *testing.T) {
 // Nodes of few integers are their ends, those of many lie evenly on the scale of the values.
 func TestNodes(t *testing.T) {
 	k, _ := config.LookupKey(config.LagIntervalKey)
-	if s := newNodes(k, []float64{1, 3}); len(s.value) != 6 || s.value[2] != 2 || s.place[2] != 1.5 || s.place[5] != 3.5 {
+	s := newNodes(k, []float64{1, 3})
+	if len(s.value) != 6 || s.value[2] != 2 || s.place[2] != 1.5 || s.place[5] != 3.5 {
 		t.Errorf("few integers: %+v", s)
 	}
-	if s := newNodes(k, []float64{1, 10, 100, 1000}); s.value[0] != 1 || s.value[len(s.value)-1] != 1000 || math.Abs(s.value[30]-math.Sqrt(1000)) > 1e-9 {
+	s = newNodes(k, []float64{1, 10, 100, 1000})
+	near(t, "the middle of many integers", s.value[30], math.Sqrt(1000), 1e-9)
+	if s.value[0] != 1 || s.value[len(s.value)-1] != 1000 {
 		t.Errorf("many integers: %+v", s)
 	}
 }

@@ -36,7 +36,7 @@ func TestCures(t *testing.T) {
 			return scope.UnknownSize.Because("a size")
 		})
 		if words != row.words || longest != row.longest {
-			t.Errorf("%v: %q with at most %d steps, want %q with %d", row.optimizer, words, longest, row.words, row.longest)
+			t.Errorf("%+v: %q with at most %d steps", row, words, longest)
 		}
 	}
 	if !strings.Contains(Cures([]config.Settings{s}, func(changed []config.Settings) scope.Reason {

@@ -79,21 +79,15 @@ run: {steps: 60, burn_in: 10, replicas: 4}
 				if err := k.Set(&changed, v); err != nil {
 					t.Fatal(err)
 				}
-				in := Simulation(&changed, "the same random numbers", NewCache().Start(&changed))
-				err := sim.Simulate(t.Context(), []sim.Cell{in}, 1, func(_ int, r sim.Result) error {
-					results = append(results, r)
-					return nil
-				})
-				if err != nil {
-					t.Fatal(err)
-				}
+				results = append(results, simulated(t, &changed))
 				predictions = append(predictions, rom.Predict(Params(&changed, rom.Unit)))
 			}
 			idle := slices.Contains(k.Idle.Values, state)
 			if same := fmt.Sprint(results[0]) == fmt.Sprint(results[1]); same != idle {
-				t.Errorf("%s with %s %v: the simulation is the same: %t, want %t", k.Path, other.Path, state, same, idle)
+				t.Errorf("%s with %s %v: simulated alike: %t, want %t", k.Path, other.Path, state, same, idle)
 			}
-			if idle && !cmp.Equal(predictions[0], predictions[1], cmpopts.EquateNaNs(), cmpopts.EquateComparable(scope.Reason{})) {
+			if idle && !cmp.Equal(predictions[0], predictions[1], cmpopts.EquateNaNs(),
+				cmpopts.EquateComparable(scope.Reason{})) {
 				t.Errorf("%s with %s %v changes the prediction", k.Path, other.Path, state)
 			}
 		}

@@ -40,7 +40,8 @@ func TestTranslationLeavesNothingOut(t *testing.T) {
 		for _, v := range values {
 			s := base
 			if strings.HasPrefix(k.Path, "bandit.prompts.") {
-				s.Prompts = config.Prompts{Count: 2, Parameters: option.Tabular, Order: option.InOrder, Means: config.BetaLaw{Alpha: 1, Beta: 1}, Start: config.BetaLaw{Alpha: 1, Beta: 1}}
+				s.Prompts = config.Prompts{Count: 2, Parameters: option.Tabular, Order: option.InOrder,
+					Means: config.BetaLaw{Alpha: 1, Beta: 1}, Start: config.BetaLaw{Alpha: 1, Beta: 1}}
 			}
 			if err := k.Set(&s, v); err != nil {
 				t.Fatal(err)
@@ -49,7 +50,8 @@ func TestTranslationLeavesNothingOut(t *testing.T) {
 			for i, other := range seen {
 				same := reflect.DeepEqual(p, other)
 				if _, exempt := notOfTheory[k.Path]; same != exempt {
-					t.Errorf("%s = %s and %s: the parameters of the theory are the same: %t", k.Path, config.Format(v), config.Format(values[i]), same)
+					t.Errorf("%s = %s and %s: the parameters of the theory are the same: %t", k.Path,
+						config.Format(v), config.Format(values[i]), same)
 				}
 			}
 			seen = append(seen, p)
@@ -82,15 +84,18 @@ func differentValues(t *testing.T, k config.Key) []any {
 	case config.RecordValue:
 		return []any{config.Record{sim.PassAt(4)}, config.Record{sim.EffectiveSampleSize, sim.SamplesDrawn}}
 	case config.MeansValue:
-		return []any{config.PromptMeans{{0.3, 0.1}, {0.9, 0.2}, {1, 0}}, config.PromptMeans{{0.3, 0.1}, {0.9, 0.4}, {1, 0}}}
+		return []any{config.PromptMeans{{0.3, 0.1}, {0.9, 0.2}, {1, 0}},
+			config.PromptMeans{{0.3, 0.1}, {0.9, 0.4}, {1, 0}}}
 	case config.ListValue:
 		return []any{[]float64{0, 1}, []float64{1, 0}}
 	case config.InitValue:
-		return []any{config.Init{Kind: config.AtFixedPoint}, config.Init{Kind: config.AtLogits, Logits: []float64{1, 0}}}
+		return []any{config.Init{Kind: config.AtFixedPoint},
+			config.Init{Kind: config.AtLogits, Logits: []float64{1, 0}}}
 	case config.ArmsValue:
 		var values []any
 		for _, law := range option.Laws {
-			values = append(values, []config.ArmGroup{{Arm: option.Arm{Law: law, Mean: 0.5, Std: 0.1}, Count: 2}})
+			values = append(values,
+				[]config.ArmGroup{{Arm: option.Arm{Law: law, Mean: 0.5, Std: 0.1}, Count: 2}})
 		}
 		return append(values,
 			[]config.ArmGroup{{Arm: option.Arm{Law: option.Normal, Mean: 0.5, Std: 0.2}, Count: 2}},
@@ -103,7 +108,8 @@ func differentValues(t *testing.T, k config.Key) []any {
 // A change of any field of rom.Params changes the key of the cache.
 func TestEveryParameterIsInTheKey(t *testing.T) {
 	s := settingsOf(t, minimal)
-	s.Prompts = config.Prompts{Count: 2, Parameters: option.Tabular, Order: option.Shuffled, Start: config.BetaLaw{Alpha: 1, Beta: 1}}
+	s.Prompts = config.Prompts{Count: 2, Parameters: option.Tabular, Order: option.Shuffled,
+		Start: config.BetaLaw{Alpha: 1, Beta: 1}}
 	p := Params(&s, rom.Unit)
 	p.Measured = &rom.Measured{Fresh: mat.NewDense(1, 1, nil), Stale: mat.NewDense(1, 1, nil)}
 	keys := map[string]string{keyOf(p): "unchanged"}
@@ -169,10 +175,9 @@ run: {steps: 20}
 `
 
 // settingsOf returns the settings of the first cell of a configuration.
-func settingsOf(t *testing.T, text string) config.Settings {
+func settingsOf(t *testing.T, text string, set ...string) config.Settings {
 	t.Helper()
-	spec := must(config.Load(t.Name(), []byte(text)))
-	return spec.Points()[0].Settings
+	return must(config.Load(t.Name(), []byte(text), set...)).Points()[0].Settings
 }
 
 // Options that cannot act are left out: the theory is that of the file without them.
@@ -204,18 +209,15 @@ func TestNormThatNoGradientReaches(t *testing.T) {
 		{"grpo.advantage.baseline=leave-one-out", 0.80813}, {"grpo.advantage.scale=mean", 1.41422},
 		{"lag.interval=4", 0.99}, // n = exp(3√2·0.05 n)/√2 = 0.852 with ratios
 	} {
-		spec, err := config.Load(t.Name(), []byte(minimal), "run.replicas=16",
-			"bandit.arms=[{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}, {reward: bernoulli, mean: 0.1}]",
-			"optimizer.learning_rate=0.05", "grpo.importance.mode=ratio", cmp.Or(c.more, "seed=2"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := spec.Points()[0].Settings
+		text := strings.Replace(minimal, "mean: 0.2}", "mean: 0.2}, {reward: bernoulli, mean: 0.1}", 1)
+		s := settingsOf(t, text, "run.replicas=16", "optimizer.learning_rate=0.05",
+			"grpo.importance.mode=ratio", cmp.Or(c.more, "seed=2"))
 		end := func(norm float64) []sim.End {
 			s.Optimizer.MaxNorm = norm
 			return sim.Ends(Simulation(&s, "norm", []float64{0, 0, 0}), []int{20}, 0, 16)
 		}
-		if free := end(0); !reflect.DeepEqual(end(c.bound), free) || reflect.DeepEqual(end(c.bound/3), free) {
+		free := end(0)
+		if !reflect.DeepEqual(end(c.bound), free) || reflect.DeepEqual(end(c.bound/3), free) {
 			t.Errorf("%q: a norm of %g acts, or a third of it does not", c.more, c.bound)
 		}
 		s.Optimizer.MaxNorm = c.bound
@@ -226,5 +228,18 @@ func TestNormThatNoGradientReaches(t *testing.T) {
 		if Params(&s, rom.Unit).Optimizer.MaxNorm == 0 {
 			t.Errorf("%q: a norm of %g, which acts, is left out", c.more, c.bound/3)
 		}
+	}
+}
+
+// A prediction cache keeps at most maxPredictions, and goroutines share them.
+func TestPredictionsAreBounded(t *testing.T) {
+	cache := NewCache()
+	shared := cache.Sharing(2)
+	for i := range maxPredictions + 10 {
+		key := keyOf(rom.Params{Start: []float64{float64(i)}})
+		shared.predictions.get(key, 1, maxPredictions, func() *rom.Prediction { return nil })
+	}
+	if n := len(cache.predictions.known); n != 10 {
+		t.Errorf("%d predictions are kept, want 10", n)
 	}
 }

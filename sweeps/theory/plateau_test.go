@@ -6,7 +6,6 @@ import (
 
 	"grposim/rom"
 	"grposim/sim"
-	"grposim/sweeps/config"
 )
 
 // Runs leave a plateau late, and are still on their way when the mean field is at rest. The size
@@ -16,7 +15,8 @@ func TestRunsOnAPlateau(t *testing.T) {
 seed: 1616563959
 bandit: {arms: [{reward: bernoulli, mean: 0.62}, {reward: bernoulli, mean: 0.32}]}
 policy: {init: [-4.54, 1.50]}
-grpo: {group_size: 16, groups_per_step: 4, advantage: {scale: std}, importance: {mode: clip}, kl: {coefficient: 0.4, gradient: exact}}
+grpo: {group_size: 16, groups_per_step: 4, advantage: {scale: std}, importance: {mode: clip},
+  kl: {coefficient: 0.4, gradient: exact}}
 lag: {kind: block, interval: 4}
 optimizer: {kind: heavy-ball, momentum: 0.5, learning_rate: 0.1}
 run: {steps: 2000, replicas: 1024}
@@ -31,10 +31,9 @@ run: {steps: 2000, replicas: 1024}
 func TestStillMoving(t *testing.T) {
 	steps := []int{0, 1, 2, 4, 8, 16}
 	got := stillMoving([]float64{0.5, 0.5, 1.1, 1, 1, 1}, steps, 1)
-	for i, want := range []float64{0.5, 0.5, 0.5, 0.1 + 0.5*math.Exp(-1), 0.1 + 0.5*math.Exp(-3), 0.5 * math.Exp(-3)} {
-		if math.Abs(got[i]-want) > 1e-12 {
-			t.Errorf("at step %d %v moves, want %v", steps[i], got[i], want)
-		}
+	exp := math.Exp
+	for i, want := range []float64{0.5, 0.5, 0.5, 0.1 + 0.5*exp(-1), 0.1 + 0.5*exp(-3), 0.5 * exp(-3)} {
+		near(t, steps[i], got[i], want, 1e-12)
 	}
 	for _, moves := range stillMoving([]float64{math.NaN(), 1, 1, 1, 1, 1}, steps, 1) {
 		if !math.IsInf(moves, 1) {
@@ -47,11 +46,7 @@ func TestStillMoving(t *testing.T) {
 // of the stationary state. It reports whether there is such a step.
 func checkPlateau(t *testing.T, document string) (some bool) {
 	t.Helper()
-	spec, err := config.Load("plateau.yaml", []byte(document))
-	if err != nil {
-		t.Fatal(document, err)
-	}
-	s, cache := spec.Points()[0].Settings, NewCache()
+	s, cache := settingsOf(t, document), NewCache()
 	steps := sim.RecordedSteps(s.Run.Steps, s.Lag)
 	path := cache.Mean(rom.Reward, Params(&s, rom.Unit), &s, cache.Start(&s), steps, Sized)
 	if path.Scope.Because.Out() {
@@ -71,7 +66,8 @@ func checkPlateau(t *testing.T, document string) (some bool) {
 		}
 		x := result.Trajectory[n][0]
 		if miss := math.Abs(x.Mean - rest.Mean[n]); miss > size+5*x.StdErr+1e-9 {
-			t.Errorf("E J at step %d: predicted %.6g, leaves out %.2g; simulated %.6g (%.2g)\n%s", step, rest.Mean[n], size, x.Mean, x.StdErr, document)
+			t.Errorf("E J at step %d: predicted %.6g, leaves out %.2g; simulated %+v\n%s",
+				step, rest.Mean[n], size, x, document)
 			return true
 		}
 	}

@@ -41,12 +41,17 @@ func checkMixture(t *testing.T, laws []mixture) {
 			strength float64
 			steps    int
 			want     string
-		}{{option.NoScale, 0, 800, law.none}, {option.StdScale, 0, 400, law.std}, {option.StdScale, 1.2, 400, law.penalty}} {
+		}{
+			{option.NoScale, 0, 800, law.none}, {option.StdScale, 0, 400, law.std},
+			{option.StdScale, 1.2, 400, law.penalty},
+		} {
 			const prompts = 800
 			curve, steps := make([]float64, setting.steps+1), make([]int, setting.steps+1)
 			p := rom.Params{
-				Arms:      []option.Arm{{Mean: 1}, {Mean: 0}},
-				Estimator: option.Estimator{GroupSize: 8, GroupsPerStep: 1, Advantage: option.Advantage{Scale: setting.scale}, KL: option.KL{Coefficient: setting.strength}},
+				Arms: []option.Arm{{Mean: 1}, {Mean: 0}},
+				Estimator: option.Estimator{GroupSize: 8, GroupsPerStep: 1,
+					Advantage: option.Advantage{Scale: setting.scale},
+					KL:        option.KL{Coefficient: setting.strength}},
 				Lag:       option.Lag{Kind: option.Block, Interval: 1},
 				Optimizer: option.Optimizer{LearningRate: 0.05},
 			}
@@ -62,7 +67,7 @@ func checkMixture(t *testing.T, laws []mixture) {
 			rate, r2 := measure.Saturation(steps, curve)
 			initial := (curve[setting.steps] - curve[0]) / (curve[1] - curve[0])
 			if got := fmt.Sprintf("%.4f %.0f %.0f", r2, 1/rate, initial); got != setting.want {
-				t.Errorf("Beta(%v, %v), scale %v, β = %v: got %s, want %s", law.Alpha, law.Beta, setting.scale, setting.strength, got, setting.want)
+				t.Errorf("%+v of %+v: got %s", setting, law, got)
 			}
 			if r2 < 0.99 {
 				t.Errorf("R² = %v", r2)
@@ -76,7 +81,8 @@ func checkMixture(t *testing.T, laws []mixture) {
 // is that of the law.
 func TestPromptsAreDrawnByTheSeed(t *testing.T) {
 	s := settingsOf(t, minimal)
-	s.Prompts = config.Prompts{Count: 4000, Parameters: option.Tabular, Order: option.Shuffled, Means: config.BetaLaw{Alpha: 2, Beta: 3}, Start: config.BetaLaw{Alpha: 0.3, Beta: 0.7}}
+	s.Prompts = config.Prompts{Count: 4000, Parameters: option.Tabular, Order: option.Shuffled,
+		Means: config.BetaLaw{Alpha: 2, Beta: 3}, Start: config.BetaLaw{Alpha: 0.3, Beta: 0.7}}
 	many := Prompts(&s)
 	s.Prompts.Count = 10
 	few := Prompts(&s)
@@ -94,13 +100,13 @@ func TestPromptsAreDrawnByTheSeed(t *testing.T) {
 		mean[1] += m[1] / 4000 / s.Bandit.Arms[1].Mean
 		start += 1 / (1 + math.Exp(-many.Starts[x])) / 4000
 	}
-	for what, x := range map[string][2]float64{"first arm": {mean[0], 0.4}, "second arm": {mean[1], 0.4}, "start": {start, 0.3}} {
-		if math.Abs(x[0]-x[1]) > 6*0.33/math.Sqrt(4000) {
-			t.Errorf("%s: mean %v, want %v", what, x[0], x[1])
-		}
-	}
+	within := 6 * 0.33 / math.Sqrt(4000)
+	near(t, "first arm", mean[0], 0.4, within)
+	near(t, "second arm", mean[1], 0.4, within)
+	near(t, "start", start, 0.3, within)
 	s.Prompts.Means, s.Prompts.Start = config.BetaLaw{}, config.BetaLaw{}
-	if p := Prompts(&s); p.Starts != nil || p.Means[3] != [2]float64{s.Bandit.Arms[0].Mean, s.Bandit.Arms[1].Mean} {
+	p := Prompts(&s)
+	if p.Starts != nil || p.Means[3] != [2]float64{s.Bandit.Arms[0].Mean, s.Bandit.Arms[1].Mean} {
 		t.Errorf("without laws: got %+v", p)
 	}
 	if z := startGap(config.BetaLaw{Alpha: 0.01, Beta: 0.01}, 1-0x1p-53); !(z > 100) || math.IsInf(z, 0) {
@@ -112,15 +118,16 @@ func TestPromptsAreDrawnByTheSeed(t *testing.T) {
 func TestListedPromptMeans(t *testing.T) {
 	s := settingsOf(t, minimal)
 	list := config.PromptMeans{{0.9, 0.2}, {1, 0}, {0.5, 0.4}}
-	s.Prompts = config.Prompts{Count: 3, Parameters: option.Shared, Order: option.Independent, List: &list}
+	s.Prompts = config.Prompts{Count: 3, Parameters: option.Shared, Order: option.Independent,
+		List: &list}
 	if p := Prompts(&s); !slices.Equal(p.Means, list) {
 		t.Errorf("means of the simulator %v, want %v", p.Means, list)
 	}
 	p := Params(&s, rom.Unit)
-	if !slices.Equal(p.Prompts.First, []float64{0.9, 1, 0.5}) || !slices.Equal(p.Prompts.Second, []float64{0.2, 0, 0.4}) {
+	if !slices.Equal(p.Prompts.First, []float64{0.9, 1, 0.5}) ||
+		!slices.Equal(p.Prompts.Second, []float64{0.2, 0, 0.4}) {
 		t.Errorf("means of the theory %v and %v", p.Prompts.First, p.Prompts.Second)
 	}
-	if first, second := p.Arms[0].Mean, p.Arms[1].Mean; math.Abs(first-0.8) > 1e-15 || math.Abs(second-0.2) > 1e-15 {
-		t.Errorf("mean prompt %v, %v, want 0.8, 0.2", first, second)
-	}
+	near(t, "first arm of the mean prompt", p.Arms[0].Mean, 0.8, 1e-15)
+	near(t, "second arm of the mean prompt", p.Arms[1].Mean, 0.2, 1e-15)
 }

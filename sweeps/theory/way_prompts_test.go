@@ -4,14 +4,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"testing"
 
 	"grposim/option"
 	"grposim/sim"
-	"grposim/sweeps/config"
 )
 
 // The means of runs of random sets of prompts follow the predicted paths of all recorded quantities
@@ -22,8 +19,8 @@ func TestWayOfPrompts(t *testing.T) { checkPrompts(t, 1, 10, 1024) }
 
 // ofPrompts are the recorded quantities of prompts with a path.
 var ofPrompts = []sim.Quantity{
-	sim.ExpectedReward, sim.Entropy, sim.KLReference, sim.Collision, sim.ZeroVarianceFraction, sim.ClipFraction, sim.LogitGap,
-	sim.PassAt(4), sim.EffectiveSampleSize,
+	sim.ExpectedReward, sim.Entropy, sim.KLReference, sim.Collision, sim.ZeroVarianceFraction,
+	sim.ClipFraction, sim.LogitGap, sim.PassAt(4), sim.EffectiveSampleSize,
 }
 
 // checkPrompts compares the paths of random sets of prompts with means over replicas.
@@ -31,14 +28,7 @@ func checkPrompts(t *testing.T, seed uint64, sets, replicas int) {
 	r := rand.New(rand.NewPCG(seed, 39))
 	for i := range sets {
 		document := drawPrompts(r, i%5 == 4, replicas)
-		spec, err := config.Load("prompts.yaml", []byte(document))
-		if err != nil {
-			t.Fatal(document, err)
-		}
-		if only := os.Getenv("WAY_CELL"); only != "" && only != strconv.Itoa(i) {
-			continue
-		}
-		s := spec.Points()[0].Settings
+		s := settingsOf(t, document)
 		steps := sim.RecordedSteps(s.Run.Steps, s.Lag)
 		result := simulated(t, &s)
 		quantities := slices.Clone(ofPrompts)
@@ -53,8 +43,10 @@ func checkPrompts(t *testing.T, seed uint64, sets, replicas int) {
 		}
 		for k, q := range quantities {
 			path := &paths[k]
-			noisy := s.Estimator.GroupSize != option.Infinite && q == sim.ClipFraction // simulated, not predicted
-			epochs := s.Prompts.Order != option.Independent && s.Lag.Interval > 1 && q == sim.EffectiveSampleSize
+			// simulated, not predicted
+			noisy := s.Estimator.GroupSize != option.Infinite && q == sim.ClipFraction
+			epochs := s.Prompts.Order != option.Independent && s.Lag.Interval > 1 &&
+				q == sim.EffectiveSampleSize
 			if !path.Scope.In && (noisy || epochs) {
 				continue
 			}
@@ -70,10 +62,10 @@ func checkPrompts(t *testing.T, seed uint64, sets, replicas int) {
 				if n < len(path.Deviation) { // of rare events
 					se = max(se, path.Deviation[n]/math.Sqrt(float64(replicas)))
 				}
-				if q == sim.ZeroVarianceFraction { // of groups at least
-					se = max(se, math.Sqrt(path.Reward[n]*(1-path.Reward[n])/float64(replicas*s.Estimator.GroupsPerStep)))
+				if share := path.Reward[n]; q == sim.ZeroVarianceFraction { // of groups at least
+					se = max(se, math.Sqrt(share*(1-share)/float64(replicas*s.Estimator.GroupsPerStep)))
 				}
-				if e := (math.Abs(x.Mean-path.Reward[n]) - 5*se - 1e-9) / (path.Neglected[n] + 1e-12); e > worst {
+				if e := path.missed(n, x.Mean, se); e > worst {
 					worst, at = e, n
 				}
 				if n < len(path.Deviation) && 10*path.Neglected[n] < path.Deviation[n] && !q.SinceRecord(s.Lag) {
@@ -82,14 +74,18 @@ func checkPrompts(t *testing.T, seed uint64, sets, replicas int) {
 			}
 			if worst > 1 {
 				x := result.Trajectory[at][column]
-				t.Errorf("%d: %s at step %d: predicted %.6g, leaves out %.2g; simulated %.6g (%.2g)\n%s", i, q, steps[at], path.Reward[at], path.Neglected[at], x.Mean, x.StdErr, document)
+				t.Errorf("%s at step %d: predicted %.6g, leaves out %.2g; simulated %+v\n%s",
+					q, steps[at], path.Reward[at], path.Neglected[at], x, document)
 			}
-			if _, ofStratum := q.Stratum(); (ofStratum || q == sim.ExpectedReward) && s.Prompts.Parameters == option.Tabular && spread > 0.2 {
+			_, ofStratum := q.Stratum()
+			if (ofStratum || q == sim.ExpectedReward) && s.Prompts.Parameters == option.Tabular &&
+				spread > 0.2 {
 				t.Errorf("%d: the deviation of %s is off by %.2g\n%s", i, q, spread, document)
 			}
 			words += fmt.Sprintf("; %s %.2g, deviation off by %.2g", q, path.Neglected[len(steps)-1], spread)
 		}
-		t.Logf("%d: %v, %v, %d prompts, B %d, K %d%s", i, s.Prompts.Parameters, s.Prompts.Order, s.Prompts.Count, s.Estimator.GroupsPerStep, s.Lag.Interval, words)
+		t.Logf("%d: %v, %v, %d prompts, B %d, K %d%s", i, s.Prompts.Parameters, s.Prompts.Order,
+			s.Prompts.Count, s.Estimator.GroupsPerStep, s.Lag.Interval, words)
 	}
 }
 
@@ -97,9 +93,11 @@ func checkPrompts(t *testing.T, seed uint64, sets, replicas int) {
 func drawPrompts(r *rand.Rand, shared bool, replicas int) string {
 	pick := func(words ...string) string { return words[r.IntN(len(words))] }
 	groups, period := 1+r.IntN(4), 1+r.IntN(6)
-	count, order, interval, momentum, mode := max(groups*period, 2), pick("in-order", "shuffled"), 1, 0.0, pick("none", "ratio")
+	count, interval, momentum := max(groups*period, 2), 1, 0.0
+	order, mode := pick("in-order", "shuffled"), pick("none", "ratio")
 	record := "pass@4, effective-sample-size, strata"
-	parameters := fmt.Sprintf("tabular, start: {alpha: %.1f, beta: %.1f}", 0.5+2*r.Float64(), 0.5+4*r.Float64())
+	alpha, beta := 0.5+2*r.Float64(), 0.5+4*r.Float64()
+	parameters := fmt.Sprintf("tabular, start: {alpha: %.1f, beta: %.1f}", alpha, beta)
 	rate := 0.05 * float64(count) // of a policy that is visited once in count/groups steps
 	if shared {
 		rate = 0.2
@@ -113,7 +111,7 @@ func drawPrompts(r *rand.Rand, shared bool, replicas int) string {
 	case count/groups*groups == count:
 		interval = count / groups // a block is an epoch
 	}
-	beta := float64(r.IntN(2)) * 0.1
+	penalty := float64(r.IntN(2)) * 0.1
 	if count%groups != 0 {
 		groups = 1
 	}
@@ -123,9 +121,11 @@ bandit:
   arms: [{reward: bernoulli, mean: 0.95}, {reward: bernoulli, mean: 0.4}]
   prompts: {count: %d, order: %s, means: {alpha: 2, beta: 1}, parameters: %s}
 policy: {init: [0, 0]}
-grpo: {group_size: %s, groups_per_step: %d, advantage: {scale: %s}, importance: {mode: %s}, kl: {coefficient: %.3g}}
+grpo: {group_size: %s, groups_per_step: %d, advantage: {scale: %s}, importance: {mode: %s},
+  kl: {coefficient: %.3g}}
 lag: {kind: block, interval: %d}
 optimizer: {kind: heavy-ball, momentum: %.1f, learning_rate: %.3g}
 run: {steps: 400, replicas: %d, record: [%s]}
-`, r.Uint32(), count, order, parameters, pick("4", "8", "16"), groups, pick("none", "std"), mode, beta, interval, momentum, (1-momentum)*rate*(0.5+r.Float64()), replicas, record)
+`, r.Uint32(), count, order, parameters, pick("4", "8", "16"), groups, pick("none", "std"), mode, penalty,
+		interval, momentum, (1-momentum)*rate*(0.5+r.Float64()), replicas, record)
 }

@@ -3,8 +3,6 @@ package theory
 import (
 	"math"
 	"testing"
-
-	"grposim/sweeps/config"
 )
 
 func TestReaches(t *testing.T) {
@@ -27,7 +25,8 @@ func TestReaches(t *testing.T) {
 		{[]float64{0, inf, inf}, 0.5, true, 0},     // the upper edge of an unknown band
 		{[]float64{0, -inf, -inf}, 0.5, true, inf}, // its lower edge
 	} {
-		if got := Reaches(steps, c.values, c.level, c.fromBelow); got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
+		got := Reaches(steps, c.values, c.level, c.fromBelow)
+		if got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
 			t.Errorf("%v reaches %g at %g, want %g", c.values, c.level, got, c.want)
 		}
 	}
@@ -36,20 +35,20 @@ func TestReaches(t *testing.T) {
 // A path that ends where its fixed point is has its own size, whichever arm is in front there. Of
 // 256 runs J is 0.3904 ± 0.0003 at the last step.
 func TestWayToAWorseArm(t *testing.T) {
-	spec, err := config.Load("way.yaml", []byte(`name: worse-arm
+	s := settingsOf(t, `name: worse-arm
 seed: 1
 bandit: {arms: [{reward: bernoulli, mean: 0.1}, {reward: bernoulli, mean: 0.9}]}
 policy: {reference: [1.5, 0], init: [1.5, 0]}
 grpo: {group_size: 16, advantage: {scale: none}, kl: {coefficient: 0.8}}
 optimizer: {learning_rate: 0.05}
 run: {steps: 3000}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	way := NewCache().Way(&spec.Points()[0].Settings, math.NaN())
+`)
+	way := NewCache().Way(&s, math.NaN())
 	n, lost := len(way.Steps)-1, way.Arrival.Lost
-	if math.Abs(way.Reward[n]-0.3904) > 3e-4 || math.Abs(way.Deviation[n]-0.0044) > 2e-4 || way.Neglected[n] > 1e-4 || lost.Out() || lost.Value != 0 || way.TimeTo.Steps.Size() > 1 {
-		t.Errorf("J = %g, deviation %g, neglected %g, lost %+v, time %+v", way.Reward[n], way.Deviation[n], way.Neglected[n], lost, way.TimeTo)
+	near(t, "J", way.Reward[n], 0.3904, 3e-4)
+	near(t, "the deviation of J", way.Deviation[n], 0.0044, 2e-4)
+	near(t, "what is left out", way.Neglected[n], 0, 1e-4)
+	if lost.Out() || lost.Value != 0 || way.TimeTo.Steps.Size() > 1 {
+		t.Errorf("lost %+v, time %+v", lost, way.TimeTo)
 	}
 }

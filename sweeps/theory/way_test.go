@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -17,7 +15,8 @@ import (
 
 // recorded are the quantities whose predicted paths are compared with simulated runs.
 var recorded = []sim.Quantity{
-	sim.ExpectedReward, sim.Entropy, sim.KLReference, sim.Collision, sim.ZeroVarianceFraction, sim.ClipFraction, sim.GradientNorm, sim.LogitGap, sim.EffectiveSampleSize, sim.PassAt(4),
+	sim.ExpectedReward, sim.Entropy, sim.KLReference, sim.Collision, sim.ZeroVarianceFraction,
+	sim.ClipFraction, sim.GradientNorm, sim.LogitGap, sim.EffectiveSampleSize, sim.PassAt(4),
 }
 
 // The means of runs on the way follow the predicted paths of all quantities, within the size that
@@ -32,15 +31,23 @@ func TestWayAcrossBounds(t *testing.T) {
 seed: 3755888800
 bandit: {arms: [{reward: bernoulli, mean: 0.72}, {reward: bernoulli, mean: 0.69}]}
 policy: {init: [0.20, 0.24]}
-grpo: {group_size: 64, groups_per_step: 4, advantage: {scale: std}, importance: {mode: clip}, kl: {coefficient: 0.0164, gradient: k3}}
+grpo: {group_size: 64, groups_per_step: 4, advantage: {scale: std}, importance: {mode: clip},
+  kl: {coefficient: 0.0164, gradient: k3}}
 lag: {kind: block, interval: 4}
 optimizer: {kind: heavy-ball, momentum: 0.5, learning_rate: 0.803}
 run: {steps: 100, replicas: 4096, record: [effective-sample-size, pass@4]}
 `, `name: sixteen-arms
 seed: 945384034
-bandit: {arms: [{reward: bernoulli, mean: 0.53}, {reward: bernoulli, mean: 0.24}, {reward: bernoulli, mean: 0.09}, {reward: bernoulli, mean: 0.38}, {reward: bernoulli, mean: 0.48}, {reward: bernoulli, mean: 0.78}, {reward: bernoulli, mean: 0.36}, {reward: bernoulli, mean: 0.44}, {reward: bernoulli, mean: 0.14}, {reward: bernoulli, mean: 0.42}, {reward: bernoulli, mean: 0.85}, {reward: bernoulli, mean: 0.85}, {reward: bernoulli, mean: 0.70}, {reward: bernoulli, mean: 0.31}, {reward: bernoulli, mean: 0.95}, {reward: bernoulli, mean: 0.65}]}
-policy: {init: [-0.82, -1.07, 0.09, -1.80, -0.76, -0.79, -1.26, 0.31, 0.02, -2.21, -0.54, -2.41, -2.45, -2.55, 0.98, -1.42]}
-grpo: {group_size: 16, groups_per_step: 4, advantage: {scale: none}, importance: {mode: clip}, kl: {coefficient: 0, gradient: k3}}
+bandit: {arms: [{reward: bernoulli, mean: 0.53}, {reward: bernoulli, mean: 0.24},
+  {reward: bernoulli, mean: 0.09}, {reward: bernoulli, mean: 0.38}, {reward: bernoulli, mean: 0.48},
+  {reward: bernoulli, mean: 0.78}, {reward: bernoulli, mean: 0.36}, {reward: bernoulli, mean: 0.44},
+  {reward: bernoulli, mean: 0.14}, {reward: bernoulli, mean: 0.42}, {reward: bernoulli, mean: 0.85},
+  {reward: bernoulli, mean: 0.85}, {reward: bernoulli, mean: 0.70}, {reward: bernoulli, mean: 0.31},
+  {reward: bernoulli, mean: 0.95}, {reward: bernoulli, mean: 0.65}]}
+policy: {init: [-0.82, -1.07, 0.09, -1.80, -0.76, -0.79, -1.26, 0.31, 0.02, -2.21, -0.54, -2.41,
+  -2.45, -2.55, 0.98, -1.42]}
+grpo: {group_size: 16, groups_per_step: 4, advantage: {scale: none}, importance: {mode: clip},
+  kl: {coefficient: 0, gradient: k3}}
 lag: {kind: delay, interval: 1}
 optimizer: {kind: heavy-ball, momentum: 0.0, learning_rate: 2.89}
 run: {steps: 100, replicas: 4096, record: [effective-sample-size, pass@4]}
@@ -51,7 +58,8 @@ run: {steps: 100, replicas: 4096, record: [effective-sample-size, pass@4]}
 
 // checkWay compares the paths of random configurations of up to so many arms, drawn with a seed,
 // with means over replicas.
-func checkWay(t *testing.T, draw func(r *rand.Rand, replicas, arms int) string, seed uint64, cells, replicas, arms int) {
+func checkWay(t *testing.T, draw func(r *rand.Rand, replicas, arms int) string, seed uint64, cells,
+	replicas, arms int) {
 	r := rand.New(rand.NewPCG(seed, 38))
 	type tally struct{ asked, in, good, wrong int }
 	counts := map[sim.Quantity]*tally{}
@@ -61,14 +69,7 @@ func checkWay(t *testing.T, draw func(r *rand.Rand, replicas, arms int) string, 
 	cache := NewCache()
 	for i := range cells {
 		document := draw(r, replicas, arms)
-		spec, err := config.Load("way.yaml", []byte(document))
-		if err != nil {
-			t.Fatal(document, err)
-		}
-		s := spec.Points()[0].Settings
-		if only := os.Getenv("WAY_CELL"); only != "" && only != strconv.Itoa(i) {
-			continue
-		}
+		s := settingsOf(t, document)
 		steps := sim.RecordedSteps(s.Run.Steps, s.Lag)
 		asked := slices.Clone(recorded)
 		if len(s.Bandit.Arms) != 2 {
@@ -82,12 +83,7 @@ func checkWay(t *testing.T, draw func(r *rand.Rand, replicas, arms int) string, 
 		}
 		words := []string{}
 		for k, q := range asked {
-			column := -1
-			for c, name := range result.Quantities {
-				if name == q {
-					column = c
-				}
-			}
+			column := slices.Index(result.Quantities, q)
 			if column < 0 {
 				continue
 			}
@@ -96,24 +92,18 @@ func checkWay(t *testing.T, draw func(r *rand.Rand, replicas, arms int) string, 
 				words = append(words, fmt.Sprintf("%s out: %s", q, path.Scope.Because))
 				continue
 			}
-			low, high := math.Inf(1), math.Inf(-1)
-			for _, x := range path.Reward {
-				low, high = min(low, x), max(high, x)
-			}
-			span, worst, at, size := high-low, 0.0, 0, 0.0
+			span := slices.Max(path.Reward) - slices.Min(path.Reward)
+			worst, at, size := 0.0, 0, slices.Max(path.Neglected)
 			for n := range steps {
 				x := result.Trajectory[n][column]
-				se := x.StdErr
 				d := path.Deviation[n] // of rare events
 				if q == sim.ClipFraction {
 					d = math.Sqrt(max(path.Reward[n], 0))
 				}
-				se = max(se, d/math.Sqrt(float64(replicas)))
-				miss := math.Abs(x.Mean-path.Reward[n]) - 5*se - 1e-9
-				if e := miss / (path.Neglected[n] + 1e-12); e > worst {
+				se := max(x.StdErr, d/math.Sqrt(float64(replicas)))
+				if e := path.missed(n, x.Mean, se); e > worst {
 					worst, at = e, n
 				}
-				size = max(size, path.Neglected[n])
 			}
 			if size < 0.05*span {
 				count.good++
@@ -124,7 +114,8 @@ func checkWay(t *testing.T, draw func(r *rand.Rand, replicas, arms int) string, 
 			if worst > 1 {
 				count.wrong++
 				x := result.Trajectory[at][column]
-				t.Errorf("%d: %s at step %d: predicted %.6g, leaves out %.2g, of a range %.3g; simulated %.6g (%.2g)\n%s", i, q, steps[at], path.Reward[at], path.Neglected[at], span, x.Mean, x.StdErr, document)
+				t.Errorf("%s at step %d: predicted %.6g, leaves out %.2g, of a range %.3g; simulated %+v\n%s",
+					q, steps[at], path.Reward[at], path.Neglected[at], span, x, document)
 			}
 			words = append(words, fmt.Sprintf("%s %.2g", q, size/span))
 		}
@@ -151,18 +142,26 @@ func recordedCourses(cache *Cache, s *config.Settings, of ...sim.Quantity) []Pat
 	for i, q := range of {
 		if path := &paths[i]; path.Scope.In && q.SinceRecord(s.Lag) {
 			*path = cache.Courses(s, EveryStep(s.Run.Steps), q)[0]
-			path.Steps, path.Reward, path.Neglected = recorded, SinceRecord(path.Reward, recorded), SinceRecord(path.Neglected, recorded)
+			path.Steps, path.Reward = recorded, SinceRecord(path.Reward, recorded)
+			path.Neglected = SinceRecord(path.Neglected, recorded)
 			path.Deviation = SinceRecord(path.Deviation, recorded) // at least that of the mean
 		}
 	}
 	return paths
 }
 
+// missed is how far a simulated mean is beyond 5 standard errors, in sizes of what is left out.
+func (p *Path) missed(n int, mean, stdErr float64) float64 {
+	return (math.Abs(mean-p.Reward[n]) - 5*stdErr - 1e-9) / (p.Neglected[n] + 1e-12)
+}
+
 // simulated runs a cell.
 func simulated(t *testing.T, s *config.Settings) (result sim.Result) {
 	t.Helper()
 	in := Simulation(s, "way", NewCache().Start(s))
-	if err := sim.Simulate(context.Background(), []sim.Cell{in}, 1, func(_ int, r sim.Result) error { result = r; return nil }); err != nil {
+	err := sim.Simulate(context.Background(), []sim.Cell{in}, 1,
+		func(_ int, r sim.Result) error { result = r; return nil })
+	if err != nil {
 		t.Fatal(err)
 	}
 	return result
@@ -184,9 +183,10 @@ func drawWay(r *rand.Rand, replicas, most int) string {
 	}
 	steps := []int{100, 300, 1000}[r.IntN(3)]
 	rate := math.Pow(10, -1.5*r.Float64()) * 300 / float64(steps)
-	optimizer := fmt.Sprintf("{kind: heavy-ball, momentum: %.1f, learning_rate: %.3g}", momentum, rate*(1-momentum))
+	optimizer := fmt.Sprintf("{momentum: %.1f, learning_rate: %.3g}", momentum, rate*(1-momentum))
 	if adam {
-		optimizer = fmt.Sprintf("{kind: adam, beta2: %s, learning_rate: %.3g}", pick("0.95", "0.98", "0.999"), rate*0.05)
+		optimizer = fmt.Sprintf("{kind: adam, beta2: %s, learning_rate: %.3g}",
+			pick("0.95", "0.98", "0.999"), rate*0.05)
 	}
 	lag := fmt.Sprintf("{kind: block, interval: %s}", pick("1", "4", "16"))
 	if r.IntN(5) == 0 {
@@ -197,9 +197,11 @@ func drawWay(r *rand.Rand, replicas, most int) string {
 seed: %d
 bandit: {arms: [%s]}
 policy: {init: [%s]}
-grpo: {group_size: %s, groups_per_step: %s, advantage: {scale: %s}, importance: {mode: %s}, kl: {coefficient: %.3g, gradient: %s}}
+grpo: {group_size: %s, groups_per_step: %s, advantage: {scale: %s}, importance: {mode: %s},
+  kl: {coefficient: %.3g, gradient: %s}}
 lag: %s
 optimizer: %s
 run: {steps: %d, replicas: %d, record: [effective-sample-size, pass@4]}
-`, r.Uint32(), strings.Join(arms, ", "), strings.Join(init, ", "), pick("4", "8", "16", "64"), pick("1", "4"), pick("none", "std"), mode, beta, pick("exact", "k3", "k2"), lag, optimizer, steps, replicas)
+`, r.Uint32(), strings.Join(arms, ", "), strings.Join(init, ", "), pick("4", "8", "16", "64"), pick("1", "4"),
+		pick("none", "std"), mode, beta, pick("exact", "k3", "k2"), lag, optimizer, steps, replicas)
 }
