@@ -56,7 +56,8 @@ const (
 
 func TestExp(t *testing.T) {
 	for _, r := range []struct{ low, high float64 }{
-		{-1, 1}, {-20, 20}, {-708, 709}, {-745.14, -708}, {709, 709.782712893383}, {-0x1p-40, 0x1p-40}, {-520, -500}, {500, 520},
+		{-1, 1}, {-20, 20}, {-708, 709}, {-745.14, -708}, {709, 709.782712893383}, {-0x1p-40, 0x1p-40},
+		{-520, -500}, {500, 520},
 	} {
 		worst, at := worstExp(points(samples, r.low, r.high), Exp)
 		t.Logf("(%g, %g): %.4f ulp at %x", r.low, r.high, worst, at)
@@ -192,7 +193,8 @@ func TestExpBelowIsExp(t *testing.T) {
 		top := 10 * random.NormFloat64()
 		x, y := make([]float64, 7), make([]float64, 7)
 		for a := range x {
-			x[a] = top - [...]float64{0, random.Float64(), 100 * random.Float64(), 800 * random.Float64(), 0x1p-54, 0x1p-60, math.Inf(1)}[random.IntN(7)]
+			x[a] = top - [...]float64{0, random.Float64(), 100 * random.Float64(), 800 * random.Float64(),
+				0x1p-54, 0x1p-60, math.Inf(1)}[random.IntN(7)]
 		}
 		want := 0.0
 		sum := ExpBelow(y, x, top)

@@ -91,7 +91,8 @@ func TestArchitectureDependentInstructionIsFound(t *testing.T) {
 
 // In a build for amd64 level 3 vectors give the bits of scalars, too.
 func TestVectorsOfLevelThree(t *testing.T) {
-	test := exec.CommandContext(t.Context(), "go", "test", "-vet=off", "-run", "Vector|Scalars|Lanes", "grposim/fp", "grposim/sim/...")
+	test := exec.CommandContext(t.Context(), "go", "test", "-vet=off", "-run", "Vector|Scalars|Lanes",
+		"grposim/fp", "grposim/sim/...")
 	test.Env = append(os.Environ(), "GOAMD64=v3", "CGO_ENABLED=0")
 	if out, err := test.CombinedOutput(); err != nil || !strings.Contains(string(out), "ok  \tgrposim/sim\t") {
 		t.Errorf("%v\n%s", err, out)

@@ -36,6 +36,6 @@ func TestUpperParts(t *testing.T) {
 	clean := timeOf(archsimd.ClearAVXUpperBits)
 	dirty := timeOf(func() { archsimd.LoadFloat64x8(kept[:]).Add(archsimd.LoadFloat64x8(kept[:])).Store(kept[:]) })
 	if dirty > 5*clean {
-		t.Errorf("a thousand exponentials take %v where the upper parts are in use, %v where they are clear", dirty, clean)
+		t.Errorf("a thousand exponentials take %v with upper parts in use, %v without", dirty, clean)
 	}
 }

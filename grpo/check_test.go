@@ -54,32 +54,35 @@ func TestMistakes(t *testing.T) {
 		{estimator(func(e *option.Estimator) {}), ""},
 		{estimator(func(e *option.Estimator) { e.GroupSize = option.Infinite }), ""},
 		{estimator(func(e *option.Estimator) {
-			e.GroupSize, e.Advantage = option.Infinite, option.Advantage{Baseline: option.RunningMean, Scale: option.NoScale, Rate: 1}
+			e.GroupSize, e.Advantage = option.Infinite, option.Advantage{Baseline: option.RunningMean,
+				Scale: option.NoScale, Rate: 1}
 		}), "grpo: Estimator.GroupSize: got Infinite, want a finite size with the baseline running-mean"},
-		{estimator(func(e *option.Estimator) { e.GroupSize = 0 }), "grpo: Estimator.GroupSize: got 0, want ≥ 2"},
+		{estimator(func(e *option.Estimator) { e.GroupSize = 0 }),
+			"grpo: Estimator.GroupSize: got 0, want ≥ 2"},
 
 		{history(option.Lag{Interval: 1}, 2), ""},
 		{history(option.Lag{Kind: option.Delay}, 2), ""},
 		{history(option.Lag{Kind: option.Delay}, 1), "grpo: number of arms: got 1, want ≥ 2"},
 
 		{advantages(byStd, 2), ""},
-		{advantages(option.Advantage{Baseline: option.ConstantBaseline, Scale: option.NoScale, Value: 1}, 2), ""},
+		{advantages(option.Advantage{Baseline: option.ConstantBaseline, Scale: option.NoScale, Value: 1},
+			2), ""},
 		{advantages(byStd, 0), "grpo: group size: got 0, want ≥ 2"},
-		{func() { grpo.NewBernoulliAdvantages(byStd, 4).Of(5) }, "grpo: number of rewards of 1: got 5, want from 0 to the group size 4"},
+		{func() { grpo.NewBernoulliAdvantages(byStd, 4).Of(5) },
+			"grpo: number of rewards of 1: got 5, want from 0 to the group size 4"},
 		{atoms(byStd), ""},
 
 		{func() { grpo.NewPolicy(nil) }, "grpo: number of arms: got 0, want ≥ 2"},
 		{func() { grpo.NewOptimizerState(0) }, "grpo: number of arms: got 0, want ≥ 2"},
 		{func() {
-			e := option.Estimator{GroupSize: 2, GroupsPerStep: 1, Advantage: byStd, Importance: option.Importance{Mode: option.NoImportance}}
+			e := option.Estimator{GroupSize: 2, GroupsPerStep: 1, Advantage: byStd,
+				Importance: option.Importance{Mode: option.NoImportance}}
 			grpo.NewForce(e, []float64{0, math.NaN()})
 		}, "grpo: reference[1]: got NaN, want a finite number"},
 		{rate(option.Optimizer{}, 0), "grpo: Optimizer.LearningRate: got 0, want a finite number > 0"},
 		{decay(option.CosineDecay, 0), "grpo: Optimizer.Schedule.Total: got 0, want more than Warmup"},
 		{decay(option.LinearDecay, 9), "grpo: Optimizer.Schedule.Total: got 9, want more than Warmup"},
 	} {
-		if got := panicOf(c.mistake); got != c.want {
-			t.Errorf("panics with %q, want %q", got, c.want)
-		}
+		equal(t, "panics with", panicOf(c.mistake), c.want)
 	}
 }

@@ -243,7 +243,8 @@ func TestSampledForceIsTheDefinition(t *testing.T) {
 				name       string
 				statistics *grpo.GroupStatistics
 				groups     [][]sample
-			}{{"counts", &bernoulli, groups}, {"atoms", &atoms, groups}, {"graded rewards", &graded, gradedGroups}} {
+			}{{"counts", &bernoulli, groups}, {"atoms", &atoms, groups},
+				{"graded rewards", &graded, gradedGroups}} {
 				got := make([]float64, arms)
 				force.Sampled(got, c.statistics, grpo.NewPolicy(theta), grpo.NewPolicy(old))
 				want := definition(e, c.groups, theta, old, reference)
@@ -310,8 +311,10 @@ func TestScatterReplacesSingleSamples(t *testing.T) {
 func TestEqualRewardsHaveNoAdvantage(t *testing.T) {
 	for _, reward := range []float64{0, 1, 0.95, -3e-7} {
 		statistics := grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, 2)}
-		statistics.AddAtoms(&byStd, []grpo.Atom{{Arm: 0, Count: 4, Reward: reward}, {Arm: 1, Count: 3, Reward: reward}}, 0)
-		if statistics.ZeroVariance != 1 || statistics.Arms[0].Positive != 0 || statistics.Arms[1].Negative != 0 {
+		statistics.AddAtoms(&byStd,
+			[]grpo.Atom{{Arm: 0, Count: 4, Reward: reward}, {Arm: 1, Count: 3, Reward: reward}}, 0)
+		if statistics.ZeroVariance != 1 || statistics.Arms[0].Positive != 0 ||
+			statistics.Arms[1].Negative != 0 {
 			t.Errorf("rewards all %g: %+v", reward, statistics)
 		}
 	}
@@ -370,7 +373,8 @@ func TestEqualRewardsHaveNoExpectedForce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	g := make([]float64, 3)
 	estimators(func(e option.Estimator) {
-		e.GroupSize, e.GroupsPerStep, e.KL.Coefficient, e.Advantage.Epsilon, e.Entropy = option.Infinite, 1, 0, 0, 0
+		e.GroupSize, e.GroupsPerStep = option.Infinite, 1
+		e.KL.Coefficient, e.Advantage.Epsilon, e.Entropy = 0, 0, 0
 		for _, arms := range laws {
 			theta, old := make([]float64, 3), make([]float64, 3)
 			for a := range theta {
@@ -398,7 +402,8 @@ func TestWeightsOfExtremeRatios(t *testing.T) {
 			e.Importance.Decay = option.Signed{Positive: decay, Negative: decay}
 			for _, gap := range []float64{0, 40, -40, 744, -744, 800, -800} {
 				g := make([]float64, 2)
-				grpo.NewForce(e, []float64{0, 0}).Sampled(g, &statistics, grpo.NewPolicy([]float64{gap, 0}), grpo.NewPolicy([]float64{-gap, 0}))
+				grpo.NewForce(e, []float64{0, 0}).Sampled(g, &statistics, grpo.NewPolicy([]float64{gap, 0}),
+					grpo.NewPolicy([]float64{-gap, 0}))
 				if math.IsNaN(g[0]) || math.IsNaN(g[1]) {
 					t.Errorf("%s, decay %g, logit gap %g: force %v", mode, decay, gap, g)
 				}
@@ -407,8 +412,8 @@ func TestWeightsOfExtremeRatios(t *testing.T) {
 	}
 }
 
-// The share of samples whose weight is set to 0 is all of one sign beyond a bound. It is 0 in modes
-// that hold the ratio at a bound.
+// Of the samples whose advantage is not 0 (8 of 9), the share whose weight is set to 0 is all of one
+// sign beyond a bound. It is 0 in modes that hold the ratio at a bound.
 func TestClipFractionOfEveryMode(t *testing.T) {
 	// ρ = 1.354, 0.609
 	current, old := grpo.NewPolicy([]float64{0.9, 0}), grpo.NewPolicy([]float64{0.1, 0})
@@ -417,15 +422,14 @@ func TestClipFractionOfEveryMode(t *testing.T) {
 		{Positive: 1, PositiveCount: 1, Negative: -3, NegativeCount: 3, Count: 5},
 	}, Groups: 1}
 	for mode, want := range map[option.ImportanceMode]float64{
-		option.NoImportance: 0, option.Ratio: 0, option.Clip: 6. / 8, option.DualClip: 6. / 8, option.Truncated: 0, option.Masked: 4. / 8,
+		option.NoImportance: 0, option.Ratio: 0, option.Clip: 6. / 8, option.DualClip: 6. / 8,
+		option.Truncated: 0, option.Masked: 4. / 8,
 		option.CISPO: 0, option.SAPO: 0, option.VESPO: 0, option.DPPO: 0,
 	} {
 		e := option.Estimator{GroupSize: 9, GroupsPerStep: 1, Advantage: byStd, Importance: importance(mode)}
 		e.Importance.Floor, e.Importance.Cap = 0.7, 1.36
 		f := grpo.NewForce(e, []float64{0, 0})
 		f.Sampled(make([]float64, 2), &statistics, current, old)
-		if got := f.ClipFraction(&statistics); got != want {
-			t.Errorf("%s: %g, want %g", mode, got, want)
-		}
+		equal(t, mode, f.ClipFraction(&statistics), want)
 	}
 }

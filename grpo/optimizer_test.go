@@ -8,30 +8,35 @@ import (
 	"grposim/option"
 )
 
-// Heavy ball with a constant force moves by η(1−μ^n)/(1−μ) at step n.
-func TestHeavyBallFromRest(t *testing.T) {
-	o := option.Optimizer{LearningRate: 0.1, Momentum: 0.9}
-	logits, state := []float64{0, 0}, grpo.NewOptimizerState(2)
-	for n := 1; n <= 20; n++ {
-		before := logits[0]
-		grpo.Step(&o, logits, []float64{1, -1}, state, o.LearningRate)
-		want := 0.1 * (1 - math.Pow(0.9, float64(n))) / 0.1
-		if got := logits[0] - before; math.Abs(got-want) > 1e-14 {
-			t.Fatalf("step %d moves %g, want %g", n, got, want)
-		}
+// equal checks that two values are the same.
+func equal[T comparable](t *testing.T, of any, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%v: got %v, want %v", of, got, want)
 	}
 }
 
-// Nesterov with a constant force moves by η(1 + μ(1−μ^n)/(1−μ)) at step n.
-func TestNesterovFromRest(t *testing.T) {
-	o := option.Optimizer{Kind: option.Nesterov, Momentum: 0.5}
-	logits, state := []float64{0, 0}, grpo.NewOptimizerState(2)
-	for n := 1; n <= 20; n++ {
-		before := logits[0]
-		grpo.Step(&o, logits, []float64{1, -1}, state, 0.2)
-		want := 0.2 * (1 + 0.5*(1-math.Pow(0.5, float64(n)))/0.5)
-		if got := logits[0] - before; math.Abs(got-want) > 1e-14 {
-			t.Fatalf("step %d moves %g, want %g", n, got, want)
+// near checks that a number is within a tolerance of another.
+func near(t *testing.T, of any, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance) {
+		t.Errorf("%v: got %.17g, want %.17g", of, got, want)
+	}
+}
+
+// With a constant force a heavy ball moves by ηs and Nesterov's by η(1 + μs) at step n, where s is
+// (1−μ^n)/(1−μ).
+func TestMomentumFromRest(t *testing.T) {
+	for _, o := range []option.Optimizer{{Momentum: 0.9}, {Kind: option.Nesterov, Momentum: 0.5}} {
+		logits, state := []float64{0, 0}, grpo.NewOptimizerState(2)
+		for n := 1; n <= 20; n++ {
+			before := logits[0]
+			grpo.Step(&o, logits, []float64{1, -1}, state, 0.2)
+			s := (1 - math.Pow(o.Momentum, float64(n))) / (1 - o.Momentum)
+			if o.Kind == option.Nesterov {
+				s = 1 + o.Momentum*s
+			}
+			near(t, o.Kind, logits[0]-before, 0.2*s, 1e-14)
 		}
 	}
 }
@@ -56,9 +61,8 @@ func TestAdamEpsilon(t *testing.T) {
 	o := option.Optimizer{Kind: option.Adam, Beta1: 0.9, Beta2: 0.99, Epsilon: 0.25}
 	logits := []float64{0, 0}
 	grpo.Step(&o, logits, []float64{0.5, -0.75}, grpo.NewOptimizerState(2), 0.3)
-	if math.Abs(logits[0]-0.2) > 1e-15 || math.Abs(logits[1]+0.225) > 1e-15 {
-		t.Errorf("logits %v, want 0.2 and -0.225", logits)
-	}
+	near(t, "first logit", logits[0], 0.2, 1e-15)
+	near(t, "second logit", logits[1], -0.225, 1e-15)
 }
 
 func TestScheduleFactor(t *testing.T) {
@@ -76,9 +80,7 @@ func TestScheduleFactor(t *testing.T) {
 		{option.Schedule{Kind: option.CosineDecay, Total: 90}, 45, 0.5},
 		{option.Schedule{Kind: option.CosineDecay, Total: 90}, 90, 0},
 	} {
-		if got := grpo.RateFactor(&c.schedule, c.step); math.Abs(got-c.want) > 1e-15 {
-			t.Errorf("%+v at step %d: %.17g, want %g", c.schedule, c.step, got, c.want)
-		}
+		near(t, c, grpo.RateFactor(&c.schedule, c.step), c.want, 1e-15)
 	}
 }
 
@@ -103,13 +105,11 @@ func TestAges(t *testing.T) {
 			sum += x
 			mean += x * float64(age)
 		}
-		if math.Abs(sum-1) > 1e-14 || math.Abs(mean-c.mean) > 1e-12 || math.Abs(p[2]-c.one) > 1e-15 || len(p) != c.oldest+1 {
-			t.Errorf("%+v: sum %v, mean %v, p_2 %v, oldest %d", c.ages, sum, mean, p[2], len(p)-1)
-		}
-		lag := option.Lag{Kind: option.Random, Ages: c.ages}
-		if age := grpo.LagAge(&lag); math.Abs(age-c.mean) > 1e-12 {
-			t.Errorf("%+v: age %v", c.ages, age)
-		}
+		near(t, "sum", sum, 1, 1e-14)
+		near(t, "mean", mean, c.mean, 1e-12)
+		near(t, "p_2", p[2], c.one, 1e-15)
+		equal(t, "oldest", len(p)-1, c.oldest)
+		near(t, "age", grpo.LagAge(&option.Lag{Kind: option.Random, Ages: c.ages}), c.mean, 1e-12)
 	}
 }
 

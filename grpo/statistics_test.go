@@ -45,7 +45,8 @@ func TestGroupsWithoutVariance(t *testing.T) {
 	if statistics.Groups != 2 || statistics.ZeroVariance != 2 {
 		t.Errorf("%d of %d groups are equal, want 2 of 2", statistics.ZeroVariance, statistics.Groups)
 	}
-	if want := []grpo.ArmStatistics{{Count: 5}, {Count: 9}}; statistics.Arms[0] != want[0] || statistics.Arms[1] != want[1] {
+	want := []grpo.ArmStatistics{{Count: 5}, {Count: 9}}
+	if statistics.Arms[0] != want[0] || statistics.Arms[1] != want[1] {
 		t.Errorf("statistics %+v, want %+v", statistics.Arms, want)
 	}
 }
@@ -107,33 +108,6 @@ func TestScatterIsVariance(t *testing.T) {
 	}
 }
 
-// The clip fraction is a share of the samples whose advantage is not 0.
-func TestClipFraction(t *testing.T) {
-	e := option.Estimator{
-		GroupSize: 4, GroupsPerStep: 2,
-		Advantage:  option.Advantage{Baseline: option.MeanBaseline, Scale: option.NoScale},
-		Importance: option.Importance{Mode: option.Clip, ClipLow: 0.2, ClipHigh: 0.4},
-	}
-	// π = (¾, ¼) under groups from (½, ½): ρ = 1.5 and 0.5. So clipping removes successes of the first
-	// arm and failures of the second.
-	current, behaviour := grpo.NewPolicy([]float64{math.Log(3), 0}), grpo.NewPolicy([]float64{0, 0})
-	statistics := grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, 2)}
-	addBernoulli(&statistics, e.Advantage, []int{1, 3}, []int{1, 1})
-	addBernoulli(&statistics, e.Advantage, []int{4, 0}, []int{4, 0}) // advantages of 0
-	clipFraction := func() float64 {
-		f := grpo.NewForce(e, []float64{0, 0})
-		f.Sampled(make([]float64, 2), &statistics, current, behaviour)
-		return f.ClipFraction(&statistics)
-	}
-	if got := clipFraction(); got != 0.75 {
-		t.Errorf("clip fraction %g, want 3 of 4", got)
-	}
-	e.Importance.Mode = option.Ratio
-	if got := clipFraction(); got != 0 {
-		t.Errorf("clip fraction %g without a clip", got)
-	}
-}
-
 // Off-policy the expected force is that of docs/theory.md §2, to rounding:
 //
 //	none   π_old∘(m − J_old)/(s_old + ε)
@@ -154,15 +128,15 @@ func TestExpectedForceOffPolicy(t *testing.T) {
 	}{{option.NoImportance, behaviour}, {option.Ratio, current}} {
 		e := option.Estimator{
 			GroupSize: option.Infinite, GroupsPerStep: 1,
-			Advantage:  option.Advantage{Baseline: option.MeanBaseline, Scale: option.StdScale, Std: option.PopulationStd, Epsilon: 0.05},
+			Advantage: option.Advantage{Baseline: option.MeanBaseline, Scale: option.StdScale,
+				Std: option.PopulationStd, Epsilon: 0.05},
 			Importance: option.Importance{Mode: c.mode},
 		}
 		g := make([]float64, 3)
 		grpo.NewForce(e, []float64{0, 0, 0}).Expected(g, &option.Bandit{Arms: arms}, current, behaviour)
 		for a, p := range c.acting.Probs {
-			if want := p * (arms[a].Mean - mean(c.acting)) / (math.Sqrt(square) + 0.05); !(math.Abs(g[a]-want) <= 1e-15) {
-				t.Errorf("%s: g[%d] = %.17g, want %.17g", c.mode, a, g[a], want)
-			}
+			want := p * (arms[a].Mean - mean(c.acting)) / (math.Sqrt(square) + 0.05)
+			near(t, c.mode, g[a], want, 1e-15)
 		}
 	}
 }
@@ -185,9 +159,54 @@ func TestExpectedForceOutsideBernoulliValues(t *testing.T) {
 		first := 1.5 * 0.5 * (c.success*min(1-mean, 0) + (1-c.success)*min(0-mean, 0))
 		second := 0.5 * 0.5 * max(c.constant-mean, 0)
 		for a, want := range []float64{first - 0.75*(first+second), second - 0.25*(first+second)} {
-			if !(math.Abs(g[a]-want) <= 1e-15) {
-				t.Errorf("%+v: g[%d] = %.17g, want %.17g", c, a, g[a], want)
-			}
+			near(t, c, g[a], want, 1e-15)
+		}
+	}
+}
+
+// The numbers derived from a policy, for π = (½, ¼, ¼) and q = (⅛, ⅛, ¾).
+func TestPolicyNumbers(t *testing.T) {
+	p := grpo.NewPolicy([]float64{5 + math.Ln2, 5, 5})
+	q := grpo.NewPolicy([]float64{-2, -2, -2 + math.Log(6)})
+	for _, c := range []struct {
+		name      string
+		got, want float64
+	}{
+		{"entropy", p.Entropy(), 1.5 * math.Ln2},
+		{"collision", p.Collision(), 3. / 8},
+		{"mean of 4, 0, 1", p.Mean([]float64{4, 0, 1}), 2.25},
+		{"KL(π‖q)", p.Divergence(q), 1.25*math.Ln2 - 0.25*math.Log(3)},
+		{"KL(q‖π)", q.Divergence(p), 0.75*math.Log(3) - 0.375*math.Ln2},
+		{"KL(π‖π)", p.Divergence(p), 0},
+		{"largest π/q", p.MaxRatio(q), 4},
+		{"largest q/π", q.MaxRatio(p), 3},
+		{"log Σe^θ", p.LogNorm(), 5 + math.Log(4)},
+	} {
+		if !(math.Abs(c.got-c.want) <= 1e-14) {
+			t.Errorf("%s is %.17g, want %.17g", c.name, c.got, c.want)
+		}
+	}
+}
+
+// An arm whose probability underflows contributes 0, as in the limit of probability 0.
+func TestPolicyWithUnderflow(t *testing.T) {
+	p, q := grpo.NewPolicy([]float64{800, 0}), grpo.NewPolicy([]float64{0, 0})
+	equal(t, "entropy", p.Entropy(), 0)
+	near(t, "KL to the uniform policy", p.Divergence(q), math.Ln2, 1e-12)
+	equal(t, "largest ratio", q.MaxRatio(p), 0.5)
+}
+
+// The log of the norm is that of the present logits, after a change and in a copy.
+func TestLogNormAfterAChange(t *testing.T) {
+	p, q := grpo.NewPolicy([]float64{1, 2, 3}), grpo.NewPolicy([]float64{0, 0, 0})
+	for _, logits := range [][]float64{{1, 2, 3}, {-4, 0, 2}, {5, 5, 5}} {
+		copy(p.Logits, logits)
+		p.Update()
+		want := math.Log(math.Exp(logits[0]) + math.Exp(logits[1]) + math.Exp(logits[2]))
+		q.LogNorm()
+		q.Set(p)
+		for _, got := range []float64{p.LogNorm(), q.LogNorm(), p.LogNorm()} {
+			near(t, logits, got, want, 1e-14*math.Abs(want))
 		}
 	}
 }
