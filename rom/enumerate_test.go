@@ -256,9 +256,11 @@ func TestForceIsTheEnumeratedOne(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, arms := range []int{2, 3} {
 		base := Params{
-			Estimator: option.Estimator{GroupSize: 6 - arms, GroupsPerStep: 2, Advantage: option.Advantage{Epsilon: 0.05}, Importance: option.Importance{ClipLow: 0.1, ClipHigh: 0.2}, KL: option.KL{Coefficient: 0.7}},
-			Lag:       block(1),
-			Factors:   Unit,
+			Estimator: option.Estimator{GroupSize: 6 - arms, GroupsPerStep: 2,
+				Advantage:  option.Advantage{Epsilon: 0.05},
+				Importance: option.Importance{ClipLow: 0.1, ClipHigh: 0.2}, KL: option.KL{Coefficient: 0.7}},
+			Lag:     block(1),
+			Factors: Unit,
 		}
 		compare := func(p Params) {
 			if p.KL.In == option.InReward && p.Advantage.Scale == option.StdScale {
@@ -408,9 +410,11 @@ func TestExpansionOfBernoulliArms(t *testing.T) {
 	base := Params{
 		Arms:      []option.Arm{{Mean: 0.7}, {Mean: 0.3}, {Mean: 0.5}},
 		Reference: []float64{0, 0.3, -0.2},
-		Estimator: option.Estimator{GroupsPerStep: 1, GroupSize: 1000, Advantage: option.Advantage{Epsilon: 0.1}, Importance: option.Importance{ClipLow: 0.2, ClipHigh: 0.2}, KL: option.KL{Coefficient: 0.4}},
-		Lag:       block(1),
-		Factors:   Unit,
+		Estimator: option.Estimator{GroupsPerStep: 1, GroupSize: 1000,
+			Advantage:  option.Advantage{Epsilon: 0.1},
+			Importance: option.Importance{ClipLow: 0.2, ClipHigh: 0.2}, KL: option.KL{Coefficient: 0.4}},
+		Lag:     block(1),
+		Factors: Unit,
 	}
 	theta, old := []float64{0.1, 0, 0.3}, []float64{0, 0.2, -0.1}
 	everyEstimator(base, func(p Params) {

@@ -88,7 +88,10 @@ func sampledPenalty(p Params) bool {
 func TestFilteredForceIsTheEnumeratedOne(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	for _, arms := range []int{2, 3} {
-		base := Params{Estimator: option.Estimator{GroupSize: 5 - arms, GroupsPerStep: 2, Advantage: option.Advantage{Epsilon: 0.05}, Importance: option.Importance{ClipLow: 0.1, ClipHigh: 0.2}, KL: option.KL{Coefficient: 0.7}}, Lag: block(1), Factors: Unit}
+		base := Params{Estimator: option.Estimator{GroupSize: 5 - arms, GroupsPerStep: 2,
+			Advantage:  option.Advantage{Epsilon: 0.05},
+			Importance: option.Importance{ClipLow: 0.1, ClipHigh: 0.2}, KL: option.KL{Coefficient: 0.7}},
+			Lag: block(1), Factors: Unit}
 		everyFiltered(base, func(p Params) {
 			theta, old := normals(r, arms, 1), normals(r, arms, 1)
 			p.Reference, p.Arms = normals(r, arms, 1), nil
@@ -173,7 +176,9 @@ func differences(p Params, theta []float64) (fresh, stale [][]float64) {
 // The stiffness with a filter is the derivative of the mean force.
 func TestFilteredStiffnessIsTheDerivative(t *testing.T) {
 	r := rand.New(rand.NewPCG(23, 24))
-	base := Params{Estimator: option.Estimator{GroupSize: 4, GroupsPerStep: 3, Importance: option.Importance{ClipLow: 0.1, ClipHigh: 0.2}, KL: option.KL{Coefficient: 0.7}}, Arms: []option.Arm{{Mean: 0.9}, {Mean: 0.2}, {Mean: 0}}, Lag: block(1), Factors: Unit}
+	base := Params{Estimator: option.Estimator{GroupSize: 4, GroupsPerStep: 3,
+		Importance: option.Importance{ClipLow: 0.1, ClipHigh: 0.2}, KL: option.KL{Coefficient: 0.7}},
+		Arms: []option.Arm{{Mean: 0.9}, {Mean: 0.2}, {Mean: 0}}, Lag: block(1), Factors: Unit}
 	everyFiltered(base, func(p Params) {
 		theta := normals(r, 3, 0.7)
 		p.Reference = normals(r, 3, 0.5)
@@ -195,7 +200,10 @@ func TestFilteredStiffnessIsTheDerivative(t *testing.T) {
 // groups where the scale is that of the step. Sums of 4096 terms of order 1 round to 5e-13.
 func TestTabledForceIsTheEnumeratedOne(t *testing.T) {
 	first, second := rand.New(rand.NewPCG(25, 26)), rand.New(rand.NewPCG(35, 36))
-	base := Params{Estimator: option.Estimator{GroupSize: 3, GroupsPerStep: 2, Advantage: option.Advantage{Epsilon: 0.05}, Importance: option.Importance{ClipLow: 0.1, ClipHigh: 0.2}, KL: option.KL{Coefficient: 0.7}}, Lag: block(1), Factors: Unit}
+	base := Params{Estimator: option.Estimator{GroupSize: 3, GroupsPerStep: 2,
+		Advantage:  option.Advantage{Epsilon: 0.05},
+		Importance: option.Importance{ClipLow: 0.1, ClipHigh: 0.2}, KL: option.KL{Coefficient: 0.7}},
+		Lag: block(1), Factors: Unit}
 	tried := 0
 	everyEstimator(base, func(p Params) {
 		if tried++; Thin > 1 && tried%7 != 0 { // 7: prime to the numbers of options

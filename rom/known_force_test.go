@@ -42,7 +42,9 @@ func options(base rom.Params) []rom.Params {
 // randomCell draws arms of the given law, a reference, and two policies that differ.
 func randomCell(r *rand.Rand, law option.Law, arms, groupSize int) (p rom.Params, theta,
 	old []float64) {
-	p = rom.Params{Estimator: option.Estimator{GroupSize: groupSize, GroupsPerStep: 1, KL: option.KL{Coefficient: 0.1 + r.Float64()}}, Lag: block(1), Optimizer: option.Optimizer{LearningRate: 0.1}, Factors: rom.Unit}
+	p = rom.Params{Estimator: option.Estimator{GroupSize: groupSize, GroupsPerStep: 1,
+		KL: option.KL{Coefficient: 0.1 + r.Float64()}}, Lag: block(1),
+		Optimizer: option.Optimizer{LearningRate: 0.1}, Factors: rom.Unit}
 	for range arms {
 		p.Arms = append(p.Arms, option.Arm{Law: law, Mean: r.Float64()})
 		p.Reference = append(p.Reference, r.NormFloat64())

@@ -237,8 +237,7 @@ func TestIdleNorm(t *testing.T) {
 			p.Importance, p.Lag = option.Importance{Mode: option.Clip, ClipLow: 0.2, ClipHigh: 0.2}, block(4)
 		},
 		"sampled penalty": func(p *rom.Params) {
-			p.KL = option.KL{Coefficient: 0.04,
-				Gradient: option.K3}
+			p.KL = option.KL{Coefficient: 0.04, Gradient: option.K3}
 		},
 		"Adam": func(p *rom.Params) {
 			p.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: 0.01, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}

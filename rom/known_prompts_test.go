@@ -115,8 +115,7 @@ func TestEqualSharedPromptsAreOne(t *testing.T) {
 			Lag:       block(4),
 		}
 		kurtosis := func() float64 {
-			return rest.NewEquilibrium(p).Settled(p.Optimizer, p.Lag, 100,
-				200).Kurtosis
+			return rest.NewEquilibrium(p).Settled(p.Optimizer, p.Lag, 100, 200).Kurtosis
 		}
 		one, oneKurtosis := Predict(p), kurtosis()
 		p.Prompts = cell.Prompts{First: []float64{0.9, 0.9}, Second: []float64{0.2, 0.2},

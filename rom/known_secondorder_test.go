@@ -113,8 +113,7 @@ func againstExactChains(t *testing.T, r *rand.Rand, chains int, change func(*rom
 		neglected := got.Neglected
 		const rounding = 1e-8 // of the grid
 		for what, x := range map[string][2]float64{
-			"Var J": {predicted - variance,
-				neglected.RewardVariance + 1e-4*variance},
+			"Var J": {predicted - variance, neglected.RewardVariance + 1e-4*variance},
 			"E J": {got.FixedPoint.Reward + said(t, name,
 				got.Moments.RewardShift) - mean, neglected.RewardMean + rounding},
 			"share of zero-variance groups": {said(t, name, got.Moments.ZeroVariance) - share,
@@ -239,8 +238,7 @@ func TestKurtosisOfTheForceByEnumeration(t *testing.T) {
 		"std":      func(*rom.Params) {},
 		"rare arm": func(p *rom.Params) { p.Reference = gapAt(7) },
 		"rare reward": func(p *rom.Params) {
-			p.Arms = []option.Arm{{Mean: 0.001},
-				{Mean: 0.003}}
+			p.Arms = []option.Arm{{Mean: 0.001}, {Mean: 0.003}}
 		},
 		"second best": func(p *rom.Params) { p.Advantage.Baseline = option.SecondBest },
 		"second best, seldom": func(p *rom.Params) {

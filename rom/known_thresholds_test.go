@@ -513,7 +513,9 @@ func TestStiffestModeSetsTheThreshold(t *testing.T) {
 		got := rom.Predict(with(p, 0.01, 0.5, block(k)))
 		closeTo(t, "stiffest", got.Stiffness.Total, max(within, between), 1e-10)
 		closeTo(t, "slowest", got.Stiffness.Slowest, min(within, between), 1e-10)
-		closeTo(t, "critical learning rate", said(t, "critical learning rate", got.Exact.CriticalLearningRate), linear.FrozenBlock(linear.CriticalRate, option.HeavyBall, 0.5, k)/max(within, between), 1e-8)
+		closeTo(t, "critical learning rate",
+			said(t, "critical learning rate", got.Exact.CriticalLearningRate),
+			linear.FrozenBlock(linear.CriticalRate, option.HeavyBall, 0.5, k)/max(within, between), 1e-8)
 	}
 	if within < between {
 		t.Error("the cell should have its stiffest mode within the class")

@@ -27,7 +27,8 @@ func TestAgesFollowTheirLaw(t *testing.T) {
 			counts[a.next()]++
 		}
 		for age, p := range a.probabilities {
-			if miss := math.Abs(counts[age] - draws*p); miss > 5*math.Sqrt(draws*p*(1-p))+3*float64(len(counts)/100) {
+			miss := math.Abs(counts[age] - draws*p)
+			if miss > 5*math.Sqrt(draws*p*(1-p))+3*float64(len(counts)/100) {
 				t.Errorf("%+v: age %d came %v times, want about %v", law, age, counts[age], draws*p)
 			}
 		}

@@ -30,8 +30,9 @@ func lostRuns(t *testing.T, f *family, steps, replicas int) float64 {
 		}
 	}
 	cell := sim.Cell{
-		ID: "arrival", Seed: 38, Bandit: option.Bandit{Arms: p.Arms}, Estimator: p.Estimator, Lag: p.Lag, Optimizer: p.Optimizer,
-		Init: f.init, Run: sim.Run{Steps: steps, Replicas: replicas}, Ends: replicas,
+		ID: "arrival", Seed: 38, Bandit: option.Bandit{Arms: p.Arms}, Estimator: p.Estimator, Lag: p.Lag,
+		Optimizer: p.Optimizer,
+		Init:      f.init, Run: sim.Run{Steps: steps, Replicas: replicas}, Ends: replicas,
 	}
 	err := sim.Simulate(context.Background(), []sim.Cell{cell}, 1, func(_ int, r sim.Result) error {
 		for _, end := range r.Ends {
@@ -72,7 +73,8 @@ func drawFamily(r *rand.Rand) family {
 			Advantage: option.Advantage{Scale: option.Scale(r.IntN(2)), Std: option.Deviation(r.IntN(2)),
 				Epsilon: 1e-4, Baseline: option.Baseline(r.IntN(2))},
 		},
-		Lag: option.Lag{Interval: 1}, Optimizer: option.Optimizer{LearningRate: 1, Momentum: []float64{0, 0.6, 0.8, 0.9, 0.93}[r.IntN(5)]},
+		Lag: option.Lag{Interval: 1}, Optimizer: option.Optimizer{LearningRate: 1,
+			Momentum: []float64{0, 0.6, 0.8, 0.9, 0.93}[r.IntN(5)]},
 	}}
 }
 
@@ -133,8 +135,10 @@ func try(t *testing.T, of arrive.Mechanism, families, steps, replicas int, allow
 		n++
 		for _, ratio := range ratios {
 			f.p.Optimizer.LearningRate = ratio * onset
-			lost, row, simulated := rom.Arrival(f.p, f.init, steps).Lost, f.row(of, steps), lostRuns(t, &f, steps, replicas)
-			t.Logf("%d: %.2f of the onset: simulated %.3f, predicted %.3f ± %.3f, %v", n, ratio, simulated, lost.Value, lost.Size(), row)
+			lost, row, simulated := rom.Arrival(f.p, f.init, steps).Lost, f.row(of, steps), lostRuns(t, &f,
+				steps, replicas)
+			t.Logf("%d: %.2f of the onset: simulated %.3f, predicted %.3f ± %.3f, %v", n, ratio, simulated,
+				lost.Value, lost.Size(), row)
 			if simulated >= 0.05 {
 				c.lost, c.lostFlagged = c.lost+1, c.lostFlagged+one(row.Flag)
 			} else if simulated < 0.02 {
@@ -167,7 +171,8 @@ func TestKicksOnRandomFamilies(t *testing.T) {
 		f.p.KL = option.KL{Coefficient: 0.005 * math.Pow(20, r.Float64()), Gradient: option.K3}
 		return f
 	}, 0.75, 1, 1.25, 1.5)
-	if 4*c.lostFlagged < 3*c.lost || 2*c.safeFlagged > c.safe || 10*c.within < 9*c.shares || c.shares < 27 {
+	if 4*c.lostFlagged < 3*c.lost || 2*c.safeFlagged > c.safe || 10*c.within < 9*c.shares ||
+		c.shares < 27 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -176,7 +181,8 @@ func TestKicksOnRandomFamilies(t *testing.T) {
 // docs/theory-neglected.md §6.12 for 220 families.
 func TestLockingOnRandomFamilies(t *testing.T) {
 	c := try(t, arrive.Locking, 8, 3000, 512, 0, drawFamily, 0.5, 1.5, 3)
-	if c.lostFlagged < c.lost || 2*c.safeFlagged > c.safe || c.within < c.shares || c.off > 0.02*float64(c.shares) || c.shares < 24 {
+	if c.lostFlagged < c.lost || 2*c.safeFlagged > c.safe || c.within < c.shares ||
+		c.off > 0.02*float64(c.shares) || c.shares < 24 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -226,7 +232,8 @@ func TestReuseOnRandomFamilies(t *testing.T) {
 			free := f
 			free.p.Importance.Mode = option.NoImportance
 			without := lostRuns(t, &free, blocks*f.p.Lag.Interval, 4*replicas)
-			if deviation := math.Sqrt((with*(1-with) + without*(1-without)) / (4 * replicas)); with-without > row.Share.Size()+4*deviation {
+			deviation := math.Sqrt((with*(1-with) + without*(1-without)) / (4 * replicas))
+			if with-without > row.Share.Size()+4*deviation {
 				t.Errorf("K = %d: %.3f lost at x = ½, %.3f without weights", f.p.Lag.Interval, with, without)
 			}
 		}
@@ -245,7 +252,8 @@ func falls(f *family, blocks, replicas int) (share float64) {
 		at = append(at, n*f.p.Lag.Interval)
 	}
 	cell := sim.Cell{
-		ID: "reuse", Seed: 38, Bandit: option.Bandit{Arms: f.p.Arms}, Estimator: f.p.Estimator, Lag: f.p.Lag, Optimizer: f.p.Optimizer,
+		ID: "reuse", Seed: 38, Bandit: option.Bandit{Arms: f.p.Arms}, Estimator: f.p.Estimator,
+		Lag: f.p.Lag, Optimizer: f.p.Optimizer,
 		Init: f.init, Run: sim.Run{Steps: at[blocks], Replicas: replicas},
 	}
 	best := force.BestReward(f.p)

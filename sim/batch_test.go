@@ -15,6 +15,14 @@ import (
 	"grposim/option"
 )
 
+// equal checks that two values are the same.
+func equal[T comparable](t *testing.T, of any, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%v: got %v, want %v", of, got, want)
+	}
+}
+
 // same checks that two values are equal. Most are, which reflect finds much faster than cmp.
 func same(t *testing.T, of, want, got any) {
 	t.Helper()
@@ -56,7 +64,8 @@ func stepByStep(_ context.Context, b *batch, first int) {
 	}
 }
 
-func outcomesOf(t *testing.T, run func(context.Context, *batch, int), b *batch, first int) []replicaOutcome {
+func outcomesOf(t *testing.T, run func(context.Context, *batch, int), b *batch,
+	first int) []replicaOutcome {
 	run(t.Context(), b, first)
 	var outcomes []replicaOutcome
 	for _, r := range b.replicas {
@@ -133,7 +142,8 @@ func anyCell(random *rand.Rand, i int) Cell {
 		e.Filter = option.KeepAll
 		e.Advantage = option.Advantage{Baseline: option.Baselines[random.IntN(2)],
 			Scale: option.BatchStd, Std: option.Deviations[random.IntN(2)], Epsilon: 0.01}
-		if scale := pick(random, option.BatchStd, option.PooledStd, option.BatchMean); scale != option.BatchStd {
+		scale := pick(random, option.BatchStd, option.PooledStd, option.BatchMean)
+		if scale != option.BatchStd {
 			e.Advantage.Baseline, e.Advantage.Scale = option.MeanBaseline, scale
 		}
 		if random.IntN(3) == 0 {
@@ -262,9 +272,7 @@ func TestStepOfDivergence(t *testing.T) {
 		for name, run := range map[string]func(context.Context, *batch, int){"step": stepByStep,
 			"two-arm batch": withoutVectors, "usual": together} {
 			for _, o := range outcomesOf(t, run, recordingBatch(&c, chunkSize), 0) {
-				if o.DivergedAt != want {
-					t.Errorf("%s: diverged at %d, want %d", name, o.DivergedAt, want)
-				}
+				equal(t, name, o.DivergedAt, want)
 			}
 		}
 	}
@@ -325,7 +333,8 @@ func anyTwoArmCell(random *rand.Rand, i int) Cell {
 	c.Optimizer.Kind = pick(random, option.HeavyBall, option.HeavyBall, option.Nesterov, option.Adam)
 	c.Optimizer.Beta1, c.Optimizer.Beta2, c.Optimizer.Epsilon = 0.9, 0.99, 1e-8
 	if random.IntN(3) == 0 {
-		c.Optimizer.Schedule = option.Schedule{Kind: option.ScheduleKinds[random.IntN(3)], Warmup: random.IntN(20), Total: 300}
+		c.Optimizer.Schedule = option.Schedule{Kind: option.ScheduleKinds[random.IntN(3)],
+			Warmup: random.IntN(20), Total: 300}
 	}
 	c.Reference = []float64{random.NormFloat64(), random.NormFloat64()}
 	c.Init = []float64{random.NormFloat64(), random.NormFloat64()}

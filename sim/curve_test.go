@@ -65,7 +65,8 @@ func TestEarlySlopeOfTheStandIn(t *testing.T) {
 	for _, mean := range []float64{0, 0, 0, 0.5, 0.5, 1, 1, 2} {
 		c.Bandit.Arms = append(c.Bandit.Arms, option.Arm{Law: option.Constant, Mean: mean})
 	}
-	if k, found := estimate(simulate(t, []Cell{c}, 1)[0], EarlySlope); !found || math.Abs(k.Mean-0.120) > 5e-4 {
+	k, found := estimate(simulate(t, []Cell{c}, 1)[0], EarlySlope)
+	if !found || math.Abs(k.Mean-0.120) > 5e-4 {
 		t.Errorf("K = %g, want 0.120", k.Mean)
 	}
 	c.Run.Steps = 5000 // not converged

@@ -15,7 +15,8 @@ func TestDocumentsShowTheExample(t *testing.T) {
 	}
 	_, body, _ := strings.Cut(string(example), "func ExampleSimulate() {\n")
 	body, _, found := strings.Cut(body, "\t// Output:")
-	if lines := strings.ReplaceAll(body, "\n\t", "\n")[1:]; !found || !strings.Contains(string(readme), "```go\n"+lines+"```") {
+	lines := strings.ReplaceAll(body, "\n\t", "\n")[1:]
+	if !found || !strings.Contains(string(readme), "```go\n"+lines+"```") {
 		t.Errorf("README.md does not show the example:\n%s", lines)
 	}
 }

@@ -66,8 +66,10 @@ func TestEndsOfReplicasAlone(t *testing.T) {
 		"G = ∞":       func(c *Cell) { c.Estimator.GroupSize, c.Run.Replicas = option.Infinite, 1 },
 	} {
 		c := Cell{
-			Bandit: option.Bandit{Arms: []option.Arm{{Mean: 0.9}, {Mean: 0.2}}}, Estimator: option.Estimator{GroupSize: 8},
-			Optimizer: option.Optimizer{LearningRate: 0.3}, Run: Run{Steps: 40, BurnIn: 10, Replicas: 20}, Ends: 20,
+			Bandit:    option.Bandit{Arms: []option.Arm{{Mean: 0.9}, {Mean: 0.2}}},
+			Estimator: option.Estimator{GroupSize: 8},
+			Optimizer: option.Optimizer{LearningRate: 0.3}, Run: Run{Steps: 40, BurnIn: 10, Replicas: 20},
+			Ends: 20,
 		}
 		set(&c)
 		all := simulate(t, []Cell{c}, 1)[0]
@@ -80,7 +82,8 @@ func TestEndsOfReplicasAlone(t *testing.T) {
 					want := all.Ends[part[0]+i]
 					for n, step := range steps {
 						if at := slices.Index(all.Steps, step); at >= 0 && got.Rewards[n] != want.Rewards[at] {
-							t.Errorf("%s, replica %d: J = %v at step %d, want %v", name, part[0]+i, got.Rewards[n], step, want.Rewards[at])
+							t.Errorf("%s, replica %d: J = %v at step %d, want %v", name, part[0]+i, got.Rewards[n], step,
+								want.Rewards[at])
 						}
 					}
 					if got.Mean != want.Mean || !slices.Equal(got.Logits, want.Logits) {

@@ -67,7 +67,8 @@ func TestSamplesOfFixedNumber(t *testing.T) {
 		}
 		r := simulate(t, []Cell{c}, 1)[0]
 		for i, step := range r.Steps {
-			if s := r.Trajectory[i][len(r.Quantities)-1]; s.Mean != want[step] || s.StdErr != 0 || s.Quantiles[4] != want[step] {
+			s := r.Trajectory[i][len(r.Quantities)-1]
+			if s.Mean != want[step] || s.StdErr != 0 || s.Quantiles[4] != want[step] {
 				t.Errorf("%+v, step %d: got %+v, want %v", c.Lag, step, s, want[step])
 			}
 		}

@@ -16,7 +16,8 @@ func TestFastPaths(t *testing.T) {
 			},
 			Lag: option.Lag{Interval: 2},
 			Optimizer: option.Optimizer{
-				LearningRate: 0.1, Momentum: 0.5, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Schedule: option.Schedule{Total: 10},
+				LearningRate: 0.1, Momentum: 0.5, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8,
+				Schedule: option.Schedule{Total: 10},
 			},
 			ReferenceUpdate: option.ReferenceUpdate{Rate: 0.6},
 			Run:             Run{Steps: 10, Replicas: chunkSize},
@@ -72,8 +73,6 @@ func TestFastPaths(t *testing.T) {
 		c = standard()
 		e = &c.Estimator
 		row.change()
-		if got := (paths{vectorPath.computes(c), twoArmPath.computes(c)}); got != row.want {
-			t.Errorf("%s: got %+v, want %+v", name, got, row.want)
-		}
+		equal(t, name, (paths{vectorPath.computes(c), twoArmPath.computes(c)}), row.want)
 	}
 }

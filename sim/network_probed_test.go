@@ -38,7 +38,8 @@ func TestProbesOfTable(t *testing.T) {
 			deep.Network.Weights[2*x+a] = (one.Reference[a] + arm.Mean/0.5) / []float64{1, 2}[x]
 		}
 	}
-	deep.Stiffness = []probe.Stiffness{{Name: probe.StiffnessTotal, Displaced: sim.Both, Displacement: 1e-5}}
+	deep.Stiffness = []probe.Stiffness{{Name: probe.StiffnessTotal, Displaced: sim.Both,
+		Displacement: 1e-5}}
 	settle.Stiffness = []probe.Stiffness{{
 		Name: probe.StiffnessTotal, Displaced: sim.Both, Point: point, Direction: direction,
 		Covector: []float64{1, -1}, Displacement: 1e-3, Pairs: 1,
@@ -47,9 +48,11 @@ func TestProbesOfTable(t *testing.T) {
 		event probe.Event
 		size  int
 		near  float64
-	}{{probe.Ringing, option.Infinite, 3e-3}, {probe.Instability, option.Infinite, 3e-3}, {probe.Instability, 16, 0.05}} {
+	}{{probe.Ringing, option.Infinite, 3e-3}, {probe.Instability, option.Infinite, 3e-3},
+		{probe.Instability, 16, 0.05}} {
 		of, context := deep, settle
-		at := probe.Location{Event: x.event, Param: probe.LearningRate, From: 0.01, To: 8, Tolerance: 1e-3, Offset: 1e-5}
+		at := probe.Location{Event: x.event, Param: probe.LearningRate, From: 0.01, To: 8,
+			Tolerance: 1e-3, Offset: 1e-5}
 		one := at
 		one.Point, one.Direction = point, direction
 		of.Location, context.Location = &at, &one
@@ -59,7 +62,8 @@ func TestProbesOfTable(t *testing.T) {
 			at.From, at.Tolerance, at.Offset = 0.5, 0.02, 0.05
 		}
 		results := simulate(t, []probe.Cell{of, context}, 2)
-		for name, share := range map[string]float64{probe.LocatedLow: 0.5, probe.LocatedHigh: 0.5, probe.StiffnessTotal: 2} {
+		for name, share := range map[string]float64{probe.LocatedLow: 0.5, probe.LocatedHigh: 0.5,
+			probe.StiffnessTotal: 2} {
 			got, want := estimate(t, results[0], name).Mean, share*estimate(t, results[1], name).Mean
 			if math.Abs(got/want-1) > x.near {
 				t.Errorf("%s, G = %d: %s %v, want %v", x.event, x.size, name, got, want)
@@ -87,8 +91,9 @@ func TestNearStiffnesses(t *testing.T) {
 	alone := of(0.1)
 	for _, next := range []float64{1.8, 1.98, 1.99} { // ratios of stiffnesses of 0.81, 0.98 and 0.99
 		near := of(next)
-		if off := math.Abs(near.Mean - alone.Mean); off > near.Systematic+alone.Systematic || near.DF != measure.Exactly {
-			t.Errorf("next to a scale of %v: off by %v, with errors %v and %v", next, off, near.Systematic, alone.Systematic)
+		off := math.Abs(near.Mean - alone.Mean)
+		if off > near.Systematic+alone.Systematic || near.DF != measure.Exactly {
+			t.Errorf("next to a scale of %v: off by %v, %+v and %+v", next, off, near, alone)
 		}
 	}
 	if near := of(1.9995); near.DF != 0 {
@@ -122,10 +127,11 @@ func TestRecordedStiffness(t *testing.T) {
 		one.Stiffness = []probe.Stiffness{{Name: probe.StiffnessTotal, Displaced: sim.Both,
 			Point: []float64{gap / 2, -gap / 2}, Direction: []float64{0.5, -0.5},
 			Covector: []float64{1, -1}, Displacement: 1e-4, Pairs: 1}}
-		each = append(each, scales[x]*scales[x]/2*estimate(t, simulate(t, []probe.Cell{one}, 1)[0], probe.StiffnessTotal).Mean)
+		each = append(each, scales[x]*scales[x]/2*estimate(t, simulate(t, []probe.Cell{one}, 1)[0],
+			probe.StiffnessTotal).Mean)
 	}
 	if each[0] < 0 || each[1] > -each[0] {
-		t.Fatalf("stiffnesses %v of the contexts: want the second to have the larger modulus, and to be negative", each)
+		t.Fatalf("stiffnesses %v, want the second negative and of the larger modulus", each)
 	}
 	r := simulate(t, []probe.Cell{{Cell: deep}}, 1)[0]
 	row := slices.Index(r.Quantities, sim.Stiffest)

@@ -117,8 +117,6 @@ func TestRecordedStiffnessAlongARun(t *testing.T) {
 		short.Run = Run{Steps: step}
 		got := r.Trajectory[i+1][slices.Index(r.Quantities, Stiffest)].Mean
 		want, _ := estimate(simulate(t, []Cell{short}, 1)[0], StiffnessAtEnd)
-		if !(math.Abs(got/want.Mean-1) <= 1e-6) {
-			t.Errorf("step %d: stiffness %v, want %v", step, got, want.Mean)
-		}
+		near(t, step, got/want.Mean, 1, 1e-6)
 	}
 }

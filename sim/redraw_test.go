@@ -93,7 +93,8 @@ func TestRedrawnPrompts(t *testing.T) {
 								c.ID, step, x, n, draws, want[x]/sum, limit(draws))
 						}
 						if n > 0 && !(math.Abs(first[x]/n-ofFirst[x]/want[x]) <= limit(n)) {
-							t.Errorf("%s, step %d: prompt %d: the first arm has the share %.4f of the samples, want %.4f ± %.4f", c.ID, step, x, first[x]/n, ofFirst[x]/want[x], limit(n))
+							t.Errorf("%s, step %d, prompt %d: share of the first arm %.4f, want %.4f ± %.4f",
+								c.ID, step, x, first[x]/n, ofFirst[x]/want[x], limit(n))
 						}
 					}
 					r.shift([]float64{0.7, 0.7, 800, 0}[step])
@@ -118,7 +119,8 @@ func TestRedrawnPromptsAreLoggedBefore(t *testing.T) {
 				kept.begin(i)
 				again.step(0)
 				kept.step(0)
-				if got, want := again.values[zeroVarianceFractionIndex], kept.values[zeroVarianceFractionIndex]; got != want {
+				got, want := again.values[zeroVarianceFractionIndex], kept.values[zeroVarianceFractionIndex]
+				if got != want {
 					t.Fatalf("%s, replica %d: zero-variance share: got %v, want %v", c.ID, i, got, want)
 				}
 				if again.log[0] != kept.log[0] {

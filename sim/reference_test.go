@@ -413,9 +413,10 @@ func agreement() []Cell {
 			Importance: option.Importance{Mode: option.NoImportance, ClipLow: 0.2, ClipHigh: 0.2},
 			KL:         option.KL{Coefficient: 1},
 		},
-		Lag:       option.Lag{Interval: 4},
-		Optimizer: option.Optimizer{LearningRate: 0.15, Momentum: 0.5, Beta1: 0.9, Beta2: 0.99, Epsilon: 1e-8},
-		Init:      []float64{0, 0}, Reference: []float64{0, 0},
+		Lag: option.Lag{Interval: 4},
+		Optimizer: option.Optimizer{LearningRate: 0.15, Momentum: 0.5, Beta1: 0.9, Beta2: 0.99,
+			Epsilon: 1e-8},
+		Init: []float64{0, 0}, Reference: []float64{0, 0},
 		Run: Run{Steps: 18, Replicas: 1},
 	}
 	var cells []Cell
@@ -434,13 +435,15 @@ func agreement() []Cell {
 	}
 	add("mean, population", func(c *Cell) {})
 	add("leave one out, sample, epsilon", func(c *Cell) {
-		c.Estimator.Advantage = option.Advantage{Baseline: option.LeaveOneOut, Scale: option.StdScale, Std: option.SampleStd, Epsilon: 0.1}
+		c.Estimator.Advantage = option.Advantage{Baseline: option.LeaveOneOut, Scale: option.StdScale,
+			Std: option.SampleStd, Epsilon: 0.1}
 	})
 	add("no scale, three groups", func(c *Cell) {
 		c.Estimator.Advantage.Scale, c.Estimator.GroupsPerStep = option.NoScale, 3
 	})
 	add("large group", func(c *Cell) { c.Estimator.GroupSize = 200; c.Optimizer.LearningRate = 0.3 })
-	add("larger than packs", func(c *Cell) { c.Estimator.GroupSize = 300; c.Optimizer.LearningRate = 0.3 })
+	add("larger than packs",
+		func(c *Cell) { c.Estimator.GroupSize = 300; c.Optimizer.LearningRate = 0.3 })
 	add("ratio, k2", func(c *Cell) {
 		c.Estimator.Importance.Mode, c.Estimator.KL.Gradient = option.Ratio, option.K2
 	})
@@ -449,7 +452,8 @@ func agreement() []Cell {
 		c.Estimator.KL = option.KL{Coefficient: 1, Gradient: option.K3, At: option.AtSnapshot}
 		c.Lag = option.Lag{Kind: option.Delay, Interval: 3}
 	})
-	add("clip", func(c *Cell) { c.Estimator.Importance.Mode = option.Clip; c.Optimizer.LearningRate = 0.3 })
+	add("clip",
+		func(c *Cell) { c.Estimator.Importance.Mode = option.Clip; c.Optimizer.LearningRate = 0.3 })
 	for _, mode := range option.ImportanceModes[3:] { // those after clip
 		add(mode.String(), func(c *Cell) {
 			c.Estimator.Importance, c.Optimizer.LearningRate = everyWeight(mode), 0.4
@@ -459,14 +463,17 @@ func agreement() []Cell {
 		c.Estimator.Importance.Mode = option.Ratio
 		c.Estimator.KL = option.KL{Coefficient: 1, Gradient: option.K3, At: option.AtSnapshot}
 		c.Estimator.GroupsPerStep = 3
-		c.Lag = option.Lag{Kind: option.Random, Ages: option.Ages{Law: option.UniformAges, From: 1, To: 6, Drawn: option.AgePerGroup}}
+		c.Lag = option.Lag{Kind: option.Random,
+			Ages: option.Ages{Law: option.UniformAges, From: 1, To: 6, Drawn: option.AgePerGroup}}
 	})
 	add("geometric ages by step, exact KL at snapshot", func(c *Cell) {
 		c.Estimator.KL.At, c.Estimator.GroupsPerStep = option.AtSnapshot, 2
-		c.Lag = option.Lag{Kind: option.Random, Ages: option.Ages{Law: option.GeometricAges, Mean: 4, Drawn: option.AgePerStep}}
+		c.Lag = option.Lag{Kind: option.Random,
+			Ages: option.Ages{Law: option.GeometricAges, Mean: 4, Drawn: option.AgePerStep}}
 	})
 	add("table of ages", func(c *Cell) {
-		c.Lag = option.Lag{Kind: option.Random, Ages: option.Ages{Law: option.TableAges, Drawn: option.AgePerGroup}}
+		c.Lag = option.Lag{Kind: option.Random,
+			Ages: option.Ages{Law: option.TableAges, Drawn: option.AgePerGroup}}
 		c.Lag.Ages.Weights = [option.MaxTableAge + 1]float64{0: 1, 8: 3}
 	})
 	add("one block late", func(c *Cell) {
@@ -522,7 +529,8 @@ func agreement() []Cell {
 	})
 	add("running mean, reused samples, ratio", func(c *Cell) {
 		c.filter(option.KeepAll)
-		c.Estimator.Advantage = option.Advantage{Baseline: option.RunningMean, Scale: option.NoScale, Value: 1, Rate: 1}
+		c.Estimator.Advantage = option.Advantage{Baseline: option.RunningMean, Scale: option.NoScale,
+			Value: 1, Rate: 1}
 		c.Estimator.Importance.Mode, c.Estimator.Samples = option.Ratio, option.Reused
 		c.Estimator.GroupSize = 3
 	})
@@ -543,13 +551,15 @@ func agreement() []Cell {
 		c.Optimizer.LearningRate = 0.5
 	})
 	add("entropy bonus", func(c *Cell) { c.Estimator.Entropy = 0.7; c.Init[0] = 1 })
-	add("reused samples", func(c *Cell) { c.Estimator.Samples = option.Reused; c.Estimator.GroupsPerStep = 2 })
+	add("reused samples",
+		func(c *Cell) { c.Estimator.Samples = option.Reused; c.Estimator.GroupsPerStep = 2 })
 	add("reused samples, ratio, k2", func(c *Cell) {
 		c.Estimator.Samples, c.Estimator.Importance.Mode = option.Reused, option.Ratio
 		c.Estimator.KL.Gradient = option.K2
 	})
 	add("maximal norm", func(c *Cell) { c.Optimizer.MaxNorm = 0.2 })
-	add("moving reference", func(c *Cell) { c.ReferenceUpdate = option.ReferenceUpdate{Interval: 5, Rate: 0.6} })
+	add("moving reference",
+		func(c *Cell) { c.ReferenceUpdate = option.ReferenceUpdate{Interval: 5, Rate: 0.6} })
 	return cells
 }
 
@@ -585,7 +595,7 @@ func TestFastAgreesWithSlow(t *testing.T) {
 		fast, slow := finalLogits(t.Context(), &c, replicas, rng)
 		for a := range fast {
 			if d := distance(fast[a], slow[a]); !(d <= critical) {
-				t.Errorf("%s: logit, or beyond them recorded quantity, %d: Kolmogorov–Smirnov distance %.4f, want at most %.4f", c.ID, a, d, critical)
+				t.Errorf("%s, number %d: Kolmogorov–Smirnov distance %.4f, want at most %.4f", c.ID, a, d, critical)
 			}
 		}
 	}

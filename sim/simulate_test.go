@@ -120,7 +120,8 @@ var exactLaws = []struct {
 }{
 	{option.NoScale, 0.5, 16, 1.3125, 0.751551837, 2.082276e-3, 3.618096e-3, 1.216689e-4, 4.931350e-5},
 	{option.NoScale, 0.5, 4, 1.05, 0.718542430, 4.884157e-3, 1.014832e-2, 3.275825e-4, 1.816590e-4},
-	{option.StdScale, 1.2, 16, 1.278577203, 0.747545241, 4.654906e-3, 7.905834e-3, 2.887947e-4, 1.115032e-4},
+	{option.StdScale, 1.2, 16, 1.278577203, 0.747545241, 4.654906e-3, 7.905834e-3, 2.887947e-4,
+		1.115032e-4},
 }
 
 // The moments of the exact nonlinear laws lie in the measured intervals; the fast test fails
@@ -160,9 +161,7 @@ func TestExactNonlinearLaw(t *testing.T) {
 				t.Errorf("%s G=%d: %s in [%.7g, %.7g], want %.7g", law.scale, law.size, e.Name, lo, hi, x)
 			}
 		}
-		if checked != len(want) {
-			t.Errorf("found %d of %d estimates", checked, len(want))
-		}
+		equal(t, "found", checked, len(want))
 	}
 }
 
@@ -174,7 +173,8 @@ func TestInfiniteGroups(t *testing.T) {
 	c.Run.Steps, c.Run.BurnIn = 4000, 3900
 	r := simulate(t, []Cell{c}, 1)[0]
 	last := r.Trajectory[len(r.Trajectory)-1]
-	if got := last[expectedRewardIndex].Mean; math.Abs(got-0.761528722) > 5e-10 || last[expectedRewardIndex].StdErr != 0 {
+	got := last[expectedRewardIndex].Mean
+	if math.Abs(got-0.761528722) > 5e-10 || last[expectedRewardIndex].StdErr != 0 {
 		t.Errorf("J = %.10g ± %g, want 0.761528722 ± 0", got, last[expectedRewardIndex].StdErr)
 	}
 	for _, e := range r.Estimates {
@@ -199,7 +199,8 @@ func TestDivergence(t *testing.T) {
 	for _, cell := range []Cell{c, square, large} {
 		r := simulate(t, []Cell{cell}, 2)[0]
 		if r.Status != Diverged || r.Diverged == 0 || r.Trajectory != nil || r.Estimates != nil {
-			t.Errorf("got status %s, %d of 100 diverged, the first at step %d, %d estimates; want diverged and no estimates", r.Status, r.Diverged, r.DivergedAt, len(r.Estimates))
+			t.Errorf("got status %s, %d of 100 diverged, the first at step %d, %d estimates",
+				r.Status, r.Diverged, r.DivergedAt, len(r.Estimates))
 		}
 	}
 }
@@ -257,9 +258,8 @@ func TestStepsAllocateNothing(t *testing.T) {
 	}
 	for _, groupSize := range []int{16, 100, 1000} {
 		for _, replicas := range []int{1, chunkSize} {
-			if short, long := allocations(1000, groupSize, replicas), allocations(10_000, groupSize, replicas); short != long {
-				t.Errorf("G = %d, %d replicas: 1,000 steps make %g allocations, 10,000 steps %g, want equal numbers", groupSize, replicas, short, long)
-			}
+			short, long := allocations(1000, groupSize, replicas), allocations(10_000, groupSize, replicas)
+			equal(t, [2]int{groupSize, replicas}, long, short)
 		}
 	}
 }
@@ -290,7 +290,8 @@ func TestVarianceOfRounding(t *testing.T) {
 			cell.Estimator.Advantage.Scale = option.StdScale
 		}
 		var got Result
-		if err := Simulate(t.Context(), []Cell{cell}, 1, func(_ int, r Result) error { got = r; return nil }); err != nil {
+		err := Simulate(t.Context(), []Cell{cell}, 1, func(_ int, r Result) error { got = r; return nil })
+		if err != nil {
 			t.Fatal(err)
 		}
 		mean, _ := estimate(got, ExpectedRewardMean)

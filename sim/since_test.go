@@ -53,9 +53,11 @@ func TestRecordIsOfTheStepsSince(t *testing.T) {
 				}
 			}
 			compare(ClipFraction, some[i].Values, each[i].Values, clipFractionIndex, meanOf)
-			compare(ImportanceRatioMax, some[i].Values, each[i].Values, importanceRatioMaxIndex, slices.Max[[]float64])
+			compare(ImportanceRatioMax, some[i].Values, each[i].Values, importanceRatioMaxIndex,
+				slices.Max[[]float64])
 			if len(c.Run.Record) > 0 {
-				compare(EffectiveSampleSize, some[i].Values, each[i].Values, len(Quantities(len(c.Bandit.Arms))), meanOf)
+				compare(EffectiveSampleSize, some[i].Values, each[i].Values,
+					len(Quantities(len(c.Bandit.Arms))), meanOf)
 			}
 			clipped += some[i].Values[len(recorded)-1][clipFractionIndex]
 		}

@@ -31,10 +31,9 @@ func TestStrata(t *testing.T) {
 	} {
 		c := startingAt(rewards...)
 		quantities, strata := c.own()
-		if got := fmt.Sprint(strata); got != want {
-			t.Errorf("%v: got %s, want %s", rewards, got, want)
-		}
-		if len(quantities) != len(strata)+2 || len(strata) > 0 && quantities[len(strata)] != StratumReward(len(strata)) {
+		equal(t, rewards, fmt.Sprint(strata), want)
+		if len(quantities) != len(strata)+2 || len(strata) > 0 &&
+			quantities[len(strata)] != StratumReward(len(strata)) {
 			t.Errorf("%v: records %v", rewards, quantities)
 		}
 	}

@@ -85,7 +85,8 @@ func TestLocatedThresholds(t *testing.T) {
 		{current, block(8), 0.9, 0.0413077025}, {current, block(16), 0.9, 0.0239999318},
 		{current, delay(1), 0.9, 0.11819}, {current, delay(2), 0.9, 0.06085}, {current, delay(4), 0.9, 0.03168},
 		{current, delay(8), 0.9, 0.01686}, {current, delay(16), 0.9, 0.00922},
-		{ratio, block(1), 0.9, 3.8}, {ratio, block(4), 0.9, 3.8}, {ratio, block(16), 0.9, 3.8}, {ratio, block(4), 0.5, 3},
+		{ratio, block(1), 0.9, 3.8}, {ratio, block(4), 0.9, 3.8}, {ratio, block(16), 0.9, 3.8},
+		{ratio, block(4), 0.5, 3},
 	}
 	p := 1 / (1 + math.Exp(-1.4))
 	var cells []Cell
@@ -109,7 +110,7 @@ func TestLocatedThresholds(t *testing.T) {
 		o.LearningRate = high[i] * (1 + tolerance/5)
 		above := cmplx.Abs(m.multipliers(o, x.lag)[0])
 		if !(below < 1 && above > 1) || !(high[i]-low[i] <= 2*tolerance*low[i]) {
-			t.Errorf("%s: located in [%g, %g], spectral radius %g below, %g above; want less and more than 1", name, low[i], high[i], below, above)
+			t.Errorf("%s: located in [%g, %g], radius %g below, %g above", name, low[i], high[i], below, above)
 		}
 	}
 }
@@ -160,14 +161,16 @@ func TestLocatedOnsets(t *testing.T) {
 			for z := max(mu, r); z < 1; z += 1e-5 {
 				onset = max(onset, (1-z)*(z-mu)*(z-r)/((1-r)*z*z))
 			}
-			add(frozen, option.Lag{Kind: option.Random, Ages: option.Ages{Law: option.GeometricAges, Mean: mean}}, mu, onset)
+			add(frozen, option.Lag{Kind: option.Random,
+				Ages: option.Ages{Law: option.GeometricAges, Mean: mean}}, mu, onset)
 		}
 	}
 	stiffness, low, high := located(t, cells)
 	for i, onset := range want {
 		lo, hi := low[i]*stiffness[i], high[i]*stiffness[i]
 		if !(math.Abs(lo/onset-1) < 2e-3 && math.Abs(hi/onset-1) < 2e-3) {
-			t.Errorf("%v, μ = %g: located in [%.6g, %.6g], want %.6g", cells[i].Lag, cells[i].Optimizer.Momentum, lo, hi, onset)
+			t.Errorf("%v, μ = %g: located in [%.6g, %.6g], want %.6g", cells[i].Lag,
+				cells[i].Optimizer.Momentum, lo, hi, onset)
 		}
 	}
 }
@@ -389,7 +392,8 @@ func TestUndecided(t *testing.T) {
 		for _, off := range []float64{-1e-2, -1e-3, -1e-5, 1e-2} {
 			c := locationCell(option.NoImportance, option.AtSnapshot, Location{Event: Instability})
 			c.Optimizer.Momentum, c.Optimizer.LearningRate = mu, 2*(1+mu)*(1+off)/0.1586848975
-			if got := newTrial(c).outcome(t.Context(), Instability); off < 0 && got == present || off > 0 && got != present {
+			got := newTrial(c).outcome(t.Context(), Instability)
+			if off < 0 && got == present || off > 0 && got != present {
 				t.Errorf("μ = %g, %g relative to the threshold: outcome %d", mu, off, got)
 			}
 		}
@@ -452,7 +456,8 @@ func TestWhereASearchBeginsAndEnds(t *testing.T) {
 	for _, x := range []struct{ rate, first, last float64 }{{0.01, 200, 800}, {0.001, 2000, 1600},
 		{1e-300, math.Inf(1), 1600}, {0.004, 500, 1600}, {10, 1, 1}} {
 		c.Optimizer.LearningRate = x.rate
-		if l := c.Location.ladder(&c, 0.25); l.last != x.last || !(math.Abs(l.first/x.first-1) < 1e-9) && x.rate > 1e-300 {
+		l := c.Location.ladder(&c, 0.25)
+		if l.last != x.last || !(math.Abs(l.first/x.first-1) < 1e-9) && x.rate > 1e-300 {
 			t.Errorf("η = %g: %+v, want %g to %g", x.rate, l, x.first, x.last)
 		}
 	}

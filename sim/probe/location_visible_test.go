@@ -30,7 +30,8 @@ func TestVisibleFrontier(t *testing.T) {
 		for lag, want := range map[int]outcome{c.first - 1: absent, c.first: present} {
 			cell.Lag.Interval = lag
 			if got := visible(context.Background(), &cell, c.share); got != want {
-				t.Errorf("η = %g, %s at %s, visibility %g, delay %d: outcome %v, want %v", c.rate, c.mode, c.point, c.share, lag, got, want)
+				t.Errorf("η = %g, %s at %s, visibility %g, delay %d: outcome %v, want %v", c.rate, c.mode,
+					c.point, c.share, lag, got, want)
 			}
 		}
 	}

@@ -135,17 +135,23 @@ func TestInterruptionOfProbes(t *testing.T) {
 // Simulate panics on the caller's goroutine with the field, its value and its range.
 func TestInvalidCells(t *testing.T) {
 	for want, change := range map[string]func(c *Cell){
-		"sim: number of arms: got 0":             func(c *Cell) { *c = Cell{} },
-		"sim: Stiffness[0].Point: got []":        func(c *Cell) { c.Stiffness[0].Point = nil },
-		"sim: Stiffness[0].Pairs: got 0":         func(c *Cell) { c.Stiffness[0].Pairs = 0 },
-		"sim: Relaxation.Direction: got [0 0]":   func(c *Cell) { c.Relaxation.Direction = []float64{0, 0} },
-		"sim: Stiffness: got 1 probes":           func(c *Cell) { c.Stiffness[0].Name = "other" },
-		"sim: Location.To: got 0.5":              func(c *Cell) { c.Location.To = 0.5 },
-		"sim: Location.Offset: got +Inf":         func(c *Cell) { c.Location.Offset = math.Inf(1) },
-		"sim: Location.Param: got lag.interval":  func(c *Cell) { c.Location.Param, c.Lag.Kind = RefreshInterval, option.Random },
-		"a probe, want none with the baseline":   func(c *Cell) { c.Estimator.Advantage.Baseline = option.RunningMean },
-		"a probe, want none, with Prompts":       func(c *Cell) { c.Prompts = new(sim.Prompts) },
-		"\nsim: Stiffness[0].Displaced: got up,": func(c *Cell) { c.Optimizer.Momentum, c.Stiffness[0].Displaced = 2, "up" },
+		"sim: number of arms: got 0":           func(c *Cell) { *c = Cell{} },
+		"sim: Stiffness[0].Point: got []":      func(c *Cell) { c.Stiffness[0].Point = nil },
+		"sim: Stiffness[0].Pairs: got 0":       func(c *Cell) { c.Stiffness[0].Pairs = 0 },
+		"sim: Relaxation.Direction: got [0 0]": func(c *Cell) { c.Relaxation.Direction = []float64{0, 0} },
+		"sim: Stiffness: got 1 probes":         func(c *Cell) { c.Stiffness[0].Name = "other" },
+		"sim: Location.To: got 0.5":            func(c *Cell) { c.Location.To = 0.5 },
+		"sim: Location.Offset: got +Inf":       func(c *Cell) { c.Location.Offset = math.Inf(1) },
+		"sim: Location.Param: got lag.interval": func(c *Cell) {
+			c.Location.Param,
+				c.Lag.Kind = RefreshInterval, option.Random
+		},
+		"a probe, want none with the baseline": func(c *Cell) { c.Estimator.Advantage.Baseline = option.RunningMean },
+		"a probe, want none, with Prompts":     func(c *Cell) { c.Prompts = new(sim.Prompts) },
+		"\nsim: Stiffness[0].Displaced: got up,": func(c *Cell) {
+			c.Optimizer.Momentum,
+				c.Stiffness[0].Displaced = 2, "up"
+		},
 	} {
 		c := probedCells()[2]
 		change(&c)

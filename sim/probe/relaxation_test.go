@@ -198,7 +198,8 @@ func TestRelaxationUnderNoise(t *testing.T) {
 		lag     option.Lag
 		mu, eta float64
 	}{
-		{block(1), 0, 0.1}, {block(1), 0.9, 0.1}, {block(4), 0, 0.3}, {block(4), 0.9, 0.01}, {block(4), 0.9, 0.1}, {delay(1), 0.9, 0.1},
+		{block(1), 0, 0.1}, {block(1), 0.9, 0.1}, {block(4), 0, 0.3}, {block(4), 0.9, 0.01},
+		{block(4), 0.9, 0.1}, {delay(1), 0.9, 0.1},
 	} {
 		c, m := relaxing(64, x.lag, x.mu, x.eta, sim.Run{Steps: 600, Replicas: 640})
 		cells, modes = append(cells, c), append(modes, m)
@@ -209,7 +210,8 @@ func TestRelaxationUnderNoise(t *testing.T) {
 		check := func(name string, want float64) {
 			e, found := estimate(r, name)
 			lo, hi := e.Interval(1 - 1e-6)
-			if slack := 0.01 * want; !found || e.DF != 63 || !(lo-slack <= want && want <= hi+slack) || hi-lo > 0.25*want {
+			slack := 0.01 * want
+			if !found || e.DF != 63 || !(lo-slack <= want && want <= hi+slack) || hi-lo > 0.25*want {
 				t.Errorf("%s: %s in [%g, %g], want %g", c.ID, name, lo, hi, want)
 			}
 		}
@@ -298,7 +300,8 @@ func TestSystematicErrorOfRelaxation(t *testing.T) {
 								t.Errorf("%s, z = %g, %v, μ = %g, burn-in %d, offset %g: %s %.9g is off by %.2g, stated ± %.2g", scale, z, x.lag, x.mu, burnIn, cells[i+1].Relaxation.Offset, name, e.Mean, off, e.Systematic)
 							}
 							if i == 0 && e.Systematic > 1e-3*math.Abs(e.Mean) {
-								t.Errorf("%s, z = %g, %v, μ = %g, burn-in %d: %s %.9g ± %.2g", scale, z, x.lag, x.mu, burnIn, name, e.Mean, e.Systematic)
+								t.Errorf("%s, z = %g, %v, μ = %g, burn-in %d: %s %.9g ± %.2g", scale, z, x.lag, x.mu,
+									burnIn, name, e.Mean, e.Systematic)
 							}
 						}
 					}

@@ -33,8 +33,10 @@ func TestStiffnessOfTheReferenceBandit(t *testing.T) {
 		pairs                              int
 		total, fresh, stale, slack, width  float64
 	}{
-		{0, 0.5, 1.3125, 0.1, option.NoScale, 4_000_000, total, total - stale, stale, 16e-4 / 30 * total * 4, 0.02 * total},
-		{0.1, 1.2, 1.34290743, 0.02, option.StdScale, 1_000_000, 0.145641022, 0.0409333392, 0.104707683, 0.001, 0.015},
+		{0, 0.5, 1.3125, 0.1, option.NoScale, 4_000_000, total, total - stale, stale,
+			16e-4 / 30 * total * 4, 0.02 * total},
+		{0.1, 1.2, 1.34290743, 0.02, option.StdScale, 1_000_000, 0.145641022, 0.0409333392, 0.104707683,
+			0.001, 0.015},
 	} {
 		c := referenceCell()
 		c.Estimator.KL.At, c.Estimator.KL.Coefficient = option.AtCurrent, x.strength
@@ -90,7 +92,8 @@ func TestSidesOfAProbeAreCoupled(t *testing.T) {
 		independent := 1.5 * math.Sqrt(2*(square-mean*mean)/pairs) / (2 * d)
 		t.Logf("G = %d: standard error %g, of independent sides %g", size, coupled, independent)
 		if !(coupled < limit*independent) { // the ratios are 0.43, 0.40 and 0.28, known to 2 %
-			t.Errorf("G = %d: standard error %g, want below %g times that of independent sides, %g", size, coupled, limit, independent)
+			t.Errorf("G = %d: standard error %g, want below %g times that of independent sides, %g", size,
+				coupled, limit, independent)
 		}
 	}
 }
@@ -122,7 +125,8 @@ func TestSystematicErrorOfStiffness(t *testing.T) {
 				}
 				e := simulate(t, []Cell{c}, 1)[0].Estimates
 				for i := range e {
-					if off := math.Abs(e[i].Mean - e[i-i%3].Mean); i%3 > 0 && (off > e[i].Systematic || z < 1 && e[i].Systematic > 10*off) {
+					off := math.Abs(e[i].Mean - e[i-i%3].Mean)
+					if i%3 > 0 && (off > e[i].Systematic || z < 1 && e[i].Systematic > 10*off) {
 						t.Errorf("%s, success %g, z = %g: %s %.8g is off by %.2g, stated ± %.2g",
 							scale, mean, z, e[i].Name, e[i].Mean, off, e[i].Systematic)
 					}
