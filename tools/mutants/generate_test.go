@@ -47,7 +47,8 @@ func (m mutant) apply(source []byte) string {
 
 // swapped gives for an operator the one that takes its place.
 var swapped = map[token.Token]token.Token{
-	token.ADD: token.SUB, token.SUB: token.ADD, token.MUL: token.QUO, token.QUO: token.MUL, token.REM: token.MUL,
+	token.ADD: token.SUB, token.SUB: token.ADD, token.MUL: token.QUO, token.QUO: token.MUL,
+	token.REM: token.MUL,
 	token.AND: token.OR, token.OR: token.AND, token.XOR: token.AND, token.AND_NOT: token.AND,
 	token.SHL: token.SHR, token.SHR: token.SHL,
 	token.LSS: token.LEQ, token.LEQ: token.LSS, token.GTR: token.GEQ, token.GEQ: token.GTR,
@@ -70,8 +71,10 @@ func mutantsOf(files *token.FileSet, name string, source []byte) ([]mutant, erro
 	at := func(p token.Pos) int { return files.Position(p).Offset }
 	// change replaces the text from one position to another within a node.
 	change := func(in ast.Node, from, to token.Pos, text string) {
-		m := mutant{file: name, line: files.Position(from).Line, function: function, start: at(from), end: at(to), text: text}
-		left, right := []rune(oneLine(source[at(in.Pos()):m.start])), []rune(oneLine(source[m.end:at(in.End())]))
+		m := mutant{file: name, line: files.Position(from).Line, function: function, start: at(from),
+			end: at(to), text: text}
+		left, right := []rune(oneLine(source[at(in.Pos()):m.start])),
+			[]rune(oneLine(source[m.end:at(in.End())]))
 		before, after := string(left[max(0, len(left)-context):]), string(right[:min(len(right), context)])
 		m.change = before + oneLine(source[m.start:m.end]) + after + " → " + before + oneLine([]byte(text)) + after
 		all = append(all, m)
@@ -109,7 +112,8 @@ func mutantsOf(files *token.FileSet, name string, source []byte) ([]mutant, erro
 			}
 		case *ast.IfStmt:
 			if b, ok := n.Cond.(*ast.BinaryExpr); !ok || b.Op != token.EQL && b.Op != token.NEQ {
-				change(n.Cond, n.Cond.Pos(), n.Cond.End(), "!("+string(source[at(n.Cond.Pos()):at(n.Cond.End())])+")")
+				change(n.Cond, n.Cond.Pos(), n.Cond.End(),
+					"!("+string(source[at(n.Cond.Pos()):at(n.Cond.End())])+")")
 			}
 		case *ast.BasicLit:
 			if n.Kind == token.INT || n.Kind == token.FLOAT {
@@ -163,7 +167,8 @@ type generator struct {
 // newGenerator lists the packages of the module in the working folder.
 func newGenerator() (*generator, error) {
 	g := &generator{exports: make(map[string]string), files: token.NewFileSet()}
-	command := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,TestGoFiles,XTestGoFiles", "./...")
+	command := exec.Command("go", "list", "-export", "-deps",
+		"-json=ImportPath,Dir,Export,GoFiles,TestGoFiles,XTestGoFiles", "./...")
 	command.Stderr = os.Stderr
 	out, err := command.Output()
 	if err != nil {
@@ -182,8 +187,10 @@ func newGenerator() (*generator, error) {
 			g.packages = append(g.packages, p)
 		}
 	}
-	slices.SortFunc(g.packages, func(a, b goPackage) int { return cmp.Compare(a.ImportPath, b.ImportPath) })
-	g.importer = importer.ForCompiler(g.files, "gc", func(path string) (io.ReadCloser, error) { return os.Open(g.exports[path]) })
+	slices.SortFunc(g.packages,
+		func(a, b goPackage) int { return cmp.Compare(a.ImportPath, b.ImportPath) })
+	g.importer = importer.ForCompiler(g.files, "gc",
+		func(path string) (io.ReadCloser, error) { return os.Open(g.exports[path]) })
 	return g, nil
 }
 

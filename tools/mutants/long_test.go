@@ -26,10 +26,7 @@ var timeout = 2 * time.Minute
 // and is not tried.
 func TestLongMutants(t *testing.T) {
 	t.Chdir("../..")
-	g, err := newGenerator()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must(newGenerator())
 	g.packages = slices.DeleteFunc(g.packages, func(p goPackage) bool {
 		return *size == 1 && measured[strings.TrimPrefix(p.ImportPath, module)].tried == 0
 	})
@@ -48,10 +45,7 @@ func TestLongMutants(t *testing.T) {
 				for _, m := range mutants {
 					t.Run(fmt.Sprintf("%s:%d", filepath.Base(m.file), m.line), func(t *testing.T) {
 						t.Parallel()
-						source, err := os.ReadFile(m.file)
-						if err != nil {
-							t.Fatal(err)
-						}
+						source := must(os.ReadFile(m.file))
 						killer, err := try(t.TempDir(), m.file, m.apply(source), timeout, p.ImportPath)
 						if err != nil {
 							t.Fatalf("%s: %v", m.change, err)
@@ -99,7 +93,8 @@ func TestMutants(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			killer, err := try(t.TempDir(), file, mutated, 5*timeout, "./"+filepath.Dir(file), "./"+f.tree+"/...")
+			killer, err := try(t.TempDir(), file, mutated, 5*timeout, "./"+filepath.Dir(file),
+				"./"+f.tree+"/...")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -114,17 +109,22 @@ func TestMutants(t *testing.T) {
 // In a small module the tests of a folder, and of those below it, find a fault of it.
 func TestLongTry(t *testing.T) {
 	t.Chdir(t.TempDir())
-	const failing = "package %s\n\nimport \"testing\"\n\nfunc %s(t *testing.T) {\n\tif %s {\n\t\tt.Fail()\n\t}\n}\n"
+	const failing = "package %s\n\nimport \"testing\"\n\nfunc %s(t *testing.T) {\n\tif %s " +
+		"{\n\t\tt.Fail()\n\t}\n}\n"
 	for name, text := range map[string]string{
-		"go.mod":        "module grposim\n\ngo 1.26\n",
-		"a/a.go":        "package a\n\nfunc Double(x int) int { return 2 * x }\n\nfunc Half(x int) int { return x / 2 }\n\nfunc Unused(x int) int { return x }\n",
-		"a/a_test.go":   fmt.Sprintf(failing, "a", "TestDouble", "Double(3) != 6"),
-		"a/b/b.go":      "package b\n\nimport \"grposim/a\"\n\nfunc Quarter(x int) int { return a.Half(a.Half(x)) }\n",
+		"go.mod": "module grposim\n\ngo 1.26\n",
+		"a/a.go": "package a\n\nfunc Double(x int) int { return 2 * x }\n\nfunc Half(x int) " +
+			"int { return x / 2 }\n\nfunc Unused(x int) int { return x }\n",
+		"a/a_test.go": fmt.Sprintf(failing, "a", "TestDouble", "Double(3) != 6"),
+		"a/b/b.go": "package b\n\nimport \"grposim/a\"\n\nfunc Quarter(x int) int { return " +
+			"a.Half(a.Half(x)) }\n",
 		"a/b/b_test.go": fmt.Sprintf(failing, "b", "TestQuarter", "Quarter(8) != 2"),
 		"c/c.go":        "package c\n\nconst One = 1\n",
 		"c/c_test.go":   fmt.Sprintf(failing, "c", "TestOne", "One != 0"),
 	} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
+		err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755),
+			os.WriteFile(name, []byte(text), 0o644))
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -145,8 +145,10 @@ func TestLongTry(t *testing.T) {
 		if err == nil {
 			killer, err = try(t.TempDir(), file, mutated, time.Second, "./"+row.tree+"/...")
 		}
-		if killer != row.killer || (err == nil) != (row.err == "") || err != nil && !strings.Contains(err.Error(), row.err) {
-			t.Errorf("%s for %s: killed by %q, error %v; want %q, %q", row.after, row.before, killer, err, row.killer, row.err)
+		if killer != row.killer || (err == nil) != (row.err == "") || err != nil &&
+			!strings.Contains(err.Error(), row.err) {
+			t.Errorf("%s for %s: killed by %q, error %v; want %q, %q", row.after, row.before, killer, err,
+				row.killer, row.err)
 		}
 	}
 }

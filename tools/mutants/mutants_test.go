@@ -10,6 +10,14 @@ import (
 	"testing"
 )
 
+// must returns the value of a call that does not fail.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
 // Every text of the table occurs once, and the file is still Go with the fault in it.
 func TestTable(t *testing.T) {
 	t.Chdir("../..")
@@ -24,7 +32,8 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s: %v", f.what, err)
 			continue
 		}
-		if _, err := parser.ParseFile(token.NewFileSet(), file, mutated, parser.SkipObjectResolution); err != nil {
+		if _, err := parser.ParseFile(token.NewFileSet(), file, mutated,
+			parser.SkipObjectResolution); err != nil {
 			t.Errorf("%s: %v", f.what, err)
 		}
 		if f.before == f.after {
@@ -52,10 +61,7 @@ func f(x, y int, list []int) int {
 	return x*y - 1
 }
 `
-	mutants, err := mutantsOf(token.NewFileSet(), "p.go", []byte(source))
-	if err != nil {
-		t.Fatal(err)
-	}
+	mutants := must(mutantsOf(token.NewFileSet(), "p.go", []byte(source)))
 	var got []string
 	for _, m := range mutants {
 		if mutated := m.apply([]byte(source)); mutated == source {

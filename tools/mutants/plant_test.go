@@ -43,7 +43,8 @@ func (f fault) mutate() (file, mutated string, err error) {
 		return err
 	})
 	if err == nil && found != 1 {
-		err = fmt.Errorf("the text before occurs %d times in the code of %s, want once: %q", found, f.tree, f.before)
+		err = fmt.Errorf("the text before occurs %d times in the code of %s, want once: %q", found,
+			f.tree, f.before)
 	}
 	return file, mutated, err
 }
@@ -66,11 +67,13 @@ var (
 // pattern of packages after the other, until one fails. Each package stops at its first
 // failure or at the timeout. It returns the first test that fails, or "" if all pass; and
 // an error if the mutant does not compile or that test fails without it.
-func try(dir, file, mutated string, timeout time.Duration, patterns ...string) (killer string, err error) {
+func try(dir, file, mutated string, timeout time.Duration, patterns ...string) (killer string,
+	err error) {
 	original, pathErr := filepath.Abs(file)
 	overlay, replacement := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "mutant.go")
 	if err := errors.Join(pathErr, os.WriteFile(replacement, []byte(mutated), 0o644),
-		os.WriteFile(overlay, fmt.Appendf(nil, `{"Replace": {%q: %q}}`, original, replacement), 0o644)); err != nil {
+		os.WriteFile(overlay, fmt.Appendf(nil, `{"Replace": {%q: %q}}`, original, replacement),
+			0o644)); err != nil {
 		return "", err
 	}
 	// Set in the environment, the overlay also reaches tests that build a program.
@@ -107,7 +110,8 @@ func try(dir, file, mutated string, timeout time.Duration, patterns ...string) (
 func goTest(goflags, pattern string, timeout time.Duration, arguments ...string) (string, error) {
 	args := append([]string{"test", "-vet=off", "-failfast", "-timeout", timeout.String()}, arguments...)
 	command := exec.Command("go", append(args, pattern)...)
-	command.Env = append(os.Environ(), "GOFLAGS="+goflags, fmt.Sprintf("GOMAXPROCS=%d", max(1, runtime.NumCPU()/2)))
+	command.Env = append(os.Environ(), "GOFLAGS="+goflags,
+		fmt.Sprintf("GOMAXPROCS=%d", max(1, runtime.NumCPU()/2)))
 	out, err := command.CombinedOutput()
 	return string(out), err
 }

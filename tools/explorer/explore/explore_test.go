@@ -54,31 +54,30 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// ask fails the test for an error.
-func ask[T any](t *testing.T, e *Explorer, f func(*Explorer, State) (T, error), s State) T {
-	t.Helper()
-	reply, err := f(e, s)
-	if err != nil {
-		t.Fatalf("%v: %v", s, err)
+// stateOf is a preset with other values, each as key=value.
+func stateOf(preset string, set ...string) State {
+	s := State{preset, map[string]string{}}
+	for _, given := range set {
+		key, value, _ := strings.Cut(given, "=")
+		s.Set[key] = value
 	}
-	return reply
+	return s
 }
 
-// ensemble asks for runs from one on.
-func ensemble(from, most int) func(*Explorer, State) (*Ensemble, error) {
-	return func(e *Explorer, s State) (*Ensemble, error) {
-		return e.Ensemble(EnsembleRequest{s, from, most, nil})
+// contains checks that a text has parts.
+func contains(t *testing.T, of any, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%v: %q has no %q", of, text, part)
+		}
 	}
 }
 
 // planOf returns what the commands make of a configuration file.
 func planOf(t *testing.T, yaml string) *plan.Plan {
 	t.Helper()
-	spec, err := config.Load("shown.yaml", []byte(yaml))
-	if err != nil {
-		t.Fatalf("%v\n%s", err, yaml)
-	}
-	return plan.New(spec)
+	return plan.New(must(config.Load("shown.yaml", []byte(yaml))))
 }
 
 // The prediction is that of `grposim predict --json` of the preset with overrides, to the byte. The
@@ -86,7 +85,7 @@ func planOf(t *testing.T, yaml string) *plan.Plan {
 func TestAnswerIsThatOfPredict(t *testing.T) {
 	for _, s := range states(t) {
 		e := New()
-		answer := ask(t, e, (*Explorer).Answer, s)
+		answer := must(e.Answer(s))
 		got := string(mustMarshal(answer.Prediction))
 		set := must(s.overrides())
 		spec := must(load(s.Preset, set...))
@@ -95,14 +94,12 @@ func TestAnswerIsThatOfPredict(t *testing.T) {
 				t.Errorf("%v:\ngot  %s\nwant %s", s, got, want)
 			}
 		}
-		if cells := planOf(t, answer.YAML).Cells; len(cells) != 1 || cells[0].ID != answer.Prediction.Cell || string(config.Canonical(cells[0].Settings)) != string(answer.Prediction.Parameters) {
+		cells := planOf(t, answer.YAML).Cells
+		if len(cells) != 1 || cells[0].ID != answer.Prediction.Cell ||
+			string(config.Canonical(cells[0].Settings)) != string(answer.Prediction.Parameters) {
 			t.Errorf("%v: the shown file is of other cells:\n%s", s, answer.YAML)
 		}
-		for _, given := range set {
-			if !strings.Contains(answer.Command, given) {
-				t.Errorf("%v: the command %s lacks %s", s, answer.Command, given)
-			}
-		}
+		contains(t, s, answer.Command, set...)
 	}
 }
 
@@ -134,15 +131,15 @@ func TestProblems(t *testing.T) {
 				continue
 			}
 			for i := range want {
-				if got := reply.Problems[i].Key + ": " + reply.Problems[i].Text; !strings.HasPrefix(got, want[i]) {
+				got := reply.Problems[i].Key + ": " + reply.Problems[i].Text
+				if !strings.HasPrefix(got, want[i]) {
 					t.Errorf("%s %s: got %q, want %q", name, request, got, want[i])
 				}
 			}
 		}
 	}
-	if text := string(New().Call("answer", []byte(`{"preset": "two-arms", "set": {"grpo.group_size": "[4, 8]"}}`))); !strings.Contains(text, "got lists that make 2 cells") {
-		t.Errorf("a list of group sizes: got %s, want a problem", text)
-	}
+	lists := `{"preset": "two-arms", "set": {"grpo.group_size": "[4, 8]"}}`
+	contains(t, lists, string(New().Call("answer", []byte(lists))), "got lists that make 2 cells")
 }
 
 // Controls have a meaning in a line and values that the configuration takes, and what they show
@@ -158,15 +155,17 @@ func TestControls(t *testing.T) {
 		ends := c.Words
 		if c.Kind != "word" {
 			ends = []string{config.Format(c.Min), config.Format(c.Max)}
-			if !(c.Min < c.Max) || c.Scale == logarithmic && !(c.Min > 0) || c.Scale == "linear" && !(c.Step > 0) {
-				t.Errorf("%s: got a slider from %g to %g, step %g, scale %q", c.Key, c.Min, c.Max, c.Step, c.Scale)
+			if !(c.Min < c.Max) || c.Scale == logarithmic && !(c.Min > 0) || c.Scale == "linear" &&
+				!(c.Step > 0) {
+				t.Errorf("%s: got a slider from %g to %g, step %g, scale %q", c.Key, c.Min, c.Max, c.Step,
+					c.Scale)
 			}
 		}
 		if c.Label == "" || c.Doc == "" || c.Group == "" || len([]rune(c.Doc)) > 160 {
 			t.Errorf("%s: label %q, group %q, doc %q", c.Key, c.Label, c.Group, c.Doc)
 		}
 		for _, text := range slices.Concat(ends, c.Also) {
-			s := State{"two-arms", map[string]string{c.Key: text}}
+			s := stateOf("two-arms", c.Key+"="+text)
 			if c.Kind == "word" { // some words want others beside them, which their problem says
 				reply := string(New().Call("answer", mustMarshal(s)))
 				if strings.Contains(reply, "bug") {
@@ -184,7 +183,8 @@ func TestControls(t *testing.T) {
 	}
 	names := Presets()
 	for i, p := range description.Presets {
-		if p.Name != names[i] || p.Title == "" || p.Doc == "" || len(p.Values) != len(description.Controls) {
+		if p.Name != names[i] || p.Title == "" || p.Doc == "" ||
+			len(p.Values) != len(description.Controls) {
 			t.Errorf("preset %d: %+v", i, p)
 		}
 	}
@@ -200,11 +200,12 @@ func TestIdleControls(t *testing.T) {
 		"grpo.importance.clip_low": {Preset: "two-arms"},
 		firstMean:                  {Preset: "six-arms"},
 	} {
-		if why := ask(t, e, (*Explorer).Answer, s).Idle[control]; why == "" {
+		if why := must(e.Answer(s)).Idle[control]; why == "" {
 			t.Errorf("%s in %v: no reason why it has no effect", control, s)
 		}
 	}
-	if idle := ask(t, e, (*Explorer).Answer, State{Preset: "two-arms"}).Idle; idle[config.MomentumKey] != "" || idle[config.LagIntervalKey] != "" {
+	idle := must(e.Answer(stateOf("two-arms"))).Idle
+	if idle[config.MomentumKey] != "" || idle[config.LagIntervalKey] != "" {
 		t.Errorf("two-arms: got %v", idle)
 	}
 }
@@ -213,7 +214,8 @@ func TestIdleControls(t *testing.T) {
 // and names a limit of stability only on the right side of the present rate.
 func TestSummaryFollowsTheRegime(t *testing.T) {
 	swings := 0
-	for _, s := range append(randomStates(150, rand.New(rand.NewPCG(3, 4))), State{"unstable", map[string]string{config.LearningRateKey: "0.05"}}) {
+	for _, s := range append(randomStates(150, rand.New(rand.NewPCG(3, 4))),
+		stateOf("unstable", config.LearningRateKey+"=0.05")) {
 		answer, err := New().Answer(s)
 		if err != nil {
 			continue
@@ -226,7 +228,8 @@ func TestSummaryFollowsTheRegime(t *testing.T) {
 			}
 		}
 		rate, _ := strconv.ParseFloat(answer.Values[config.LearningRateKey], 64)
-		if d, _ := linearOf(answer.Prediction); strings.Contains(text, "It is stable below") && !(*d.CriticalLearningRate < rate) {
+		d, _ := linearOf(answer.Prediction)
+		if strings.Contains(text, "It is stable below") && !(*d.CriticalLearningRate < rate) {
 			t.Errorf("%v: at η = %g %q", s, rate, text)
 		}
 	}
@@ -287,24 +290,28 @@ func randomStates(n int, r *rand.Rand) (all []State) {
 // they are asked for.
 func TestEnsembleIsTheSweep(t *testing.T) {
 	for _, preset := range Presets() {
-		s := State{preset, map[string]string{"run.steps": "120", "run.burn_in": "60", "run.replicas": "37"}}
+		s := stateOf(preset, "run.steps=120", "run.burn_in=60", "run.replicas=37")
 		e := New()
-		in := planOf(t, ask(t, e, (*Explorer).Answer, s).YAML).Cells[0].Sim().Cell
+		in := planOf(t, must(e.Answer(s)).YAML).Cells[0].Sim().Cell
 		in.Ends = in.Run.Replicas
 		var want sim.Result
-		if err := sim.Simulate(t.Context(), []sim.Cell{in}, 1, func(_ int, r sim.Result) error { want = r; return nil }); err != nil {
+		done := func(_ int, r sim.Result) error { want = r; return nil }
+		if err := sim.Simulate(t.Context(), []sim.Cell{in}, 1, done); err != nil {
 			t.Fatal(err)
 		}
 		runs := 0
 		for parts := 0; runs < 37 && parts < 37; parts++ {
-			got := ask(t, e, ensemble(runs, 10), s)
-			if got.Total != 37 || got.From != runs || len(got.Runs) == 0 || len(got.Runs) > 10 || got.Diverged > 0 {
-				t.Fatalf("%s: asked for 10 runs from %d on, got %d from %d of %d, %d diverged", preset, runs, len(got.Runs), got.From, got.Total, got.Diverged)
+			got := must(e.Ensemble(EnsembleRequest{s, runs, 10, nil}))
+			if got.Total != 37 || got.From != runs || len(got.Runs) == 0 || len(got.Runs) > 10 ||
+				got.Diverged > 0 {
+				t.Fatalf("%s: asked for 10 runs from %d on, got %d from %d of %d, %d diverged", preset, runs,
+					len(got.Runs), got.From, got.Total, got.Diverged)
 			}
 			for i, run := range got.Runs {
 				for n, step := range want.Steps {
 					if at := slices.Index(got.Steps, step); at >= 0 && run[at] != want.Ends[runs+i].Rewards[n] {
-						t.Errorf("%s: run %d at step %d: J = %g, want %g", preset, runs+i, step, run[at], want.Ends[runs+i].Rewards[n])
+						t.Errorf("%s: run %d at step %d: J = %g, want %g", preset, runs+i, step, run[at],
+							want.Ends[runs+i].Rewards[n])
 					}
 				}
 			}
@@ -318,9 +325,9 @@ func TestEnsembleIsTheSweep(t *testing.T) {
 func TestPathIsThatOfTheRuns(t *testing.T) {
 	predicted := 0
 	for _, preset := range Presets() {
-		s := State{preset, map[string]string{"run.replicas": "200"}}
+		s := stateOf(preset, "run.replicas=200")
 		e := New()
-		path := ask(t, e, (*Explorer).Path, s)
+		path := must(e.Path(s))
 		if path.Scope != nil {
 			if *path.Scope == "" || len(path.Steps) > 0 {
 				t.Errorf("%s: no path, because %q, with %d steps", preset, *path.Scope, len(path.Steps))
@@ -330,7 +337,7 @@ func TestPathIsThatOfTheRuns(t *testing.T) {
 		predicted++
 		var runs [][]float64
 		for len(runs) < 200 {
-			got := ask(t, e, ensemble(len(runs), 200), s)
+			got := must(e.Ensemble(EnsembleRequest{s, len(runs), 200, nil}))
 			if !slices.Equal(got.Steps, path.Steps) {
 				t.Fatalf("%s: the runs have steps %v, the path %v", preset, got.Steps, path.Steps)
 			}
@@ -345,11 +352,14 @@ func TestPathIsThatOfTheRuns(t *testing.T) {
 			}
 			got := measure.Mean(at)
 			if miss := math.Abs(got.Mean - path.Reward[n]); !(miss < 5*got.StdErr+path.Neglected[n]) {
-				t.Errorf("%s, step %d: E J = %g with %.2g neglected, simulated %g ± %.2g", preset, path.Steps[n], path.Reward[n], path.Neglected[n], got.Mean, got.StdErr)
+				t.Errorf("%s, step %d: E J = %g with %.2g neglected, simulated %g ± %.2g", preset,
+					path.Steps[n], path.Reward[n], path.Neglected[n], got.Mean, got.StdErr)
 			}
 			deviation := got.StdErr * math.Sqrt(float64(len(runs)))
-			if ratio := path.Deviation[n] / deviation; preset != "unstable" && math.Abs(math.Log(ratio)) > 5/math.Sqrt(2*float64(len(runs))) {
-				t.Errorf("%s, step %d: the deviation of J is %.3g, simulated %.3g", preset, path.Steps[n], path.Deviation[n], deviation)
+			ratio := path.Deviation[n] / deviation
+			if preset != "unstable" && math.Abs(math.Log(ratio)) > 5/math.Sqrt(2*float64(len(runs))) {
+				t.Errorf("%s, step %d: the deviation of J is %.3g, simulated %.3g", preset, path.Steps[n],
+					path.Deviation[n], deviation)
 			}
 		}
 	}
@@ -360,22 +370,22 @@ func TestPathIsThatOfTheRuns(t *testing.T) {
 
 // kicked is the state of docs/trainers.md whose fixed point is stable and in which half of the runs
 // are lost: single rare samples under k3 throw them off.
-var kicked = State{"trl-penalty", map[string]string{
-	firstMean: "0.9", secondMean: "0.2", passRate: "0.5", config.LearningRateKey: "0.4", "lag.interval": "1", "run.steps": "1500", "run.replicas": "64",
-}}
+var kicked = stateOf("trl-penalty", firstMean+"=0.9", secondMean+"=0.2", passRate+"=0.5",
+	config.LearningRateKey+"=0.4", "lag.interval=1", "run.steps=1500", "run.replicas=64")
 
 // A path that may be far off says so, and its words have no good news.
 func TestPathIsDoubted(t *testing.T) {
 	e := New()
-	if p := ask(t, e, (*Explorer).Path, State{Preset: "two-arms"}); p.Doubt != nil || p.Words[0].Tone != Good {
+	if p := must(e.Path(stateOf("two-arms"))); p.Doubt != nil || p.Words[0].Tone != Good {
 		t.Errorf("two-arms: got the doubt %v and %+v", p.Doubt, p.Words)
 	}
-	p := ask(t, e, (*Explorer).Path, kicked)
+	p := must(e.Path(kicked))
 	if p.Scope != nil || p.Doubt == nil {
 		t.Fatalf("kicked: got the scope %v and the doubt %v", p.Scope, p.Doubt)
 	}
 	for _, w := range p.Words {
-		if w.Tone != None || w.Answer != "Not known: runs leave the range in which the theory follows them" {
+		if w.Tone != None ||
+			w.Answer != "Not known: runs leave the range in which the theory follows them" {
 			t.Errorf("kicked: %+v", w)
 		}
 	}
@@ -383,11 +393,12 @@ func TestPathIsDoubted(t *testing.T) {
 
 // Where there is no fixed point to start from there is no path and no run, and a reason.
 func TestNothingToStartFrom(t *testing.T) {
-	e, s := New(), State{"no-penalty", map[string]string{config.InitKey: "fixed-point"}}
-	if p := ask(t, e, (*Explorer).Path, s); p.Scope == nil || *p.Scope != "no fixed point is reached from the start" {
+	e, s := New(), stateOf("no-penalty", config.InitKey+"=fixed-point")
+	p := must(e.Path(s))
+	if p.Scope == nil || *p.Scope != "no fixed point is reached from the start" {
 		t.Errorf("got the path %+v", p)
 	}
-	runs := ask(t, e, ensemble(0, 1), s)
+	runs := must(e.Ensemble(EnsembleRequest{s, 0, 1, nil}))
 	if runs.Total != 0 || len(runs.Runs) != 0 {
 		t.Errorf("got the runs %+v", runs)
 	}
@@ -399,10 +410,7 @@ func TestMapInParts(t *testing.T) {
 	e := New()
 	whole := func(s State, x, y string) (m *Map) {
 		for part, parts := 0, 1; part < parts; part++ {
-			var err error
-			if m, err = e.Map(MapRequest{s, x, y, part}); err != nil {
-				t.Fatal(err)
-			}
+			m = must(e.Map(MapRequest{s, x, y, part}))
 			if parts = m.Parts; part < parts-1 && len(m.Lines) > 0 {
 				t.Fatalf("part %d of %d has lines", part, parts)
 			}
@@ -410,7 +418,7 @@ func TestMapInParts(t *testing.T) {
 		return m
 	}
 	for _, s := range []State{{Preset: "two-arms"}, {Preset: "unstable"}} {
-		answer := ask(t, e, (*Explorer).Answer, s)
+		answer := must(e.Answer(s))
 		m := whole(s, answer.MapAxes.X, answer.MapAxes.Y)
 		critical := *answer.Prediction.Exact.CriticalLearningRate
 		if m.Here.Regime != answer.Prediction.Regime || m.Here.X != 0.1 && m.Here.X != 0.5 {
@@ -424,12 +432,15 @@ func TestMapInParts(t *testing.T) {
 			}
 		}
 		if nearest > 0.01 {
-			t.Errorf("%s: the boundary misses η = %g at K = %g by %.3g", s.Preset, critical, m.Here.Y, nearest)
+			t.Errorf("%s: the boundary misses η = %g at K = %g by %.3g", s.Preset, critical, m.Here.Y,
+				nearest)
 		}
 		area := m.Regions[len(m.Regions)-1]
-		within := slices.ContainsFunc(area.Polygons, func(polygon []theory.Spot) bool { return inside(polygon, m.Here.X, m.Here.Y) })
+		within := slices.ContainsFunc(area.Polygons,
+			func(polygon []theory.Spot) bool { return inside(polygon, m.Here.X, m.Here.Y) })
 		if area.Name != "unstable" || within != (m.Here.Regime == "unstable") {
-			t.Errorf("%s: the area %s has the state: %v, in regime %s", s.Preset, area.Name, within, m.Here.Regime)
+			t.Errorf("%s: the area %s has the state: %v, in regime %s", s.Preset, area.Name, within,
+				m.Here.Regime)
 		}
 	}
 	const rate, interval = config.LearningRateKey, config.LagIntervalKey
@@ -469,20 +480,21 @@ func TestWordsSayWhatRunsDo(t *testing.T) {
 	} {
 		maps.Copy(s.Set, map[string]string{
 			"grpo.group_size": "inf", "policy.init": "{fixed_point_offset: 0.001}", "run.steps": "400"})
-		answer := ask(t, e, (*Explorer).Answer, s)
-		run := ask(t, e, ensemble(0, 1), s)
+		answer := must(e.Answer(s))
+		run := must(e.Ensemble(EnsembleRequest{s, 0, 1, nil}))
 		var crossings []float64
 		displaced, settled := math.Abs(run.Runs[0][0]-answer.Prediction.FixedPoint.Reward), 0.0
 		for i, j := range run.Runs[0] {
 			away := j - answer.Prediction.FixedPoint.Reward
-			if i > 0 && math.Abs(away) > 1e-12 && (away > 0) != (run.Runs[0][i-1] > answer.Prediction.FixedPoint.Reward) {
+			if i > 0 && math.Abs(away) > 1e-12 &&
+				(away > 0) != (run.Runs[0][i-1] > answer.Prediction.FixedPoint.Reward) {
 				crossings = append(crossings, float64(run.Steps[i]))
 			}
 			if math.Abs(away) > displaced/math.E {
 				settled = float64(run.Steps[i])
 			}
 		}
-		period, left, swings := swing(&e.mustCell(t, s).spec.Base, &answer.Prediction.Exact)
+		period, left, swings := swing(&must(e.cell(s)).spec.Base, &answer.Prediction.Exact)
 		if swings != (len(crossings) > 1) {
 			t.Errorf("%v: swings %v, but J passes J* %d times", s, swings, len(crossings))
 		}
@@ -490,22 +502,14 @@ func TestWordsSayWhatRunsDo(t *testing.T) {
 			if seen := 2 * (crossings[n-1] - crossings[0]) / float64(n-1); math.Abs(seen/period-1) > 0.05 {
 				t.Errorf("%v: a period of %g steps, J passes J* every %g", s, period, seen/2)
 			}
-			if !strings.Contains(answer.Words[1].Answer, steps(period)) || !strings.Contains(answer.Words[1].Answer, percent(left)) {
-				t.Errorf("%v: %q has no %s and %s", s, answer.Words[1].Answer, steps(period), percent(left))
-			}
+			contains(t, s, answer.Words[1].Answer, steps(period), percent(left))
 		}
 		fold := 1 / *answer.Prediction.Exact.RelaxationRate
-		if !strings.Contains(answer.Words[2].Answer, steps(fold)) || settled > 2*fold || settled < fold/3 {
+		if !strings.Contains(answer.Words[2].Answer, steps(fold)) || settled > 2*fold ||
+			settled < fold/3 {
 			t.Errorf("%v: %q, but J is within 1/e from step %g on", s, answer.Words[2].Answer, settled)
 		}
 	}
-}
-
-// mustCell is the cell of a state without problems.
-func (e *Explorer) mustCell(t *testing.T, s State) *cell {
-	t.Helper()
-	c := must(e.cell(s))
-	return c
 }
 
 // The words about thresholds, noise and end have the numbers of the prediction, and a tone that
@@ -514,7 +518,7 @@ func TestWordsHaveTheNumbers(t *testing.T) {
 	known := 0
 	for _, s := range states(t) {
 		e := New()
-		answer := ask(t, e, (*Explorer).Answer, s)
+		answer := must(e.Answer(s))
 		p, words := answer.Prediction, answer.Words
 		for i, w := range words {
 			if w.Question == "" || w.Answer == "" || w.Tone == "" {
@@ -523,28 +527,30 @@ func TestWordsHaveTheNumbers(t *testing.T) {
 		}
 		d, dynamics := linearOf(p)
 		if !dynamics {
-			if answer.Summary.Tone != None || words[0].Tone != None || !strings.Contains(words[0].Answer, "The theory does not say whether it is stable: ") {
+			if answer.Summary.Tone != None || words[0].Tone != None ||
+				!strings.Contains(words[0].Answer, "The theory does not say whether it is stable: ") {
 				t.Errorf("%v: no dynamics, but %+v and %+v", s, answer.Summary, words[0])
 			}
 			continue
 		}
 		known++
 		stable := *d.SpectralRadius < 1
-		if stable == (words[0].Tone == Bad) || stable == (answer.Summary.Tone == Bad) || stable != strings.HasPrefix(answer.Summary.Text, "Stable") || stable != strings.HasPrefix(words[0].Answer, "Yes") {
-			t.Errorf("%v: spectral radius %g, but %+v and %+v", s, *d.SpectralRadius, words[0], answer.Summary)
+		if stable == (words[0].Tone == Bad) || stable == (answer.Summary.Tone == Bad) ||
+			stable != strings.HasPrefix(answer.Summary.Text, "Stable") ||
+			stable != strings.HasPrefix(words[0].Answer, "Yes") {
+			t.Errorf("%v: spectral radius %g, but %+v and %+v", s, *d.SpectralRadius, words[0],
+				answer.Summary)
 		}
-		if x := d.CriticalLearningRate; x != nil && *x > 0 && !strings.Contains(words[0].Answer, short(*x)) {
-			t.Errorf("%v: %q has no %s", s, words[0].Answer, short(*x))
+		if x := d.CriticalLearningRate; x != nil && *x > 0 {
+			contains(t, s, words[0].Answer, short(*x))
 		}
-		if p.Scope.In && p.Variance != nil && *p.Variance > 0 && !strings.Contains(words[3].Answer, short(math.Sqrt(*p.Variance))) {
-			t.Errorf("%v: %q has no %s", s, words[3].Answer, short(math.Sqrt(*p.Variance)))
+		if p.Scope.In && p.Variance != nil && *p.Variance > 0 {
+			contains(t, s, words[3].Answer, short(math.Sqrt(*p.Variance)))
 		}
 		if !p.Scope.In && stable && words[3].Tone == Good {
 			t.Errorf("%v: out of scope because %s, but %+v", s, p.Scope.Because, words[3])
 		}
-		if !strings.Contains(words[4].Answer, short(p.FixedPoint.Reward)) {
-			t.Errorf("%v: %q has no %s", s, words[4].Answer, short(p.FixedPoint.Reward))
-		}
+		contains(t, s, words[4].Answer, short(p.FixedPoint.Reward))
 	}
 	if known < 25 {
 		t.Errorf("only %d states have a dynamics", known)
@@ -555,9 +561,11 @@ func TestWordsHaveTheNumbers(t *testing.T) {
 // without theory.
 func TestRateOfANetwork(t *testing.T) {
 	for _, preset := range []string{"two-arms", "as-trl"} {
-		answer := ask(t, New(), (*Explorer).Answer, State{preset, map[string]string{config.LearningRateKey: "1e-6"}})
+		answer := must(New().Answer(stateOf(preset, config.LearningRateKey+"=1e-6")))
 		units := answer.Prediction.Units
-		if last := answer.Words[len(answer.Words)-1]; units == "" || answer.Summary.Text != units+"." || answer.Summary.Tone != Warn || last.Tone != Warn || !strings.Contains(last.Answer, units) {
+		last := answer.Words[len(answer.Words)-1]
+		if units == "" || answer.Summary.Text != units+"." || answer.Summary.Tone != Warn ||
+			last.Tone != Warn || !strings.Contains(last.Answer, units) {
 			t.Errorf("%s: got %+v and %+v", preset, answer.Summary, last)
 		}
 	}
@@ -567,17 +575,19 @@ func TestRateOfANetwork(t *testing.T) {
 // the others.
 func TestNeutral(t *testing.T) {
 	e := New()
-	s := State{"six-arms", map[string]string{"grpo.advantage.scale": "batch-std", config.GroupSizeKey: "128", strengthKey: "0.35"}}
-	answer := ask(t, e, (*Explorer).Answer, s)
-	if answer.Words[0].Tone != Warn || !strings.HasPrefix(answer.Words[0].Answer, "Neither stable nor unstable") || answer.Summary.Tone != Warn {
+	s := stateOf("six-arms", "grpo.advantage.scale=batch-std", config.GroupSizeKey+"=128", strengthKey+"=0.35")
+	answer := must(e.Answer(s))
+	if answer.Words[0].Tone != Warn || !strings.HasPrefix(answer.Words[0].Answer,
+		"Neither stable nor unstable") || answer.Summary.Tone != Warn {
 		t.Errorf("got %+v and %+v", answer.Words[0], answer.Summary)
 	}
 }
 
 // Two answers of the same reward have nothing to say of noise, and no share of no range.
 func TestSameRewards(t *testing.T) {
-	e, s := New(), State{"two-arms", map[string]string{secondMean: "0.9"}}
-	for name, words := range map[string][]Word{"answer": ask(t, e, (*Explorer).Answer, s).Words, "path": ask(t, e, (*Explorer).Path, s).Words} {
+	e, s := New(), stateOf("two-arms", secondMean+"=0.9")
+	for name, words := range map[string][]Word{"answer": must(e.Answer(s)).Words,
+		"path": must(e.Path(s)).Words} {
 		for _, w := range words {
 			if strings.Contains(w.Answer, "NaN") || strings.Contains(w.Answer, "±") {
 				t.Errorf("%s: %+v", name, w)
@@ -593,11 +603,15 @@ func TestDoubtOfAPath(t *testing.T) {
 		neglected, deviation float64
 		want                 string
 	}{
-		{math.MaxFloat64, 0.1, "unknown size"}, {math.Inf(1), 0.1, "unknown size"}, {math.NaN(), 0.1, "unknown size"},
-		{0.06, 0.1, "as large as 0.06, 6 % of the range"}, {0.04, 0.02, "more than half of the band"}, {0.04, 0.03, ""}, {0.009, 0.001, ""},
+		{math.MaxFloat64, 0.1, "unknown size"}, {math.Inf(1), 0.1, "unknown size"},
+		{math.NaN(), 0.1, "unknown size"},
+		{0.06, 0.1, "as large as 0.06, 6 % of the range"}, {0.04, 0.02, "more than half of the band"},
+		{0.04, 0.03, ""}, {0.009, 0.001, ""},
 	} {
-		p := &Path{Steps: []int{7}, Neglected: theory.Series{c.neglected}, Deviation: theory.Series{c.deviation}}
-		if got := p.doubt(1); (got == nil) != (c.want == "") || got != nil && !strings.Contains(*got, c.want) {
+		p := &Path{Steps: []int{7}, Neglected: theory.Series{c.neglected},
+			Deviation: theory.Series{c.deviation}}
+		got := p.doubt(1)
+		if (got == nil) != (c.want == "") || got != nil && !strings.Contains(*got, c.want) {
 			t.Errorf("%+v: got %v", c, got)
 		}
 	}
@@ -605,23 +619,25 @@ func TestDoubtOfAPath(t *testing.T) {
 
 // uncertain is a state of whose noise at rest the theory neglects 30 times as much, and whose
 // policy locks from most of its fluctuations.
-var uncertain = State{"two-arms", map[string]string{
-	config.GroupSizeKey: "8", strengthKey: "0.5", config.LagIntervalKey: "12", config.LearningRateKey: "0.6", "run.replicas": "64",
-}}
+var uncertain = stateOf("two-arms", config.GroupSizeKey+"=8", strengthKey+"=0.5",
+	config.LagIntervalKey+"=12", config.LearningRateKey+"=0.6", "run.replicas=64")
 
 // Where the noise at rest is uncertain, for either reason, the words say why and the summary has no
 // number.
 func TestNoiseIsDoubted(t *testing.T) {
 	for why, s := range map[string]State{
 		"the noise is too large":   uncertain,
-		"what the theory neglects": {"asynchronous", map[string]string{config.LearningRateKey: "0.1196"}},
+		"what the theory neglects": stateOf("asynchronous", config.LearningRateKey+"=0.1196"),
 	} {
-		answer := ask(t, New(), (*Explorer).Answer, s)
-		if w := answer.Words[3]; w.Tone != Warn || !strings.Contains(w.Answer, why) || strings.Contains(answer.Summary.Text, "fluctuates") {
+		answer := must(New().Answer(s))
+		w := answer.Words[3]
+		if w.Tone != Warn || !strings.Contains(w.Answer, why) ||
+			strings.Contains(answer.Summary.Text, "fluctuates") {
 			t.Errorf("%v: %+v and %+v, want %q", s, w, answer.Summary, why)
 		}
 	}
-	if answer := ask(t, New(), (*Explorer).Answer, State{Preset: "two-arms"}); answer.Words[3].Tone != Good || !strings.Contains(answer.Summary.Text, "fluctuates") {
+	answer := must(New().Answer(stateOf("two-arms")))
+	if answer.Words[3].Tone != Good || !strings.Contains(answer.Summary.Text, "fluctuates") {
 		t.Errorf("two-arms: %+v and %+v", answer.Words[3], answer.Summary)
 	}
 }
@@ -636,34 +652,42 @@ func TestSummaryBeginsWithTheRuns(t *testing.T) {
 		tone  Tone
 		begin string // "": what the runs do
 	}{
-		"k3":        {kicked, Bad, "Only "},
-		"locks":     {State{"two-arms", map[string]string{strengthKey: "0", config.LearningRateKey: "10", config.GroupSizeKey: "2", firstMean: "0.5", secondMean: "0.4", passRate: "0.1", "run.replicas": "64"}}, Warn, ""},
-		"arrives":   {State{"two-arms", map[string]string{"run.replicas": "64"}}, Good, "Stable at its fixed point"},
-		"no theory": {State{"no-penalty", map[string]string{"run.replicas": "64"}}, None, ""},
-		"network":   {State{"two-arms", map[string]string{config.LearningRateKey: "1e-6", "run.replicas": "64"}}, Bad, "optimizer.learning_rate 1e-06 is that of a network"},
-		"beyond":    {uncertain, Bad, "Only "},
-		"short":     {State{"unstable", map[string]string{config.InitKey: "fixed-point", config.StepsKey: "12", config.GroupSizeKey: "1024", "run.replicas": "64"}}, Bad, "Unstable: "},
-		"noisy":     {State{"two-arms", map[string]string{config.LearningRateKey: "0.5", "run.replicas": "64"}}, Good, "Stable at its fixed point"},
-		"unstable":  {State{"unstable", map[string]string{"run.replicas": "64"}}, Bad, "Unstable: "},
+		"k3": {kicked, Bad, "Only "},
+		"locks": {stateOf("two-arms", strengthKey+"=0", config.LearningRateKey+"=10",
+			config.GroupSizeKey+"=2", firstMean+"=0.5", secondMean+"=0.4", passRate+"=0.1",
+			"run.replicas=64"), Warn, ""},
+		"arrives":   {stateOf("two-arms", "run.replicas=64"), Good, "Stable at its fixed point"},
+		"no theory": {stateOf("no-penalty", "run.replicas=64"), None, ""},
+		"network": {stateOf("two-arms", config.LearningRateKey+"=1e-6", "run.replicas=64"), Bad,
+			"optimizer.learning_rate 1e-06 is that of a network"},
+		"beyond": {uncertain, Bad, "Only "},
+		"short": {stateOf("unstable", config.InitKey+"=fixed-point", config.StepsKey+"=12",
+			config.GroupSizeKey+"=1024", "run.replicas=64"), Bad, "Unstable: "},
+		"noisy": {stateOf("two-arms", config.LearningRateKey+"=0.5", "run.replicas=64"), Good,
+			"Stable at its fixed point"},
+		"unstable": {stateOf("unstable", "run.replicas=64"), Bad, "Unstable: "},
 	} {
 		var got *Ensemble
 		for from, counted := 0, Counts(nil); from < 64; from += len(got.Runs) {
-			var err error
-			if got, err = e.Ensemble(EnsembleRequest{c.state, from, 64, counted}); err != nil {
-				t.Fatal(err)
-			}
+			got = must(e.Ensemble(EnsembleRequest{c.state, from, 64, counted}))
 			counted = got.Counted
 		}
 		if c.begin == "" {
 			c.begin = got.Words[0].Answer
 		}
-		if got.Counted.runs() != 64 || got.Summary.Tone != c.tone || !strings.HasPrefix(got.Summary.Text, c.begin) || !strings.Contains(got.Summary.Text, got.Words[0].Answer) || !strings.Contains(got.Words[0].Answer, theNumber(got.Counted[theory.AtTarget])+" of 64 ") {
-			t.Errorf("%s: %v, %+v, %+v, want %s and a text that begins with %q", name, got.Counted, got.Summary, got.Words, c.tone, c.begin)
+		if got.Counted.runs() != 64 || got.Summary.Tone != c.tone ||
+			!strings.HasPrefix(got.Summary.Text, c.begin) ||
+			!strings.Contains(got.Summary.Text, got.Words[0].Answer) ||
+			!strings.Contains(got.Words[0].Answer, theNumber(got.Counted[theory.AtTarget])+" of 64 ") {
+			t.Errorf("%s: %v, %+v, %+v, want %s and a text that begins with %q", name, got.Counted,
+				got.Summary, got.Words, c.tone, c.begin)
 		}
-		if text := got.Summary.Text; strings.HasPrefix(text, "Unstable") && strings.Contains(text, "arrived") {
+		text := got.Summary.Text
+		if strings.HasPrefix(text, "Unstable") && strings.Contains(text, "arrived") {
 			t.Errorf("%s: %q", name, text)
 		}
-		if end := got.Words[1]; end.Question != "Where does it end?" || end.Tone == Good && got.Words[0].Tone != Good {
+		end := got.Words[1]
+		if end.Question != "Where does it end?" || end.Tone == Good && got.Words[0].Tone != Good {
 			t.Errorf("%s: %+v, but %+v", name, end, got.Words[0])
 		}
 	}
@@ -672,10 +696,10 @@ func TestSummaryBeginsWithTheRuns(t *testing.T) {
 // Runs that begin and stay at rest have not left it, though their mean over the last quarter
 // fluctuates by more than a twentieth of the range of rewards.
 func TestRunsAtRestStay(t *testing.T) {
-	s := State{"unstable", map[string]string{
-		firstMean: "0.32", secondMean: "0.34", "grpo.advantage.scale": "std", strengthKey: "0.09082", "grpo.kl.gradient": "exact", lagKindKey: "random", agesToKey: "18",
-		config.LearningRateKey: "0.3732", config.MomentumKey: "0.03", config.InitKey: "fixed-point", "run.replicas": "16",
-	}}
+	s := stateOf("unstable", firstMean+"=0.32", secondMean+"=0.34", "grpo.advantage.scale=std",
+		strengthKey+"=0.09082", "grpo.kl.gradient=exact", lagKindKey+"=random", agesToKey+"=18",
+		config.LearningRateKey+"=0.3732", config.MomentumKey+"=0.03", config.InitKey+"=fixed-point",
+		"run.replicas=16")
 	counted, runs := Counts(nil), 0
 	for e := New(); runs < 16; runs = counted.runs() {
 		got := must(e.Ensemble(EnsembleRequest{s, runs, 16, counted}))
@@ -700,11 +724,13 @@ func theNumber(runs int) string {
 // A lag that becomes random gets ages, and a short run a short burn-in, and the command says so.
 func TestCompanions(t *testing.T) {
 	e := New()
-	if c := e.mustCell(t, State{"two-arms", map[string]string{config.StepsKey: "50"}}); !slices.Equal(c.set, []string{"run.steps=50", "run.burn_in=25"}) {
+	c := must(e.cell(stateOf("two-arms", config.StepsKey+"=50")))
+	if !slices.Equal(c.set, []string{"run.steps=50", "run.burn_in=25"}) {
 		t.Errorf("50 steps: got %v", c.set)
 	}
-	answer := ask(t, e, (*Explorer).Answer, State{"two-arms", map[string]string{lagKindKey: option.Random.String()}})
-	if answer.Values[agesToKey] != firstAges || !strings.Contains(answer.Command, agesToKey+"="+firstAges) {
+	answer := must(e.Answer(stateOf("two-arms", lagKindKey+"="+option.Random.String())))
+	if answer.Values[agesToKey] != firstAges ||
+		!strings.Contains(answer.Command, agesToKey+"="+firstAges) {
 		t.Errorf("got ages to %s and the command %s", answer.Values[agesToKey], answer.Command)
 	}
 }

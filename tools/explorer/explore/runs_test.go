@@ -16,7 +16,8 @@ func TestRunsAreTheSameEverywhere(t *testing.T) {
 	const file = "testdata/runs.txt"
 	var got strings.Builder
 	for _, preset := range Presets() {
-		e := must(New().Ensemble(EnsembleRequest{State{preset, map[string]string{"run.steps": "100", "run.replicas": "3"}}, 0, 3, nil}))
+		e := must(New().Ensemble(EnsembleRequest{State{preset,
+			map[string]string{"run.steps": "100", "run.replicas": "3"}}, 0, 3, nil}))
 		for i, run := range e.Runs[:1] { // more are a matter of time
 			fmt.Fprintf(&got, "%s %d", preset, i)
 			for _, j := range []float64{run[1], run[len(run)/2], run[len(run)-1]} {
