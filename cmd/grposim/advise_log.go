@@ -19,7 +19,7 @@ func adviseLog(out *printer, stderr io.Writer, file string, how logs.Options, la
 	if err != nil {
 		return err
 	}
-	steps, err := rewardCurve(log)
+	log, steps, lost, err := curveBeforeLoss(log, "fitted")
 	if err != nil {
 		return err
 	}
@@ -34,9 +34,11 @@ func adviseLog(out *printer, stderr io.Writer, file string, how logs.Options, la
 		line := advice.Line{Asked: asked, Value: store.Number(value), Says: says, Kind: kind, Assumes: assumes}
 		lines = append(lines, line)
 	}
-	none := math.NaN()
-	add("regime", none, "", "laws of growth by their BIC; see grposim fit",
-		fmt.Sprintf("%s: %s", r.Regime, meaning(&r)))
+	none, says := math.NaN(), fmt.Sprintf("%s: %s", r.Regime, meaning(&r))
+	if lost != "" {
+		says = fmt.Sprintf("the run is %s; %s", lost, says)
+	}
+	add("regime", none, "", "laws of growth by their BIC; see grposim fit", says)
 	t, because := identifiedTimescale(&r)
 	const stable = "refresh intervals that are stable at rest"
 	if because != "" {

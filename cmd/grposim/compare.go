@@ -67,13 +67,22 @@ func newCompare(stdout, stderr io.Writer) *cobra.Command {
 	return c
 }
 
-// equivalenceCodes are the exit codes of verdicts on runs and scores.
-var equivalenceCodes = map[equivalence.Verdict]int{equivalence.Different: exitDisagree,
-	equivalence.Undecided: exitInconclusive}
+// ofVerdict has the exit codes of verdicts on runs and scores, and the words before their margins.
+var ofVerdict = map[equivalence.Verdict]struct {
+	code  int
+	words string
+}{
+	equivalence.Same:      {0, "same within"},
+	equivalence.Different: {exitDisagree, "different by more than"},
+	equivalence.Undecided: {exitInconclusive, "undecided within"},
+}
 
-// verdictWords begin the first line of a comparison; a margin follows.
-var verdictWords = map[equivalence.Verdict]string{equivalence.Same: "same within ±",
-	equivalence.Different: "different by more than ±", equivalence.Undecided: "undecided within ±"}
+// headline begins a comparison: the verdict by the margin, and on how many rows it rests.
+func headline(whole equivalence.Verdict, margin string, n equivalence.Counts) string {
+	same, different, undecided := n[equivalence.Same], n[equivalence.Different], n[equivalence.Undecided]
+	return fmt.Sprintf("%s ± %s: of %d rows %d are the same, %d different, %d undecided",
+		ofVerdict[whole].words, margin, same+different+undecided, same, different, undecided)
+}
 
 type equivalenceOptions struct {
 	out                *printer

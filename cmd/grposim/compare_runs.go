@@ -21,13 +21,12 @@ func compareRuns(stderr io.Writer, args [2]string, o *equivalenceOptions) error 
 			if err != nil {
 				return err
 			}
-			_, curve, lost, err := curveBeforeLoss(log)
+			_, curve, lost, err := curveBeforeLoss(log, "compared")
 			if err != nil {
 				return err
 			}
 			if lost != "" {
-				notes = append(notes, fmt.Sprintf("%c: %s is %s, and compared before it", 'A'+i,
-					log.Name(), lost))
+				notes = append(notes, fmt.Sprintf("%c: %s is %s", 'A'+i, log.Name(), lost))
 			}
 			curves[i] = append(curves[i], curve)
 		}
@@ -52,7 +51,7 @@ func compareRuns(stderr io.Writer, args [2]string, o *equivalenceOptions) error 
 	if err != nil {
 		return err
 	}
-	return exit(equivalenceCodes[c.Verdict])
+	return exit(ofVerdict[c.Verdict].code)
 }
 
 func printRuns(p *page, files [2][]string, c *equivalence.RunsComparison, o *equivalenceOptions) {
@@ -61,8 +60,7 @@ func printRuns(p *page, files [2][]string, c *equivalence.RunsComparison, o *equ
 	if math.IsInf(c.SameFrom, 1) {
 		same = "no margin would make them the same: the errors of some segments are not known"
 	}
-	p.paragraph("  ", fmt.Sprintf("%s %.3g of reward%s; %s", verdictWords[c.Verdict], c.Margin,
-		decidedBy(c), same))
+	p.paragraph("  ", headline(c.Verdict, fmt.Sprintf("%.3g of reward", c.Margin), c.Count)+"; "+same)
 	for _, note := range c.Notes {
 		p.paragraph("  ", note)
 	}
@@ -104,34 +102,4 @@ func printRuns(p *page, files [2][]string, c *equivalence.RunsComparison, o *equ
 	}
 	p.paragraph("  ", "this is about "+about)
 	p.paragraph("  ", errorsOf(c.Confidence, "the whole curve"))
-}
-
-// decidedBy says what of the curve decides the verdict, where it is not all of it: the times of the
-// segments that are different, one stretch for neighbours, or how many rows are undecided.
-func decidedBy(c *equivalence.RunsComparison) string {
-	var stretches []string
-	undecided := 0
-	for _, q := range c.Curve {
-		if q.Verdict == equivalence.Undecided {
-			undecided++
-		}
-	}
-	segments := c.Curve[1:]
-	for i, first := 0, 0; i < len(segments); i++ {
-		switch {
-		case segments[i].Verdict != equivalence.Different:
-			first = i + 1
-		case i+1 == len(segments) || segments[i+1].Verdict != equivalence.Different:
-			stretches = append(stretches, fmt.Sprintf("%.4g to %.4g", segments[first].From, segments[i].To))
-		}
-	}
-	switch {
-	case stretches != nil:
-		return ": at " + strings.Join(stretches, ", ")
-	case c.Verdict == equivalence.Different:
-		return ": in the mean over the run"
-	case c.Verdict == equivalence.Same:
-		return ""
-	}
-	return fmt.Sprintf(": %d of %d rows are undecided", undecided, len(c.Curve))
 }

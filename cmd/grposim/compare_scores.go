@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"grposim/training/equivalence"
@@ -16,12 +15,7 @@ import (
 const defaultPoints = 2
 
 func compareScores(stderr io.Writer, file string, o *equivalenceOptions) error {
-	f, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	table, err := equivalence.ReadScores(f, file)
+	table, err := readScores(file)
 	if bad, is := err.(*equivalence.BadScores); is {
 		return someScores.refuse(file, usageError{bad})
 	} else if err != nil {
@@ -32,32 +26,26 @@ func compareScores(stderr io.Writer, file string, o *equivalenceOptions) error {
 	}
 	points := cmp.Or(o.margin, defaultPoints)
 	judged := equivalence.Scores(table.Scores, points/100, o.confidence)
-	whole, count := equivalence.Together(judged), make(map[equivalence.Verdict]int)
+	whole, count := equivalence.Together(judged)
 	var rows []object
+	shown := [][]string{{"BENCHMARK", "A", "B", "B − A", "VERDICT"}}
 	for i, j := range judged {
 		s := table.Scores[i]
-		count[j.Verdict]++
+		if o.all || len(judged) <= mostRows || j.Verdict != equivalence.Undecided {
+			shown = append(shown, []string{
+				strings.Join(strings.Fields(s.Benchmark+" "+s.Model+" "+s.Metric), " "),
+				fmt.Sprintf("%.2f", 100*s.A), fmt.Sprintf("%.2f", 100*s.B),
+				fmt.Sprintf("%+.2f [%+.2f, %+.2f]", 100*(s.B-s.A), 100*j.Lo, 100*j.Hi), string(j.Verdict),
+			})
+		}
 		rows = append(rows, object{"benchmark", s.Benchmark, "model", s.Model, "metric", s.Metric, "a",
 			100 * s.A, "b", 100 * s.B, "difference", 100 * (s.B - s.A),
 			"lo", 100 * j.Lo, "hi", 100 * j.Hi, "interval_confidence", j.Confidence, "verdict", j.Verdict})
 	}
 	err = o.out.print(object{"file", file, "unit", table.Unit, "margin", points, "confidence",
 		o.confidence, "counts", count, "rows", rows}, func(p *page) {
-		shown := [][]string{{"BENCHMARK", "A", "B", "B − A", "VERDICT"}}
-		for i, j := range judged {
-			if o.all || len(judged) <= mostRows || j.Verdict != equivalence.Undecided {
-				s := table.Scores[i]
-				shown = append(shown, []string{
-					strings.Join(strings.Fields(s.Benchmark+" "+s.Model+" "+s.Metric), " "),
-					fmt.Sprintf("%.2f", 100*s.A), fmt.Sprintf("%.2f", 100*s.B),
-					fmt.Sprintf("%+.2f [%+.2f, %+.2f]", 100*(s.B-s.A), 100*j.Lo, 100*j.Hi), string(j.Verdict),
-				})
-			}
-		}
 		p.width = readable
-		p.paragraph("  ", fmt.Sprintf("%s %g points: of %d rows %d are the same, %d different, "+
-			"%d undecided", verdictWords[whole], points, len(judged), count[equivalence.Same],
-			count[equivalence.Different], count[equivalence.Undecided]))
+		p.paragraph("  ", headline(whole, fmt.Sprintf("%g points", points), count))
 		p.printf("\n")
 		if p.table(shown); len(shown) > 1 {
 			p.printf("\n")
@@ -75,7 +63,7 @@ func compareScores(stderr io.Writer, file string, o *equivalenceOptions) error {
 	if err != nil {
 		return err
 	}
-	return exit(equivalenceCodes[whole])
+	return exit(ofVerdict[whole].code)
 }
 
 // errorsOf returns a sentence with the largest probabilities of wrong verdicts at a

@@ -200,17 +200,16 @@ func (r *runReport) object() object {
 		"rows", r.rows(), "last_step", steps[len(steps)-1], "findings_not_observable", r.hidden)
 }
 
-func isNoSignal(f findings.Finding) bool { return f.Kind == findings.NoSignal }
-
 // print prints the report.
 func (r *runReport) print(p *page) {
 	name, logged := logs.Log{File: r.file, Run: r.run}, r.log != nil
 	p.printf("%s (%s)\n\n", name.Name(), r.about)
 	none := "no findings"
+	noSignal := slices.ContainsFunc(r.findings,
+		func(f findings.Finding) bool { return f.Kind == findings.NoSignal })
 	for _, f := range r.findings {
-		said := string(f.Kind) == string(diagnose.AdvantageDegeneracy) && // no-signal says the same
-			slices.ContainsFunc(r.findings, isNoSignal)
-		if !logged || said {
+		// No-signal says the same as degeneracy.
+		if !logged || noSignal && string(f.Kind) == string(diagnose.AdvantageDegeneracy) {
 			continue
 		}
 		p.printf("%s: %s since step %d: %s.\n", f.Level, f.Kind, f.Since, f.Text)

@@ -65,13 +65,12 @@ type logFit struct {
 func fitLog(log *logs.Log) (*logFit, error) {
 	f := new(logFit)
 	var err error
-	if f.log, f.steps, f.lost, err = curveBeforeLoss(log); err != nil {
+	if f.log, f.steps, f.lost, err = curveBeforeLoss(log, "fitted"); err != nil {
 		return nil, err
 	}
 	f.curve, f.time = lawCurve(f.log, f.steps)
 	f.result = fit.Fit(f.curve)
 	if f.lost != "" {
-		f.lost += ", and fitted before it"
 		return f, nil // nothing is ahead
 	}
 	first, last := f.steps.Time[0], f.steps.Time[len(f.steps.Time)-1]

@@ -40,13 +40,17 @@ func isConfiguration(path string) bool {
 	return err == nil || slices.Contains(builtInNames(), path)
 }
 
-func isScores(path string) bool {
+func readScores(path string) (*equivalence.Table, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return false
+		return nil, err
 	}
 	defer file.Close()
-	_, err = equivalence.ReadScores(file, path)
+	return equivalence.ReadScores(file, path)
+}
+
+func isScores(path string) bool {
+	_, err := readScores(path)
 	return err == nil
 }
 

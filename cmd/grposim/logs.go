@@ -122,14 +122,16 @@ func rewardCurve(l *logs.Log) (fit.Curve, error) {
 }
 
 // curveBeforeLoss returns the reward of the rows before the step from which on no update trains,
-// with these rows. lost says since when and why; "" if the run is not lost after its first row.
-func curveBeforeLoss(l *logs.Log) (before *logs.Log, c fit.Curve, lost string, err error) {
+// with these rows. lost says since when and why, and what is done before it; "" if the run is not
+// lost after its first row.
+func curveBeforeLoss(l *logs.Log, done string) (_ *logs.Log, c fit.Curve, lost string, err error) {
 	if stops, found := findings.Lost(findings.Of(l)); found && stops.Since > l.Steps[0] {
 		n, _ := slices.BinarySearch(l.Steps, stops.Since)
-		l, lost = l.Prefix(n), fmt.Sprintf("lost since step %d (%s)", stops.Since, stops.Kind)
+		l = l.Prefix(n)
+		lost = fmt.Sprintf("lost since step %d (%s), and %s before it", stops.Since, stops.Kind, done)
 	}
 	if c, err = rewardCurve(l); err != nil && lost != "" {
-		err = misuse("%w before it is %s", err, lost)
+		err = misuse("%w: the run is %s", err, lost)
 	}
 	return l, c, lost, err
 }

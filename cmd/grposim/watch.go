@@ -276,13 +276,11 @@ func (w *watcher) tell(l *logs.Log, all []findings.Finding) (found bool) {
 		if remark {
 			key += " remark"
 		}
-		if w.told[name] || w.told[key] {
+		switch told := w.told[name] || w.told[key]; {
+		case !told && !mode && w.rows < since+wait:
+			w.confirms = min(w.confirms, since+wait)
 			continue
-		}
-		if w.rows < since+wait {
-			if !mode {
-				w.confirms = min(w.confirms, since+wait)
-			}
+		case told || w.rows < since+wait:
 			continue
 		}
 		w.told[key] = true

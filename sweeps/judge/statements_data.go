@@ -102,8 +102,8 @@ func AverageEffect(scores []equivalence.Score) (float64, equivalence.Judgement) 
 	mean, deviation := stat.MeanStdDev(all, nil)
 	n := float64(len(all))
 	interval := equivalence.Student(mean, deviation/math.Sqrt(n), n-1)
-	return mean, equivalence.Judge([]equivalence.Row{{Interval: interval, Margin: TableMargin}},
-		TableConfidence)[0]
+	rows := []equivalence.Row{{Interval: interval, Margin: TableMargin}}
+	return mean, equivalence.Judge(rows, equivalence.EachRow, TableConfidence)[0]
 }
 
 // invariance judges the equality of scores with G = 16 and G = 4: of every score, and of the

@@ -134,7 +134,7 @@ var table = []fault{
 		"return p.Optimizer.MaxNorm / math.Sqrt2", "return p.Optimizer.MaxNorm"},
 
 	{"training/equivalence", "only one of the two one-sided tests is made",
-		"return lo > -r.Margin && hi < r.Margin", "return hi >= lo && lo > -r.Margin"},
+		"case lo > -r.Margin && hi < r.Margin:", "case hi >= lo && lo > -r.Margin:"},
 	{"training/equivalence", "Holm's procedure does not step down",
 		"l.kept = alpha / float64(m-r)", "l.kept = alpha / float64(m)"},
 	{"training/equivalence", "the error of a difference is that of half a sum",

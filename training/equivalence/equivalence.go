@@ -39,19 +39,18 @@ type Interval func(tail float64) (lo, hi float64)
 type Row struct {
 	Interval Interval
 	Margin   float64 // > 0, in the unit of the difference
-	Claim    Claim
 }
 
-// Claim says what is claimed of a row that is the same.
+// Claim says what is claimed of rows that are the same.
 type Claim int
 
 const (
-	// EachRow: the row is a claim of its own. The chance that any such row is wrongly the
-	// same is at most α (Holm's step-down over them).
+	// EachRow: each is a claim of its own. The chance that any row is wrongly the same is at most α
+	// (Holm's step-down over them).
 	EachRow Claim = iota
-	// AllRows: the only claim is that all rows of this kind are the same. If one is not, the chance
-	// that all are called so is at most that of this one. It needs no correction (the
-	// intersection–union test of Berger, Technometrics 24, 1982).
+	// AllRows: the only claim is that all rows are the same. If one is not, the chance that all are
+	// called so is at most that of this one. It needs no correction (the intersection–union test of
+	// Berger, Technometrics 24, 1982).
 	AllRows
 )
 
@@ -65,30 +64,21 @@ type Judgement struct {
 // Judge decides rows together, at the confidence 1 − 2α in (0, 1). If the intervals keep
 // what they promise, the chance that any row whose difference is within its margin is called
 // different is at most 2α (Holm, Scand. J. Statist. 6, 1979); the chance of a wrong "same" is at
-// most α, of any row or of all of them as their claims say. Rows may depend on each other.
+// most α, of any row or of all of them as the claim says. Rows may depend on each other.
 //
 // The verdict of a row always follows from the interval that is returned with it.
-func Judge(rows []Row, confidence float64) []Judgement {
+func Judge(rows []Row, claim Claim, confidence float64) []Judgement {
 	alpha := (1 - confidence) / 2
-	var each []Row
-	for _, r := range rows {
-		if r.Claim == EachRow {
-			each = append(each, r)
-		}
+	same, different := level{alpha, alpha}, stepDown(rows, alpha, Different)
+	if claim == EachRow {
+		same = stepDown(rows, alpha, Same)
 	}
-	ofEach := stepDown(each, alpha, Row.inside)
-	different := stepDown(rows, alpha, Row.outside)
 	all := make([]Judgement, len(rows))
 	for i, r := range rows {
-		same := level{alpha, alpha}
-		if r.Claim == EachRow {
-			same = ofEach
-		}
 		tail := min(same.kept, different.kept)
-		switch {
-		case r.inside(same.rejected):
+		if r.verdict(same.rejected) == Same {
 			tail = same.rejected
-		case r.outside(different.rejected):
+		} else if r.verdict(different.rejected) == Different {
 			tail = different.rejected
 		}
 		lo, hi := r.Interval(tail)
@@ -97,55 +87,50 @@ func Judge(rows []Row, confidence float64) []Judgement {
 	return all
 }
 
+// Counts says how many rows have each verdict.
+type Counts map[Verdict]int
+
 // Together is the verdict on rows as a whole: same if every one is, different if one is, else
 // undecided.
-func Together(all []Judgement) Verdict {
-	whole := Same
+func Together(all []Judgement) (whole Verdict, count Counts) {
+	count = make(Counts)
 	for _, j := range all {
-		if j.Verdict == Different || whole == Same {
-			whole = j.Verdict
-		}
+		count[j.Verdict]++
 	}
-	return whole
+	switch {
+	case count[Different] > 0:
+		return Different, count
+	case count[Undecided] > 0:
+		return Undecided, count
+	}
+	return Same, count
 }
 
-// verdict is that of a single row.
+// verdict is that of a single row: both one-sided tests reject a difference of ±Margin or more, or
+// one of them rejects every difference within.
 func (r Row) verdict(tail float64) Verdict {
-	switch {
-	case r.inside(tail):
+	switch lo, hi := r.Interval(tail); {
+	case lo > -r.Margin && hi < r.Margin:
 		return Same
-	case r.outside(tail):
+	case lo > r.Margin || hi < -r.Margin:
 		return Different
 	}
 	return Undecided
 }
 
-// inside reports whether both one-sided tests reject a difference of ±Margin or more.
-func (r Row) inside(tail float64) bool {
-	lo, hi := r.Interval(tail)
-	return lo > -r.Margin && hi < r.Margin
-}
-
-// outside reports whether one of two one-sided tests rejects every difference within ±Margin.
-func (r Row) outside(tail float64) bool {
-	lo, hi := r.Interval(tail)
-	return lo > r.Margin || hi < -r.Margin
-}
-
-// level holds the tails of Holm's procedure. Rows that a test rejects it rejects at the first. The
-// others it does not even reject at the second, which is no smaller.
+// level holds the tails of Holm's procedure. Rows that have a verdict have it at the first. The
+// others do not even have it at the second, which is no smaller.
 type level struct{ rejected, kept float64 }
 
-// stepDown is Holm's procedure: with r rows rejected of m, the next is rejected if one
-// more is at α/(m − r).
-func stepDown(rows []Row, alpha float64, rejects func(Row, float64) bool) level {
+// stepDown is Holm's procedure: with r rows decided of m, the next is if one more is at α/(m − r).
+func stepDown(rows []Row, alpha float64, verdict Verdict) level {
 	m := len(rows)
 	l := level{alpha / float64(m), alpha / float64(m)}
 	for r := 0; r < m; {
 		l.kept = alpha / float64(m-r)
 		count := 0
 		for _, row := range rows {
-			if rejects(row, l.kept) {
+			if row.verdict(l.kept) == verdict {
 				count++
 			}
 		}

@@ -36,7 +36,7 @@ func TestVerdicts(t *testing.T) {
 		{math.NaN(), 0.1, 1, Undecided}, // nor the difference
 		{0, 0, 1, Same},                 // without error
 	} {
-		got := Judge([]Row{{Interval: known(c.d, c.s), Margin: c.margin}}, 0.9)[0]
+		got := Judge([]Row{{known(c.d, c.s), c.margin}}, EachRow, 0.9)[0]
 		if got.Verdict != c.want {
 			t.Errorf("%+v: %+v", c, got)
 		}
@@ -74,7 +74,7 @@ func TestHolm(t *testing.T) {
 		for _, x := range p {
 			rows = append(rows, row(x))
 		}
-		for _, j := range Judge(rows, 0.9) {
+		for _, j := range Judge(rows, EachRow, 0.9) {
 			verdicts = append(verdicts, j.Verdict)
 		}
 		return verdicts
@@ -104,9 +104,9 @@ func TestHolm(t *testing.T) {
 	} {
 		var rows []Row
 		for _, p := range c.p {
-			rows = append(rows, Row{known(1-distuv.UnitNormal.Quantile(1-p)*0.01, 0.01), 1, c.claim})
+			rows = append(rows, Row{known(1-distuv.UnitNormal.Quantile(1-p)*0.01, 0.01), 1})
 		}
-		for i, j := range Judge(rows, 0.9) {
+		for i, j := range Judge(rows, c.claim, 0.9) {
 			if (j.Verdict == Same) != c.same {
 				t.Errorf("%+v: row %d is %s", c, i, j.Verdict)
 			}
@@ -133,11 +133,12 @@ func TestJudgeProperties(t *testing.T) {
 				forward, back = Student(d, s, df), Student(-d, s, df)
 			}
 			margin := rapid.Float64Range(0.01, 3).Draw(t, "margin")
-			claim := rapid.SampledFrom([]Claim{EachRow, AllRows}).Draw(t, "claim")
-			rows, exchanged = append(rows, Row{forward, margin, claim}), append(exchanged, Row{back, margin, claim})
-			wider = append(wider, Row{forward, 2 * margin, claim})
+			rows, exchanged = append(rows, Row{forward, margin}), append(exchanged, Row{back, margin})
+			wider = append(wider, Row{forward, 2 * margin})
 		}
-		a, b, w := Judge(rows, confidence), Judge(exchanged, confidence), Judge(wider, confidence)
+		claim := rapid.SampledFrom([]Claim{EachRow, AllRows}).Draw(t, "claim")
+		a, b := Judge(rows, claim, confidence), Judge(exchanged, claim, confidence)
+		w := Judge(wider, claim, confidence)
 		for i, j := range a {
 			follows := Undecided
 			switch {

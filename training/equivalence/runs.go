@@ -27,6 +27,7 @@ type RunsComparison struct {
 	SameFrom   float64 // the smallest margin at which the verdict would be same; +Inf: none
 	Noise      Noise
 	Curve      []Compared // the mean over the run, and the segments
+	Count      Counts     // of them
 	Notes      []string   // on runs that were given more than once
 }
 
@@ -50,13 +51,11 @@ const DefaultMargin = 0.05
 
 // Compared is the reward of A and B, means over repeated runs.
 type Compared struct {
-	Name           string
-	From, To       float64 // the times that it is of
-	A, B           float64
-	Change, Lo, Hi float64 // B − A, with the interval that decided
-	Confidence     float64 // of the interval alone
-	Verdict        Verdict
-	Reason         string // why it is undecided whatever the noise, and what would decide it
+	Name         string
+	From, To     float64 // the times that it is of
+	A, B, Change float64 // Change: B − A, by the interval of the judgement
+	Judgement
+	Reason string // why it is undecided whatever the noise, and what would decide it
 }
 
 const (
@@ -171,7 +170,7 @@ func (c *RunsComparison) compareCurves(sides [2][]run) error {
 					"A longer log would decide", longest.name, longest.correlation)
 			}
 		}
-		c.Curve, tests = append(c.Curve, d), append(tests, Row{Interval: interval, Claim: AllRows})
+		c.Curve, tests = append(c.Curve, d), append(tests, Row{Interval: interval})
 	}
 	add("mean over the run", segment{c.From, c.To}, func(r run) estimate { return average(r.values) })
 	for i, s := range segments {
@@ -187,11 +186,10 @@ func (c *RunsComparison) compareCurves(sides [2][]run) error {
 	for i := range tests {
 		tests[i].Margin = c.Margin
 	}
-	judged := Judge(tests, c.Confidence)
-	c.Verdict = Together(judged)
+	judged := Judge(tests, AllRows, c.Confidence)
+	c.Verdict, c.Count = Together(judged)
 	for i, j := range judged {
-		q := &c.Curve[i]
-		q.Lo, q.Hi, q.Confidence, q.Verdict = j.Lo, j.Hi, j.Confidence, j.Verdict
+		c.Curve[i].Judgement = j
 		lo, hi := tests[i].Interval((1 - c.Confidence) / 2)
 		c.SameFrom = max(c.SameFrom, -lo, hi)
 	}

@@ -50,7 +50,7 @@ func Scores(scores []Score, margin, confidence float64) []Judgement {
 	for _, s := range scores {
 		rows = append(rows, Row{Interval: s.interval(), Margin: margin})
 	}
-	return Judge(rows, confidence)
+	return Judge(rows, EachRow, confidence)
 }
 
 // Table is a file of scores.

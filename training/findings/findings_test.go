@@ -196,7 +196,7 @@ func TestOf(t *testing.T) {
 			"!reward-collapse@110 !entropy-growth@310"},
 		{"entropy grows, reward rises", run(40, "entropy 0.3x20 1.2"), "entropy-growth@210"},
 		{"entropy of random text", run(40, "entropy 9.5"),
-			"entropy-growth@10: the entropy is 9.5 nats a token (entropy), near the logarithm"},
+			"entropy-growth@10: the entropy is 9.5 nats a token at the start (entropy), near the logarithm"},
 		{"random text at the start", run(40, "entropy 9.5x10 1"), "entropy-growth@10: 9.5 nats a token at the start"},
 		{"format alone", run(40, "reward_component/format 1, reward_component/correct 0 0 0 0.01"),
 			"constant-reward@10: reward_component/format 1 and reward_component/correct 0.01 on average " +

@@ -235,22 +235,15 @@ func klBlowUp(l *logs.Log) []Finding {
 }
 
 // entropyGrowth finds an entropy that grows by a factor of e. It is a failure if the reward falls: a
-// policy that explores can learn. An entropy of half the logarithm of a vocabulary is a remark, and
-// so is one of two thirds of it in the first rows.
+// policy that explores can learn. Half of the logarithm of a vocabulary at the start is a remark.
 func entropyGrowth(l *logs.Log) []Finding {
 	entropy := read(l, notBelow0, logs.Entropy)
-	if len(entropy.values) == 0 {
-		return nil
-	}
-	start, when := entropy.values[:min(leastExcess, len(entropy.values))], " at the start"
-	if change.Median(entropy.values) >= vocabulary/2 {
-		start, when = entropy.values, ""
-	}
-	if when == "" || change.Median(start) >= vocabulary*2/3 {
+	start := entropy.values[:min(leastExcess, len(entropy.values))]
+	if len(start) > 0 && change.Median(start) >= vocabulary/2 {
 		return []Finding{{Level: Remark, Since: entropy.steps[0],
-			Text: fmt.Sprintf("the entropy is %s nats a token%s (%s), "+
+			Text: fmt.Sprintf("the entropy is %s nats a token at the start (%s), "+
 				"near the logarithm of the vocabulary as of random text",
-				span(start, plain), when, entropy.key),
+				span(start, plain), entropy.key),
 			Next: "read completions: are weights loaded, is it the tokenizer, is the temperature too high?"}}
 	}
 	from, to, since, found := entropy.factorChange()

@@ -124,9 +124,10 @@ func (c *collector) stepSeries() *series {
 	return nil
 }
 
-// keysByLikeness returns the keys of the file, those first that are like a reward's.
-func (c *collector) keysByLikeness() (keys []string) {
-	for _, s := range c.series {
+// keysByLikeness returns keys of the file, of the given series and those that nobody knows. First
+// are those that are like a reward's.
+func (c *collector) keysByLikeness(of []*series) (keys []string) {
+	for _, s := range of {
 		keys = append(keys, s.key)
 	}
 	keys = append(keys, c.unknown...)
@@ -136,7 +137,7 @@ func (c *collector) keysByLikeness() (keys []string) {
 
 // keysSeen lists keys of the file, those first that are like a reward's.
 func (c *collector) keysSeen() string {
-	keys := c.keysByLikeness()
+	keys := c.keysByLikeness(c.series)
 	if len(keys) == 0 {
 		return "it has no keys"
 	}
@@ -551,7 +552,7 @@ func (a *assembly) remark(l *Log) {
 		l.Other = other.apart
 	}
 	if _, has := l.Column(Reward); !has && shown == "" {
-		keys := a.keysByLikeness()
+		keys := a.keysByLikeness(a.series)
 		a.note("The log has no mean reward of training%s.", renaming(keys[0]))
 	}
 	a.tellUnread()
@@ -582,15 +583,14 @@ func (a *assembly) remark(l *Log) {
 // tellUnread lists the keys that are not understood, those first that are like a reward's. Times and
 // epochs are understood by people.
 func (a *assembly) tellUnread() {
-	known := make(map[string]bool)
-	for _, s := range a.series {
-		known[s.key] = s == a.steps || s.isStep || s.ends || s.training[a.trainer].rule != nil ||
+	others := slices.DeleteFunc(slices.Clone(a.series), func(s *series) bool {
+		return s == a.steps || s.isStep || s.ends || s.training[a.trainer].rule != nil ||
 			s.evaluated[a.trainer].rule != nil ||
 			slices.ContainsFunc(a.train, func(x source) bool { return x.of == s })
-	}
-	keys := slices.DeleteFunc(a.keysByLikeness(), func(key string) bool {
+	})
+	keys := slices.DeleteFunc(a.keysByLikeness(others), func(key string) bool {
 		name := strings.ToLower(key)
-		return known[key] || strings.Contains(name, "epoch") || strings.Contains(name, "time")
+		return strings.Contains(name, "epoch") || strings.Contains(name, "time")
 	})
 	if len(keys) > 0 {
 		a.note("%s not understood: %s.", CountWords(len(keys), "column"), quoteAll(keys, 10))
