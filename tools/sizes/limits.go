@@ -5,7 +5,7 @@ package main
 const (
 	mostProduct = 70_062
 	mostTools   = 5_200
-	mostTests   = 45_419
+	mostTests   = 45_418
 	mostDocs    = 329
 )
 
