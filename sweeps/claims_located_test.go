@@ -78,12 +78,12 @@ func TestJudgeLocated(t *testing.T) {
 		{"located 10 % above the prediction", threshold, 1.1, 1.101, 2, certain, disagree, disagree},
 		{"stiffness with an error of 1 %", threshold, 0.999, 1.001, 2, noisy, inconclusive, disagree},
 		{"stiffness of unknown error", threshold, 0.999, 1.001, 2, unknown, inconclusive, inconclusive},
-		{"not located, though predicted in the search", threshold, 2, nan, 2, certain, disagree, disagree},
+		{"not located, though predicted inside", threshold, 2, nan, 2, certain, disagree, disagree},
 		{"not located, and predicted beyond the search", threshold, 0.5, nan, 0.5, certain, agree, agree},
 		{"search undecided before its end", threshold, 0.5, nan, 2, certain, inconclusive, inconclusive},
 		{"search not begun", threshold, nan, nan, nan, certain, outOfScope, outOfScope},
-		{"refutation of the rule, right", refuted, 0.999, 1.001, 2, certain, agree, disagree},
-		{"refutation of the rule, wrong", refuted, 0.999 * rule, 1.001 * rule, 2, certain, disagree, agree},
+		{"rule refuted, right", refuted, 0.999, 1.001, 2, certain, agree, disagree},
+		{"rule refuted, wrong", refuted, 0.999 * rule, 1.001 * rule, 2, certain, disagree, agree},
 	} {
 		const at = locatingThreshold
 		v := judgeLocated(t, c.check, c.lo*at, c.hi*at, c.end*at, c.stiffness)[0]

@@ -62,7 +62,7 @@ func TestClasses(t *testing.T) {
 		{"two swings", oscillator(0.6, 0.2), 0.6, claim.Oscillatory},
 		{"many", oscillator(0.05, 0.2), 0.6, claim.Oscillatory},
 		{"no damping", oscillator(0, 0.2), 0.6, claim.Sustained},
-		{"growing", func(t float64) float64 { return exp(t/400) * cos(0.3*t) / 10 }, 0.6, claim.Sustained},
+		{"grows", func(t float64) float64 { return exp(t/400) * cos(0.3*t) / 10 }, 0.6, claim.Sustained},
 		{"a flip each step", func(t float64) float64 { return cos(math.Pi*t) / 4 }, 0.6, claim.Sustained},
 		// A stiff mode that oscillates on top of a slow one never passes the final level.
 		{"ringing on the rise", func(t float64) float64 {
@@ -169,8 +169,8 @@ func TestLocked(t *testing.T) {
 			}
 			return 1
 		}, claim.Locked},
-		{"between arms", func(t float64) float64 { return 0.75 + math.Cos(math.Pi*t/30)/4 }, claim.Sustained},
-		{"one arm at first", func(t float64) float64 { return 0.6 + 0.4*math.Exp(-t/100) }, claim.Sustained},
+		{"swings", func(t float64) float64 { return 0.75 + math.Cos(math.Pi*t/30)/4 }, claim.Sustained},
+		{"at first", func(t float64) float64 { return 0.6 + 0.4*math.Exp(-t/100) }, claim.Sustained},
 	} {
 		cell, o := record(600, 1, oscillator(0, 0.2), 0)
 		recorded := must(o.Trajectory())

@@ -54,7 +54,7 @@ run: {steps: 400, burn_in: 200, replicas: 4}
 checks: [{claim: fixed-point, margin: 0.01}]
 `)
 	if p := predictionOf(plan); p.Regime != theory.Overdamped || p.Exact.Neutral != 1 {
-		t.Errorf("regime %q with %d neutral directions, want overdamped with 1", p.Regime, p.Exact.Neutral)
+		t.Errorf("regime %q, %d neutral directions, want overdamped with 1", p.Regime, p.Exact.Neutral)
 	}
 	v := judgeCell(t, plan, outcomeOf(estimate(sim.ExpectedRewardMean, 0.898, 1e-5, 3)))[0]
 	ruledBecause(t, "neutral", v, outOfScope, "neutral")

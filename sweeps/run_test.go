@@ -287,11 +287,11 @@ func TestChangedMarginOnlyJudgesAgain(t *testing.T) {
 	after := contents(t, dir)
 	if before[store.JournalName] != after[store.JournalName] ||
 		before["verdicts.json"] == after["verdicts.json"] {
-		t.Error("the journal has changed or the verdicts have not; want the same journal and other verdicts")
+		t.Error("want the same journal and other verdicts")
 	}
 	narrow, wider := judge.Summarize(e.Verdicts), judge.Summarize(wide.Verdicts)
 	if narrow.Agree >= wider.Agree {
-		t.Errorf("as many verdicts agree with a margin of 1e-9 as with one of 0.05: %+v, %+v", narrow, wider)
+		t.Errorf("with margins of 1e-9 and of 0.05: %+v, %+v", narrow, wider)
 	}
 }
 

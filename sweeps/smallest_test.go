@@ -22,7 +22,7 @@ func TestSmallestFaultOfNoise(t *testing.T) {
 		unknown := judgeOne(t, check, outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardVariance,
 			Mean: restingVariance, DF: measure.Exactly}))
 		p := float64(unknown.Predicted)
-		e := store.NamedEstimate{Name: sim.ExpectedRewardVariance, Mean: c.centre * p, DF: measure.Exactly}
+		e := exactly(sim.ExpectedRewardVariance, c.centre*p)
 		if c.half > 0 {
 			e.DF, e.StdErr = 1_000_000, 1
 			lo, hi := (measure.Estimate{StdErr: 1, DF: e.DF}).Interval(0.99)
@@ -59,7 +59,7 @@ func TestSmallestFaultElsewhere(t *testing.T) {
 		"{claim: stationary-fluctuation, margin: 0.02, prediction: paper-rule, expect: fails}", variance)
 	if refuted.Verdict != agree || refuted.SmallestFault != nil ||
 		refuted.Control.Kind != judge.ExactPrediction {
-		t.Errorf("refutation: %s, %v, control %+v", refuted.Verdict, refuted.SmallestFault, refuted.Control)
+		t.Errorf("refutation: %s, smallest fault %v", told(refuted), refuted.SmallestFault)
 	}
 }
 
