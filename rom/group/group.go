@@ -73,6 +73,8 @@ type Law interface {
 	// probs. They are in the order of the arms, those of all prompts one after the other. A density
 	// has none.
 	Values(probs []float64) []float64
+	// Value returns the entry v of Values, without the others.
+	Value(probs []float64, v int) float64
 	// Prompts returns the number of prompts with values of their own.
 	Prompts() float64
 	// EqualRewards returns the probability that all G rewards of a group drawn from probs are equal,
@@ -130,6 +132,15 @@ func (b *base) Factored() bool                 { return false }
 func (b *base) Exact() bool                    { return true }
 func (b *base) LeftOut() (mean, noise float64) { return 0, 0 }
 func (b *base) Prompts() float64               { return 1 }
+
+func (b *base) Value(probs []float64, v int) (sum float64) {
+	for _, t := range b.listed() {
+		if t.value == v {
+			sum += probs[t.arm] * t.chance
+		}
+	}
+	return sum
+}
 
 func (b *base) Values(probs []float64) []float64 {
 	takes := b.listed()

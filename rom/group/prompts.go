@@ -35,6 +35,8 @@ func (l *Prompts) Values(probs []float64) []float64 {
 	return all
 }
 
+func (l *Prompts) Value(probs []float64, v int) float64 { return l.each[v/2].Values(probs)[v%2] }
+
 func (l *Prompts) EqualRewards(probs []float64) float64 {
 	return l.equal(l.Values(probs)) / l.Prompts()
 }

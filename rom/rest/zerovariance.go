@@ -38,7 +38,7 @@ func (l *linearization) zeroVariance(
 	at := func(x []float64, v int) float64 {
 		l.displace(logits, x)
 		cell.Softmax(probs, logits)
-		return m.Law.Values(probs)[v]
+		return m.Law.Value(probs, v)
 	}
 	along := func(v int, from, direction []float64, s float64) float64 {
 		for k := range x {
