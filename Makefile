@@ -79,13 +79,13 @@ nightly: ## what takes longer than CI has: tests with the oldest toolchain and o
 # Folders of programs and sweeps that have long tests; the others would be linked for nothing. That
 # of the commands takes longest and is first. Lint has vetted all with this tag.
 LONG = ./cmd/grposim $(addprefix ./,$(filter-out cmd/grposim/,$(sort $(dir $(shell grep -lr --include=*_test.go '^//go:build long' cmd sweeps)))))
-test-long: ## tests that take minutes (TestLong…): all of reproduce, close statistics, other systems and architectures, reports and the interactive page in a browser, suggestions of advice, a mutant of each package with a floor; every random case of rom, sim, grpo and training
+test-long: ## tests that take minutes (TestLong…): all of reproduce, close statistics, other systems and architectures, reports and the interactive page in a browser, suggestions of advice, a mutant of each package with a floor; every random case of fp, rom, sim, grpo, network and training
 	@command -v qemu-aarch64 >/dev/null || { apt-get update && apt-get install -y qemu-user; } || \
 		echo "without qemu-aarch64 (Debian: qemu-user) the arm64 test is skipped"
 	@{ { command -v chromium >/dev/null || { apt-get update && apt-get install -y chromium; }; } && \
 		npm install --prefix bin/browser --no-audit --no-fund playwright-core@1.65 axe-core@4.14; } || \
 		echo "without chromium, node and npm no page is tested in a browser"
-	@{ $(GO) test -vet=off -timeout 60m -tags long ./rom/... ./sim/... ./grpo/... ./training/... && $(RACE); } & rest=$$!; \
+	@{ $(GO) test -vet=off -timeout 60m -tags long ./fp ./rom/... ./sim/... ./grpo ./network ./training/... && $(RACE); } & rest=$$!; \
 		export NODE_PATH=$(CURDIR)/bin/browser/node_modules:$$NODE_PATH; \
 		$(GO) test -vet=off -timeout 60m -tags long -run '^TestLong' $(LONG) && \
 		$(GO) test -C tools -vet=off -timeout 60m -tags long -run '^TestLong' ./... && wait $$rest
