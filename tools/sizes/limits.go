@@ -5,7 +5,7 @@ package main
 const (
 	mostProduct = 70_075
 	mostTools   = 5_200
-	mostTests   = 45_417
+	mostTests   = 45_425
 	mostDocs    = 329
 )
 
