@@ -8,18 +8,17 @@ test "$(uname -m)" = x86_64 || { echo "skipped: not amd64"; exit 0; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
-mkdir portable direct
-for program in portable direct; do printf 'module %s\ngo 1.27.0\n' "$program" >$program/go.mod; done
-cat >portable/main.go <<'GO'
+# The same program in both: PACKAGE and VECTOR stand for those of the one and of the other.
+cat >program <<'GO'
 package main
 
 import (
 	"fmt"
-	"simd"
+	"PACKAGE"
 )
 
 //go:noinline
-func mix(a, b, c simd.Uint64s) simd.Uint64s {
+func mix(a, b, c VECTOR) VECTOR {
 	for i := 0; i < 100; i++ {
 		x := a.Xor(b)
 		y := x.And(c)
@@ -32,36 +31,18 @@ func mix(a, b, c simd.Uint64s) simd.Uint64s {
 }
 
 func main() {
-	var a simd.Uint64s
+	var a VECTOR
 	fmt.Println(mix(a, a, a).Len())
 }
 GO
-cat >direct/main.go <<'GO'
-package main
-
-import (
-	"fmt"
-	"simd/archsimd"
-)
-
-//go:noinline
-func mix(a, b, c archsimd.Uint64x4) archsimd.Uint64x4 {
-	for i := 0; i < 100; i++ {
-		x := a.Xor(b)
-		y := x.And(c)
-		z := y.Or(a)
-		a = z.Add(x)
-		b = a.Sub(y)
-		c = b.Xor(z)
-	}
-	return a
+# write makes a module of the program: its name, the package, and the vector.
+write() {
+	mkdir "$1"
+	printf 'module %s\ngo 1.27.0\n' "$1" >"$1/go.mod"
+	sed "s|PACKAGE|$2|; s|VECTOR|$3|g" program >"$1/main.go"
 }
-
-func main() {
-	var a archsimd.Uint64x4
-	fmt.Println(mix(a, a, a).Len())
-}
-GO
+write portable simd simd.Uint64s
+write direct simd/archsimd archsimd.Uint64x4
 export GOEXPERIMENT=simd GOTOOLCHAIN=go1.27.3 GOFLAGS=
 # loop counts the instructions of mix, and those that do nothing.
 loop() {
