@@ -67,10 +67,10 @@ func openFolder(dir string, how Options) ([]*Log, error) {
 	} else if err != nil { // half written, perhaps
 		c.note("%s", err)
 	}
-	if file := tuned(dir); state == nil && len(found) == 0 && file != "" {
-		return openFile(file, how)
-	}
 	if state == nil && len(found) == 0 {
+		if file := tuned(dir); file != "" {
+			return openFile(file, how)
+		}
 		c.err.add(0, "got a folder without %s, checkpoint-*/%s, files *tfevents* of TensorBoard, "+
 			"metrics of MLflow "+
 			"or a file *.wandb, want a log or the output folder of a trainer", TrainerState, TrainerState)

@@ -252,7 +252,7 @@ var (
 	stepShare = regexp.MustCompile(`(?:\[(\d+)/\d+\] *)?\((\d+)/(\d+)\)`)
 )
 
-// paired reports whether a text may have KEY=NUMBER or KEY: NUMBER, without a search for what equals finds.
+// paired reports whether a text may have KEY=NUMBER or KEY: NUMBER. It is quicker than equals.
 func paired(text string) bool {
 	for at := range len(text) {
 		if text[at] != '=' && text[at] != ':' {
@@ -274,7 +274,8 @@ func paired(text string) bool {
 
 // several reads a line with several of KEY=NUMBER or KEY: NUMBER.
 func (k *console) several(l line) bool {
-	if !paired(l.text) || strings.Count(l.text, "=")+strings.Count(l.text, ":") < 2 && !stepWords.MatchString(l.text) {
+	signs := strings.Count(l.text, "=") + strings.Count(l.text, ":")
+	if !paired(l.text) || signs < 2 && !stepWords.MatchString(l.text) {
 		return false
 	}
 	found := equals.FindAllStringSubmatch(l.text, -1)
@@ -342,7 +343,8 @@ func keyAndValue(text string) (key, value string, ok bool) {
 		return "", "", false
 	}
 	key, value = strings.TrimSpace(text[:at]), strings.TrimSpace(text[at+1:])
-	return key, value, value != "" && !strings.ContainsFunc(key, func(r rune) bool { return r != ' ' && r != '@' && !ofKey(r) })
+	strange := func(r rune) bool { return r != ' ' && r != '@' && !ofKey(r) }
+	return key, value, value != "" && !strings.ContainsFunc(key, strange)
 }
 
 // isLetter reports whether a key may begin with a character.
@@ -355,9 +357,6 @@ func ofKey(r rune) bool {
 
 // single reads a line of one value.
 func (k *console) single(l line) bool {
-	if !strings.ContainsAny(l.text, ":=") {
-		return false
-	}
 	key, value, ok := keyAndValue(unprefixed(l.text))
 	if !ok {
 		return false
