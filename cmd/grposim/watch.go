@@ -239,8 +239,8 @@ func (w *watcher) judge(l *logs.Log) (found bool, err error) {
 	return found, nil
 }
 
-// suspect takes note of the look that found a mode first, and prints a line for one that was
-// present and is absent now; not observable is no end.
+// suspect notes at which look a mode was found first. It prints a line for a mode that was present
+// and is absent now. One that is not observable any more has not ended.
 func (w *watcher) suspect(modes []findings.Verdict, step int) {
 	for _, v := range modes {
 		name := string(v.Mode)

@@ -50,8 +50,8 @@ func one(float64) float64     { return 1 }
 func two(float64) float64     { return 2 }
 func unknown(float64) float64 { return math.Inf(1) }
 
-// MostAdvantage returns a bound of the mean modulus of the advantages of a large group where they
-// add to 0, else of twice that of one sign. Rewards have the given range. +Inf: none is known.
+// MostAdvantage returns a bound of the mean modulus of the advantages of a large group, +Inf if none
+// is known. Where they do not add to 0 it bounds twice that of one sign. span is the rewards' range.
 func MostAdvantage(adv *option.Advantage, span float64) float64 {
 	switch {
 	case adv.Baseline.Given():

@@ -250,9 +250,9 @@ func neglect(p *cell.Params, init []float64, at []int, all []Path, of []observab
 	}
 }
 
-// expansionError returns what a force expanded in 1/G makes the observable's mean err by at each
-// step, given the shift by noise. It is what is left out of the noise, the largest up to the step,
-// times that shift, and as much of the difference from the mean field at G = ∞, of order 1/G.
+// expansionError returns how far the observable's mean may be off at step n, since the force is
+// expanded in 1/G: r_n (|f_n − f_n^∞| + |shift(n)|). r_n is the largest share of the noise that this
+// leaves out up to n. f and f^∞ are of the mean fields at G and at G = ∞, the shift is by noise.
 func (o *observable) expansionError(
 	p cell.Params, init []float64, at []int, shift func(n int) float64) func(n int) float64 {
 	last, of, m, largest := at[len(at)-1], []observable{*o}, force.New(&p), 0.0

@@ -68,7 +68,7 @@ func (t *Trials) LocateLimits(ctx context.Context) ([]Line, error) {
 	return a.lines, err
 }
 
-// search doubles a parameter from first to last as long as runs certainly arrive, and halves the
+// search doubles a parameter from first to last as long as runs certainly arrive. Then it halves the
 // bracket down to a width of step or, relatively, searchedWidth. It returns the largest value known
 // to arrive, or else known, and the least above it that does not, or else +Inf.
 func (t *Trials) search(ctx context.Context, known, first, last, step float64,

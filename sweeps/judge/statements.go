@@ -206,8 +206,8 @@ func Headline(statements []JudgedStatement) string {
 // StatementColumns are the columns of JudgedStatement.Cells.
 var StatementColumns = []string{"statement", "where in the paper", "outcome", "facts by reading"}
 
-// Cells returns a statement as the columns of a table for people, the outcome with the data that it
-// is on, such as "fails, on other runs".
+// Cells returns a statement as the cells of a table for people. The outcome names its data, such as
+// "fails, on other runs".
 func (t *JudgedStatement) Cells() []string {
 	outcome := strings.TrimSuffix(string(t.Outcome)+", "+t.On.String(), ", ")
 	return []string{t.ID, t.Where, outcome, cmp.Or(strings.Join(t.Facts(), " · "), "–")}

@@ -110,7 +110,7 @@ func appendNumbers(text []byte, numbers []Number) []byte {
 	return text
 }
 
-// extent is what is read of a series.
+// extent says which numbers of each recorded step are read.
 type extent int
 
 const (

@@ -163,7 +163,7 @@ const (
 	AtMost  Side = "at most"
 )
 
-// reading is what a diagnostic measures.
+// reading is a measured value of a diagnostic, with the threshold from which it is a sign.
 type reading struct {
 	value, wide float64 // with the half-width of its interval, 0 if it is not known
 	side        Side

@@ -63,8 +63,8 @@ func rewardCollapse(l *logs.Log) []Finding {
 const leap = math.E
 
 // earliestSign says which quantity was the first to leap before the reward fell, at which step and
-// from which level; "" if none did. The median of three rows must leave the range that the quantity
-// had in the second half of the rows before, but for the last quarter of them.
+// from which level; "" if none did. A leap is a median of three rows beyond the earlier range by the
+// factor leap. That range is of the third quarter of the rows before the fall.
 func earliestSign(l *logs.Log, fall int) (text string) {
 	first := fall + 1
 	for _, q := range []logs.Quantity{logs.GradNorm, logs.KLRef, logs.KLOld, logs.Entropy, logs.LenMean} {
@@ -205,8 +205,8 @@ func nothingSolved(l *logs.Log) []Finding {
 const takeEasier = "read completions beside their rewards; " +
 	"take easier prompts, more samples, or a warm start"
 
-// formatAlone finds that the reward for the format is won in the second half of the rows, and hardly
-// an answer is right, by components of the reward with these names.
+// formatAlone finds rewards for the format that are won while hardly an answer is right. It looks
+// at the second half of the rows of reward components with these names.
 func formatAlone(l *logs.Log) []Finding {
 	late := func(names ...string) series {
 		for _, c := range l.Columns {
