@@ -80,29 +80,31 @@ func newAdvise(stdout, stderr io.Writer) *cobra.Command {
 	return c
 }
 
-// advise prints the advice for every cell of a plan, and a table that compares several.
+// advise prints the advice for every cell of a plan, and a table that compares several. What an
+// interrupted cell has come to is printed.
 func (f *adviseFlags) advise(ctx context.Context, stderr io.Writer, plan *plan.Plan) error {
-	compared := [][]string{{"CELL", "ARRIVE", "RISE FROM THE START", "RECOVERY", "√VAR J AT REST", "SUGGESTION"}}
+	compared := [][]string{{"CELL", "90 % OF THE WAY", "ARRIVE", "SUGGESTION"}}
+	display := newProgress(stderr)
 	for cell, given := range advice.Advise(plan) {
+		given.All = f.all
 		name := strings.TrimSpace(plan.Spec.Name + " " + given.Label)
-		trials := advice.NewTrials(cell, &given, f.workers, func(what string, seconds float64) {
-			say(stderr, "%s: %s: about %.2g s", name, what, seconds)
-		})
-		if err := given.FromStart(ctx, trials); err != nil {
-			return err
-		}
-		if f.simulate {
-			located, err := trials.LocateLimits(ctx)
-			if err != nil {
+		if !f.out.json {
+			if err := f.out.text(func(p *page) { printTheory(p, name, &given) }); err != nil {
 				return err
 			}
-			given.Lines = append(given.Lines, located...)
 		}
-		if err := given.Suggest(ctx, trials); err != nil {
+		trials := advice.NewTrials(cell, &given, f.workers, func(what string, done, all int) {
+			display.Part(name, what, done, all)
+		})
+		err := f.try(ctx, trials, &given)
+		if display.End(); err != nil && f.out.json {
 			return err
 		}
 		compared = append(compared, comparison(name, &given))
-		if err := f.out.print(given, func(p *page) { printAdvice(p, name, &given, f.all) }); err != nil {
+		if unread := f.out.print(given, func(p *page) { printTrials(p, &given) }); err == nil {
+			err = unread
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -115,26 +117,29 @@ func (f *adviseFlags) advise(ctx context.Context, stderr io.Writer, plan *plan.P
 	})
 }
 
-func comparison(name string, given *advice.Advice) []string {
-	number := func(asked, unit string) string {
-		if x := given.Answer(asked); !math.IsNaN(x) {
-			return fmt.Sprintf("%.4g", x) + unit
-		}
-		return "–"
+// try simulates what the advice for a cell needs.
+func (f *adviseFlags) try(ctx context.Context, trials *advice.Trials, given *advice.Advice) error {
+	err := given.FromStart(ctx, trials)
+	if err == nil && f.simulate {
+		given.Located, err = trials.LocateLimits(ctx)
+		given.Lines = append(given.Lines, given.Located...)
 	}
-	arrive, rise := "–", "–"
+	if err == nil {
+		err = given.Suggest(ctx, trials)
+	}
+	return err
+}
+
+// comparison returns the row of a cell in the table of several.
+func comparison(name string, given *advice.Advice) []string {
+	arrive, choice := "–", given.Suggestion.Choice
 	if start := given.Start; start != nil {
 		arrive = start.Arrived.Says()
-		if first := start.Endings[0]; first.How == theory.AtTarget {
-			rise = fmt.Sprintf("%.0f steps", first.Since)
-		}
 	}
-	choice := given.Suggestion.Choice
 	if longer := given.Suggestion.Longer; longer != nil {
 		choice += fmt.Sprintf(", may grow to %d", longer.Interval)
 	}
-	recovery, floor := number(advice.Recovery, " steps"), number(advice.NoiseFloor, "")
-	return []string{name, arrive, rise, recovery, floor, choice}
+	return []string{name, given.Answer(advice.Way).Says, arrive, choice}
 }
 
 // adviceRows returns the first columns of lines of advice as rows of a table, below their names.
@@ -147,20 +152,33 @@ func adviceRows(lines []advice.Line, columns int) [][]string {
 	return rows
 }
 
-// printAdvice prints the advice for one cell under its name: how its runs end and what cures them,
-// the answers, and the suggestion.
-func printAdvice(p *page, name string, given *advice.Advice, all bool) {
+// printTheory prints what takes no trial: the answer in words, and its rows.
+func printTheory(p *page, name string, given *advice.Advice) {
 	p.width = readable
 	p.printf("%s\n", name)
-	if given.Units != "" {
-		p.paragraph("", given.Units)
+	for _, says := range given.Words {
+		p.paragraph("  ", says)
 	}
+	if given.Units != "" {
+		p.paragraph("  ", given.Units)
+	}
+	p.printf("\n")
+	if given.All {
+		p.table(adviceRows(given.Lines, 4))
+	} else {
+		p.table(adviceRows(given.Rows(), 3)) // without BY: formulas would fill a screen
+	}
+}
+
+// printTrials prints how the runs of a cell end, what cures them, and the suggestion.
+func printTrials(p *page, given *advice.Advice) {
+	p.width = readable
 	if start := given.Start; start != nil {
 		runs := "the run"
 		if start.Runs > 1 {
 			runs = fmt.Sprintf("%d runs", start.Runs)
 		}
-		p.printf("from its start, %s of %d steps:\n", runs, start.Steps)
+		p.printf("\nsimulated from its start, %s of %d steps:\n", runs, start.Steps)
 		for _, says := range start.Says() {
 			p.paragraph("    ", "  "+says)
 		}
@@ -168,18 +186,15 @@ func printAdvice(p *page, name string, given *advice.Advice, all bool) {
 	if given.Why != "" {
 		p.paragraph("  ", "why: "+given.Why)
 	}
-	printCures(p, given.Cures)
-	if all {
-		p.table(adviceRows(given.Lines, 4))
-	} else {
-		p.table(adviceRows(given.Answers(), 3)) // without BY: formulas would fill a screen
-	}
-	s := given.Suggestion
+	printCures(p, given)
+	p.table(adviceRows(given.Located, 3))
 	says := "suggestion"
-	if s.Kind != "" {
+	if s := given.Suggestion; s.Kind != "" {
 		says += " (" + string(s.Kind) + ")"
 	}
-	p.paragraph("  ", says+": "+s.Says)
+	if given.Suggestion.Says != "" { // else interrupted
+		p.paragraph("  ", says+": "+given.Suggestion.Says)
+	}
 	p.printf("\n")
 }
 
@@ -187,20 +202,24 @@ const cureLegend = `arrives: the 99 % interval of ARRIVE lies above 95 %; holds:
 that arrive or are too deep on the right arm does; fails: neither does; undecided: too few runs
 to tell. TOO DEEP and OTHERS are numbers of RUNS.`
 
-func printCures(p *page, cures []*advice.Trial) {
-	if len(cures) == 0 {
-		return
-	}
-	rows := [][]string{{"CHANGE", "OUTCOME", "ARRIVE", "TOO DEEP", "OTHERS", "RUNS"}}
+// printCures prints the changes that were tried, without --all those that come first.
+func printCures(p *page, given *advice.Advice) {
+	rows, shown := [][]string{{"CHANGE", "OUTCOME", "ARRIVE", "TOO DEEP", "OTHERS", "RUNS"}}, 0
 	for _, outcome := range []advice.Outcome{advice.Arrives, advice.Holds, advice.Undecided, advice.Fails} {
-		for _, c := range cures {
-			if c.Outcome == outcome {
-				arrive, deep := c.Count(theory.AtTarget), c.Count(theory.TooDeep)
-				rows = append(rows, []string{c.Set, string(outcome), c.Arrived.Says(),
-					strconv.Itoa(deep), strconv.Itoa(c.Runs - arrive - deep), strconv.Itoa(c.Runs)})
+		for _, c := range given.Cures {
+			if c.Outcome != outcome || shown == advice.MostCures && !given.All {
+				continue
 			}
+			shown++
+			arrive, deep := c.Count(theory.AtTarget), c.Count(theory.TooDeep)
+			rows = append(rows, []string{c.Set, string(outcome), c.Arrived.Says(),
+				strconv.Itoa(deep), strconv.Itoa(c.Runs - arrive - deep), strconv.Itoa(c.Runs)})
 		}
 	}
-	p.table(rows)
-	p.printf("%s\n\n", cureLegend)
+	if p.table(rows); shown > 0 && given.All {
+		p.printf("%s\n", cureLegend)
+	}
+	if more := len(given.Cures) - shown; more+given.Untried > 0 {
+		p.printf("%d other changes were tried, %d kinds were not: --all\n", more, given.Untried)
+	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"grposim/sim"
 	"grposim/sweeps"
+	"grposim/sweeps/advice"
 	"grposim/sweeps/plan"
 	"grposim/sweeps/theory"
 )
@@ -225,8 +226,9 @@ func timeInWords(w *theory.Way) string {
 		return fmt.Sprintf("when it reaches %s is not known: %s", level, t.Steps.Because)
 	case math.IsInf(t.Steps.Value, 1) && size == 0:
 		return fmt.Sprintf("it does not reach %s in the run", level)
-	case math.IsInf(size, 1):
-		return fmt.Sprintf("it may reach %s in the run or not: the theory leaves out too much", level)
+	case size >= t.Steps.Value:
+		return fmt.Sprintf("it does not reach %s before step %.5g, by all that the theory leaves out",
+			level, advice.NotBefore(&w.Path, t.Level))
 	}
 	says := fmt.Sprintf("it reaches %s at step %.5g ± %.2g", level, t.Steps.Value, size)
 	if t.Deviation > 0 {
@@ -240,20 +242,10 @@ func timeInWords(w *theory.Way) string {
 
 // dangersInWords says what keeps runs from following the mean path to where it should end, and
 // whether the mean path itself overshoots.
-func dangersInWords(w *theory.Way) (says []string) {
-	if w.Arrival != nil {
-		for _, row := range w.Arrival.Rows {
-			if !row.Flag {
-				continue
-			}
-			danger := fmt.Sprintf("runs are kept from where they should end by %s: %s is %.3g, "+
-				"the bound %.3g", row.Mechanism, row.Quantity, row.Value, row.Bound)
-			if !row.Share.Out() && row.Share.Value > 0 { // else the mean path itself is kept from it
-				danger += fmt.Sprintf("; about %.2g %% of the runs are lost, "+
-					"and the path is that of the others", 100*row.Share.Value)
-			}
-			says = append(says, danger)
-		}
+func dangersInWords(w *theory.Way) []string {
+	says, lost := advice.Dangers(w.Arrival)
+	if lost > 0 {
+		says = append(says, "the path is that of the other runs")
 	}
 	if m := w.Margin; m != nil && m.Scope.In && m.Overshoot != nil && *m.Overshoot > visibleOvershoot {
 		where := ""

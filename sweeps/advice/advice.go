@@ -21,6 +21,7 @@ type Advice struct {
 	Cell       string     `json:"cell"`
 	Label      string     `json:"label"`
 	Units      string     `json:"units,omitempty"` // of the learning rate: config.Settings.Units
+	Words      []string   `json:"answer"`          // by the theory: the way, rest, and what to do
 	Lines      []Line     `json:"advice"`
 	Suggestion Suggestion `json:"suggestion"` // by Suggest
 
@@ -28,6 +29,10 @@ type Advice struct {
 	Start *Trial   `json:"start"`
 	Why   string   `json:"why"`   // why they do not arrive, in words; "" if they do
 	Cures []*Trial `json:"cures"` // the changes that were tried if they do not
+
+	Located []Line `json:"-"` // of Lines, by LocateLimits
+	All     bool   `json:"-"` // every kind of changes is tried; else until MostCures arrive
+	Untried int    `json:"-"` // kinds of changes
 
 	cache *theory.Cache // of Advise
 }
@@ -46,28 +51,18 @@ type Line struct {
 	safe, unsafe float64
 }
 
-// Answers returns one line for each question: the safest that the theory stands for, or of
-// simulation, else the safest rule. What Start says is not among them.
-func (advice *Advice) Answers() (answers []Line) {
+// Rows returns one line for each question, the safest answer.
+func (advice *Advice) Rows() (rows []Line) {
 	place := make(map[string]int)
 	for _, line := range advice.Lines {
-		i, known := place[line.Asked]
-		switch {
-		case line.Asked == fromStart && line.Kind == Simulated:
-		case !known:
-			place[line.Asked] = len(answers)
-			answers = append(answers, line)
-		case line.stands() && (!answers[i].stands() || line.largest() < answers[i].largest()),
-			!answers[i].stands() && line.largest() < answers[i].largest():
-			answers[i] = line
+		if i, known := place[line.Asked]; !known {
+			place[line.Asked] = len(rows)
+			rows = append(rows, line)
+		} else if line.largest() < rows[i].largest() {
+			rows[i] = line
 		}
 	}
-	return answers
-}
-
-// stands reports whether the theory stands for a line, or simulation: it is not a rule of thumb.
-func (l *Line) stands() bool {
-	return !slices.Contains([]rom.Kind{rom.PaperRule, rom.RuleAtStiffness, rom.RuleAtLargestAge, ""}, l.Kind)
+	return rows
 }
 
 // largest returns the largest value that a line knows to be safe, +Inf where it gives no number.
@@ -94,8 +89,10 @@ func Advise(p *plan.Plan) iter.Seq2[*plan.Cell, Advice] {
 		for i := range p.Cells {
 			c := &p.Cells[i]
 			a := &adviser{cache: cache, settings: c.Settings, p: cache.Predict(&c.Settings, rom.Unit)}
+			a.follow()
 			a.advise()
-			given := Advice{Cell: c.ID, Label: c.Label(), Units: c.Settings.Units(), Lines: a.lines, cache: cache}
+			given := Advice{Cell: c.ID, Label: c.Label(), Units: c.Settings.Units(),
+				Words: a.inWords(), Lines: a.lines, cache: cache}
 			if !yield(c, given) {
 				return
 			}
@@ -110,7 +107,8 @@ type adviser struct {
 	p        *rom.Prediction
 	kind     rom.Kind // of the linear dynamics
 	lines    []Line
-	unstable bool // by its spectral radius, the cell as it stands is not stable at rest
+	course   *course // nil: not followed
+	unstable bool    // by its spectral radius, the cell as it stands is not stable at rest
 }
 
 func (a *adviser) add(asked string, value float64, says string, kind rom.Kind, assumes string) {
@@ -136,16 +134,17 @@ func (a *adviser) unknown(asked, because string) {
 // advise adds all lines.
 func (a *adviser) advise() {
 	if a.p.FixedPoint == nil {
-		a.without("stationary state", theory.MissingFixedPoint(a.p), "")
+		if because := theory.MissingFixedPoint(a.p); !because.Is(scope.NoPenalty) {
+			a.without("stationary state", because, "")
+		}
 		return
 	}
 	point := a.p.FixedPoint
-	a.add("mean reward at rest", point.Reward, fmt.Sprintf("J* = %.6g", point.Reward), a.p.ForceKind,
-		"E[g] = 0 at the fixed point reached from the start")
 	most := slices.Max(point.Policy)
-	best := slices.Index(point.Policy, most)
-	says := fmt.Sprintf("arm %d, the first being 0, with probability %.4g", best, most)
-	a.add("most probable arm at rest", float64(best), says, a.p.ForceKind, "policy at the fixed point")
+	says := fmt.Sprintf("J* = %.6g, arm %d (the first is 0) with probability %.4g", point.Reward,
+		slices.Index(point.Policy, most), most)
+	a.add("mean reward at rest", point.Reward, says, a.p.ForceKind,
+		"E[g] = 0 at the fixed point reached from the start")
 	var d *rom.Dynamics
 	if d, a.kind = a.p.Linear(); !d.Scope.In {
 		a.without("dynamics", d.Scope.Because, "")
@@ -157,7 +156,7 @@ func (a *adviser) advise() {
 	a.noise()
 }
 
-// regime adds damping, stability and relaxation.
+// regime adds stability and relaxation.
 func (a *adviser) regime(d *rom.Dynamics) {
 	if r := d.SpectralRadius; r != nil {
 		says, rate := "stable", a.settings.Optimizer.LearningRate
@@ -177,52 +176,36 @@ func (a *adviser) regime(d *rom.Dynamics) {
 		a.add("stability", *r, fmt.Sprintf("%s, spectral radius %.6g", says, *r), a.kind,
 			"largest modulus of a multiplier; below 1 small displacements from rest decay")
 	}
-	if z := d.DampingRatio; z != nil {
-		says := "overdamped"
-		switch {
-		case *z < 0:
-			says = "growing"
-		case *z < 1:
-			says = "oscillatory"
-		case theory.NewRegime(&a.settings, a.p).Name() == theory.Oscillatory:
-			says = "oscillatory in a faster mode"
-		}
-		a.add("regime", *z, fmt.Sprintf("%s, ζ = %.4g", says, *z), a.kind,
-			"ζ = −(s₁+s₂)/(2√(s₁s₂)), s = ln of the two largest multipliers; see "+oscillationFree)
-	}
 	if r := d.RelaxationRate; r != nil && *r > 0 {
 		steps := math.Log(20) / *r
-		a.add(Recovery, steps, fmt.Sprintf("%.4g optimizer steps until 5 %% are left", steps), a.kind,
+		a.add("recovery from a small displacement", steps, fmt.Sprintf("%.4g optimizer steps until 5 %% are left", steps), a.kind,
 			"ln 20 / relaxation rate of the state at rest; the rise from the start is another time")
 	}
 }
 
-// Questions that other code names, and words of several answers.
+// Questions, and words of several answers.
 const (
-	// in steps; it is not the rise from the start, Ending.Since
-	Recovery   = "recovery from a small displacement"
+	Way        = "90 % of the way from the start"
 	NoiseFloor = "noise floor" // √Var J
 
-	fromStart       = "runs from the file's start"         // the first line
-	oscillationFree = "learning rates without oscillation" // named by another
 	onUnitCircle    = " with a multiplier on the unit circle"
 	otherwiseAsItIs = ", everything else as it is"
 )
 
-// Answer returns the value of the first line about a question; NaN where there is none.
-func (advice *Advice) Answer(asked string) float64 {
+// Answer returns the first line about a question, empty where there is none.
+func (advice *Advice) Answer(asked string) (of Line) {
 	for _, line := range advice.Lines {
 		if line.Asked == asked {
-			return float64(line.Value)
+			return line
 		}
 	}
-	return math.NaN()
+	return of
 }
 
 // rates adds the limits of the learning rate at the cell's refresh interval.
 func (a *adviser) rates(d *rom.Dynamics) {
 	say := func(rate float64) (float64, string) {
-		return rate, fmt.Sprintf("below %.6g", rate) + timesPresent(&a.settings, rate)
+		return rate, "below " + number(rate) + timesPresent(&a.settings, rate)
 	}
 	asked, assumes := a.limitWords("learning rates", "η")
 	a.limit(ofRate, asked, d.CriticalLearningRate, d.Searched.LearningRate, say, assumes)
@@ -237,14 +220,7 @@ func (a *adviser) rates(d *rom.Dynamics) {
 		a.limit(ofRate, "learning rates with a bounded variance", d.MeanSquareLearningRate, 0, say,
 			"the smallest η at which the noise of random ages makes the variance infinite"+otherwiseAsItIs)
 	}
-	a.rule(ofRate, asked, say, rom.SufficientRule)
-	a.rule(ofRate, asked, say, rom.RuleAtStiffness)
-	if a.settings.Lag.Kind == option.Random {
-		a.rule(ofRate, asked, say, rom.RuleAtLargestAge)
-	}
-	a.rule(ofRate, asked, say, rom.PaperRule)
-	a.limit(ofNeither, oscillationFree, d.OscillationLearningRate, d.Searched.Onset, say,
-		"the smallest η at which a mode oscillates"+otherwiseAsItIs)
+	a.rule(ofRate, asked, say)
 }
 
 // limitWords returns what the limit of a parameter of the given name and symbol is asked as, and
@@ -263,7 +239,7 @@ func timesPresent(s *config.Settings, rate float64) string {
 	if s.Units() != "" {
 		return ""
 	}
-	return fmt.Sprintf(", %.3g times the present one", rate/s.Optimizer.LearningRate)
+	return fmt.Sprintf(", %s times the present one", number(rate/s.Optimizer.LearningRate))
 }
 
 // intervals adds the limits of the refresh interval at the cell's learning rate.
@@ -285,9 +261,7 @@ func (a *adviser) intervals(d *rom.Dynamics) {
 	}
 	asked, assumes := a.limitWords(name+"s", "interval")
 	a.limit(ofInterval, asked, d.CriticalRefreshInterval, d.Searched.RefreshInterval, say, assumes)
-	a.rule(ofInterval, asked, say, rom.SufficientRule)
-	a.rule(ofInterval, asked, say, rom.RuleAtStiffness)
-	a.rule(ofInterval, asked, say, rom.PaperRule)
+	a.rule(ofInterval, asked, say)
 }
 
 // noInterval is the reason why nothing is said of refresh intervals unless the lag is regular.
@@ -365,28 +339,18 @@ func (a *adviser) tooNoisy(s config.Settings) bool {
 // saying returns the largest safe value for a threshold, and its words.
 type saying = func(threshold float64) (float64, string)
 
-// rule adds a threshold of the formulas of a kind for a parameter, if they give one. It bounds the
-// parameter if the theory stands for it.
-func (a *adviser) rule(of bounded, asked string, say saying, kind rom.Kind) {
-	rule := a.p.Rule(kind)
-	threshold := rule.Number(map[bounded]scope.Quantity{
+// rule adds the threshold of a parameter that is proven to be stable, if there is one.
+func (a *adviser) rule(of bounded, asked string, say saying) {
+	threshold := a.p.SufficientRule.Number(map[bounded]scope.Quantity{
 		ofRate: scope.CriticalLearningRate, ofInterval: scope.CriticalRefreshInterval}[of])
 	if threshold == nil || a.contradicts(of, *threshold) {
 		return
 	}
-	assumes := "η(λ/2 + |λ_s|A) < 1 − μ in every mode, A = τ of a delay, about 2K/π of a block, " +
-		"the mean of random ages: proven for the mean dynamics (theory-trainers.md §11.1)"
-	if rule.Stiffness != nil {
-		assumes = fmt.Sprintf("η·λ·lag = 1 − μ at λ = %.4g: the paper's oscillator", *rule.Stiffness)
-	}
 	value, says := say(*threshold)
-	if kind == rom.SufficientRule {
-		says = "proven stable: " + says
-	}
-	a.add(asked, value, says+a.beyondNoise(of, *threshold/2), kind, assumes)
-	if kind == rom.SufficientRule {
-		a.bound(of, value, *threshold)
-	}
+	a.add(asked, value, "proven stable: "+says+a.beyondNoise(of, *threshold/2), rom.SufficientRule,
+		"η(λ/2 + |λ_s|A) < 1 − μ in every mode, A = τ of a delay, about 2K/π of a block, "+
+			"the mean of random ages: proven for the mean dynamics (theory-trainers.md §11.1)")
+	a.bound(of, value, *threshold)
 }
 
 // contradicts reports whether a cell is unstable at rest although it is within a limit: rounding

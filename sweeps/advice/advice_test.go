@@ -57,8 +57,7 @@ func TestAdvise(t *testing.T) {
 	const stiffness = 0.1670956266
 	got := answers(t, planText(t, advisedBandit))
 	for name, want := range map[string]float64{
-		"learning rates that are stable at rest exact":             2 * 1.9 / stiffness,
-		"learning rates that are stable at rest rule-at-stiffness": 0.1 / stiffness,
+		"learning rates that are stable at rest exact": 2 * 1.9 / stiffness,
 		// κ(½ + 1/(2 sin(π/(4K−2)))) < 0.1 up to K = 18, κ = 0.05·0.1671
 		"refresh intervals that are stable at rest sufficient-rule": 18,
 	} {
@@ -66,8 +65,8 @@ func TestAdvise(t *testing.T) {
 			t.Errorf("%s: %g, want %g", name, x, want)
 		}
 	}
-	line := got["most probable arm at rest exact"]
-	if line.Value != 0 || !strings.Contains(line.Says, "with probability 0.78") {
+	line := got["mean reward at rest exact"]
+	if !strings.Contains(line.Says, ", arm 0 (the first is 0) with probability 0.78") {
 		t.Errorf("%+v, want the arm with the mean 0.9", line)
 	}
 	// With a single mode, frozen in a block, the multiplier over the block is known; with
@@ -81,10 +80,11 @@ func TestAdvise(t *testing.T) {
 	if line := fresh["refresh intervals that are stable at rest exact"]; line.Says == "" {
 		t.Errorf("no answer about the refresh interval: %v", fresh)
 	}
-	// Without a penalty there is no fixed point, and nothing else is answered.
-	none := answers(t, planText(t, advisedBandit, noPenalty...))
-	if len(none) != 1 || !strings.Contains(none["stationary state "].Says, "no fixed point") {
-		t.Errorf("%v, want no fixed point", none)
+	// Without a penalty there is a way, and nothing at rest.
+	none := answers(t, planText(t, advisedBandit, append(noPenalty, "steps: 10", "steps: 1000")...))
+	way := none["90 % of the way from the start exact"]
+	if len(none) != 4 || !(math.Abs(float64(way.Value)-33.9) < 0.1) {
+		t.Errorf("%v, want the way alone", none)
 	}
 }
 
@@ -191,7 +191,7 @@ func TestSuggest(t *testing.T) {
 		{edits{"rate: 0.05", "rate: 0.02", "steps: 10", "steps: 120"}, nil,
 			"0.02 1 15 sufficient-rule", "an eighth of the run"},
 		{edits{"rate: 0.05", "rate: 40", "size: 16", "size: inf"}, nil,
-			"0.63 1 0 sufficient-rule", "half of 1.26"},
+			"10 1 0 simulated", "the change above"},
 		{weighted, nil, "0.05 1 0 sufficient-rule", "keep η = 0.05 and K = 1: the present ones"},
 		{edits{"rate: 0.05", "rate: 40"}, nil, "0.15 1 0 simulated", "η halved until the runs arrive"},
 		{noPenalty, nil, "0.05 1 0 simulated", "the present ones"},
@@ -201,7 +201,7 @@ func TestSuggest(t *testing.T) {
 		{append(edits{"steps: 10", "steps: 20"}, noPenalty...), nil,
 			"0.2 1 0 simulated", "the change above"},
 		{lag("interval: 14", "fixed-point", "[0, 0]", "steps: 10", "steps: 100"), nil,
-			"0.025 14 0 simulated", "η = 0.025 and K = 14: "},
+			"0.03125 14 0 simulated", "η = 0.03125 and K = 14: "},
 		{lag("interval: 12", "fixed-point", "[-2, 0]", "steps: 10", "steps: 30"), nil,
 			"0.05 12 0 simulated", "grpo.groups_per_step=8 with η = 0.05 and K = 12: "},
 	} {
@@ -237,7 +237,7 @@ run: {steps: 600, replicas: 64}
 `
 
 // A suggestion and the rows above it are of one set of runs: a learning rate that a row of 512 runs
-// finds to arrive is suggested. Changes of noise alone are not tried: a run without it is late too.
+// finds to arrive is suggested. Changes are not tried of which a run without noise is late too.
 func TestSuggestionReadsTheRows(t *testing.T) {
 	_, advice := advised(t, planOf(t, lateUnderNoise))
 	s, trial := advice.Suggestion, advice.Suggestion.Trial
@@ -249,13 +249,10 @@ func TestSuggestionReadsTheRows(t *testing.T) {
 	for _, c := range advice.Cures {
 		tried += c.Set + "\n"
 	}
-	for _, noise := range []string{"grpo.groups_per_step=", "grpo.kl.gradient="} {
+	for _, noise := range []string{"grpo.groups_per_step=", "grpo.kl.gradient=", "lag.interval="} {
 		if strings.Contains(tried, noise) {
 			t.Errorf("%swant no %s", tried, noise)
 		}
-	}
-	if !strings.Contains(tried, "lag.interval=1\n") {
-		t.Errorf("%swant a shorter interval, which changes the mean force", tried)
 	}
 }
 

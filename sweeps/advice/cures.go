@@ -50,14 +50,14 @@ func repairs(s *config.Settings, astray bool) []cure {
 }
 
 // brakes are tried where runs are lost.
-func brakes(s *config.Settings) []cure {
+func brakes(s *config.Settings, most float64) []cure {
 	warmups := slices.DeleteFunc([]int{10, 50, 100, 200, 400}, func(steps int) bool {
 		return steps <= s.Optimizer.Schedule.Warmup || steps > s.Run.Steps/2
 	})
 	all := []cure{
+		{rates(s, most, 0.75, 0.625, 1./2, 1./4, 1./8, 1./16, 1./32, 1./64), true},
 		{values("optimizer.max_norm", below(s.Optimizer.MaxNorm, 10, 4, 1, 0.1)...), true},
 		{values("optimizer.schedule.warmup", warmups...), true},
-		{rates(s, 0.75, 0.625, 1./2, 1./4, 1./8, 1./16, 1./32, 1./64), true},
 	}
 	if mu := s.Optimizer.Momentum; s.Optimizer.Kind != option.Adam && mu != 0 {
 		all = append(all, cure{values(config.MomentumKey, below(mu, 0.8, 0.5, 0)...), true})
@@ -65,10 +65,11 @@ func brakes(s *config.Settings) []cure {
 	return all
 }
 
-// longer runs are tried where most are late or return slowly from too deep.
-func longer(s *config.Settings) (c cure) {
+// longer runs are tried where most are late or return slowly from too deep: up to so many times as
+// long.
+func longer(s *config.Settings, most int) (c cure) {
 	c.helps = true
-	for _, factor := range []int{4, 16, 64} {
+	for factor := 2; factor <= most; factor *= 2 {
 		steps := factor * s.Run.Steps
 		if factor > 4 && steps > 100_000 { // four times the file's length is tried however long
 			break
@@ -103,12 +104,16 @@ func below(present float64, values ...float64) []float64 {
 	return slices.DeleteFunc(values, func(v float64) bool { return present > 0 && v >= present })
 }
 
-// rates lists changes of the learning rate to multiples of the present one, rounded.
-func rates(s *config.Settings, factors ...float64) [][]change {
-	for i := range factors {
-		factors[i] = config.Round(factors[i] * s.Optimizer.LearningRate)
+// rates lists changes of the learning rate to multiples of the present one that are at most as given,
+// rounded.
+func rates(s *config.Settings, most float64, factors ...float64) [][]change {
+	var all []float64
+	for _, factor := range factors {
+		if rate := config.Round(factor * s.Optimizer.LearningRate); rate <= most {
+			all = append(all, rate)
+		}
 	}
-	return values(config.LearningRateKey, factors...)
+	return values(config.LearningRateKey, all...)
 }
 
 // stale reports whether samples are of older policies.
@@ -130,47 +135,86 @@ func shorterLags(s *config.Settings) (all []int) {
 	return all
 }
 
-// Cures tries the changes of a cell of which the trial as it stands is given.
-func (t *Trials) Cures(ctx context.Context, present *Trial) (tried []*Trial, err error) {
+// MostCures is the number of kinds of changes that arrive after which no others are tried.
+const MostCures = 2
+
+// cure tries kinds of changes of a cell of which the trial as it stands is given, the mildest first.
+func (advice *Advice) cure(ctx context.Context, t *Trials, present *Trial) error {
 	s := &t.cell.Settings
 	if present.late() && s.Units() != "" {
-		return nil, nil // at a network's rate runs are late for that alone
+		return nil // at a network's rate runs are late for that alone
 	}
 	mean, err := t.withoutNoise(ctx, present)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	noisy := mean == nil || mean.Outcome == Arrives
+	var kinds []cure
+	most := safest(advice.Lines, ofRate) / safetyFactor
+	if present.late() {
+		kinds = append(kinds, cure{rates(s, most, 2, 4, 8, 16, 64, 256, 1024, 4096, 16384), true})
+	}
+	if present.onTheWay() < present.Runs-present.Count(theory.AtTarget) {
+		kinds = append(kinds, brakes(s, most)...)
+	}
 	// k3 from samples of older policies leads astray without noise too
 	staleK3 := sampledPenalty(s) && s.Estimator.KL.Gradient == option.K3 && stale(s)
-	all := repairs(s, noisy || staleK3 && !mean.late())
-	if present.onTheWay() < present.Runs-present.Count(theory.AtTarget) {
-		all = append(all, brakes(s)...)
-	}
-	if present.late() {
-		all = append(all, cure{rates(s, 2, 4, 8, 16), true})
-	}
+	kinds = append(kinds, repairs(s, noisy || staleK3 && !mean.late())...)
 	if present.most(present.onTheWay() + present.Count(theory.TooDeep)) {
-		all = append(all, longer(s))
+		kinds = append(kinds, longer(s, advice.longest()))
 	}
-	all = slices.DeleteFunc(all, func(c cure) bool { return c.values == nil || !c.helps && !noisy })
-	t.announce(fmt.Sprintf("%d kinds of changes, at most", len(all)), 2*trialRuns[1]*len(all))
-	for _, c := range all {
+	kinds = slices.DeleteFunc(kinds, func(c cure) bool { return c.values == nil || !c.helps && !noisy })
+	arrived := 0
+	for i, c := range kinds {
+		if advice.Untried = len(kinds) - i; arrived == MostCures && !advice.All {
+			return nil
+		}
+		t.tell("kinds of changes", i, len(kinds))
 		for _, set := range c.values {
-			trial, err := t.Of(ctx, set...)
+			trial, err := t.hopeful(ctx, set, nil)
 			if err != nil {
-				return nil, err
+				return err
 			}
-			if trial != nil {
-				tried = append(tried, trial)
-				if trial.Outcome == Arrives {
-					break
-				}
+			if trial == nil {
+				continue
+			}
+			if advice.Cures = append(advice.Cures, trial); trial.Outcome == Arrives {
+				arrived++
+				break
 			}
 		}
 	}
-	return tried, nil
+	advice.Untried = 0
+	return nil
 }
+
+// longest is the largest multiple of a run's length that is tried.
+func (advice *Advice) longest() int {
+	if advice.All {
+		return 64
+	}
+	return 4
+}
+
+// hopeful returns the trial of changes, nil also where their run without noise is not on the right
+// arm, or much slower than another, unless that is nil.
+func (t *Trials) hopeful(ctx context.Context, set []change, than *Trial) (*Trial, error) {
+	changed, broken := config.Change(t.cell.Settings, set...)
+	if broken != "" {
+		return nil, nil
+	}
+	if changed.Estimator.GroupSize != option.Infinite {
+		mean, err := t.Of(ctx, append(slices.Clone(set), withoutNoise)...)
+		if err != nil || mean != nil && (mean.Outcome != Arrives && mean.Count(theory.TooDeep) == 0 ||
+			than != nil && than.Outcome == Arrives && mean.slower(than, 1.5)) {
+			return nil, err
+		}
+	}
+	return t.Of(ctx, set...)
+}
+
+// withoutNoise leaves out the noise of sampling.
+var withoutNoise = change{Param: config.GroupSizeKey, Value: option.Infinite}
 
 // withoutNoise returns the trial of a cell without the noise of sampling: present, that as it
 // stands, if it has none; nil where it is not possible.
@@ -178,5 +222,5 @@ func (t *Trials) withoutNoise(ctx context.Context, present *Trial) (*Trial, erro
 	if t.cell.Settings.Estimator.GroupSize == option.Infinite {
 		return present, nil
 	}
-	return t.Of(ctx, change{Param: config.GroupSizeKey, Value: option.Infinite})
+	return t.Of(ctx, withoutNoise)
 }

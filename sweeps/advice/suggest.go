@@ -5,14 +5,12 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"grposim/fp"
 	"grposim/option"
 	"grposim/rom"
 	"grposim/sweeps/config"
-	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
 )
@@ -48,7 +46,6 @@ const safetyFactor = 2
 // Limits of the search for a suggestion.
 const (
 	halvings      = 6   // of the learning rate
-	doublings     = 14  // where runs are not there yet: from the smallest rate of logits, 1e-4, to 1.6
 	fewestPeriods = 8   // of the longest interval in a run
 	slowestRise   = 1.2 // of the rise with the present interval, with one to which that may grow
 )
@@ -62,9 +59,9 @@ type choice struct {
 	row      *Trial   // of Advice.Cures, whose settings it takes; nil: those of the cell
 }
 
-// Suggest sets the suggestion: the first choice of walks of which the trial from the start decides
-// that it arrives. If that has a longer interval, the present one arrives too and is kept, and the
-// rise takes at most slowestRise times as long.
+// Suggest sets the suggestion: the first choice of which the trial from the start decides that it
+// arrives. If that has a longer interval, the present one arrives too and is kept, and the rise
+// takes at most slowestRise times as long.
 func (advice *Advice) Suggest(ctx context.Context, t *Trials) error {
 	out, nan, s := &advice.Suggestion, store.Number(math.NaN()), &t.cell.Settings
 	*out = Suggestion{LearningRate: nan, Interval: nan, Choice: "none", Says: "none: " + noStart}
@@ -78,37 +75,34 @@ func (advice *Advice) Suggest(ctx context.Context, t *Trials) error {
 		return nil
 	}
 	out.Says = "none: nothing that was tried arrives"
-	present := s.Optimizer.LearningRate
-	for _, walk := range advice.walks(t.cell) {
-		for _, c := range walk {
-			trial, err := c.row, error(nil)
-			if trial == nil {
-				trial, err = t.Of(ctx, c.set(s)...)
-			}
-			if err != nil {
-				return err
-			}
-			if trial == nil {
-				continue
-			}
-			longer := c.interval > s.Lag.Interval
-			if trial.Outcome == Arrives && !(longer && trial.slower(advice.Start)) {
-				*out = c.suggestion(s, advice.Start, trial)
-				return nil
-			}
-			if c.rate < present && trial.late() || c.rate > present && !trial.late() {
-				break // slower ones are later, or faster ones not late any more
-			}
+	for _, c := range advice.choices(s) {
+		trial, still, err := c.row, (*Trial)(nil), error(nil)
+		longer := c.interval > s.Lag.Interval
+		if longer {
+			still, err = t.withoutNoise(ctx, advice.Start)
+		}
+		if trial == nil && err == nil {
+			trial, err = t.hopeful(ctx, c.set(s), still)
+		}
+		if err != nil {
+			return err
+		}
+		if trial != nil && trial.Outcome == Arrives && !(longer && trial.slower(advice.Start, slowestRise)) {
+			*out = c.suggestion(s, advice.Start, trial)
+			return nil
 		}
 	}
 	return nil
 }
 
-// slower reports whether the rise takes more than slowestRise times as long as the present one's.
-func (t *Trial) slower(present *Trial) bool {
+// slower reports whether the rise takes more than so many times as long as the present one's.
+func (t *Trial) slower(present *Trial, factor float64) bool {
+	if t.rise == nil {
+		return true
+	}
 	before, rises := present.reaches(present)
 	after, _ := t.reaches(present)
-	return rises && after > slowestRise*before
+	return rises && after > factor*before
 }
 
 // set returns the changes of settings that a choice makes.
@@ -167,170 +161,102 @@ func (t *Trial) arrive() string {
 	return fmt.Sprintf("%d of %d runs arrive, %s", t.Count(theory.AtTarget), t.Runs, t.Arrived.Says())
 }
 
-// walks returns the choices in the order in which they are tried: that of choose; shorter
-// intervals down to the present one; smaller learning rates; shorter intervals than the present
-// one, and smaller learning rates with the shortest; where runs are late, larger ones; the cell as
-// it stands; changes of other keys that arrived. A walk ends where slower is later, or faster lost.
-func (advice *Advice) walks(cell *plan.Cell) [][]choice {
-	s := &cell.Settings
-	first, name := shortestLag(s.Lag.Kind)
-	shortest := int(first)
-	if !s.Lag.Kind.Regular() {
-		shortest = s.Lag.Interval // which is unused
-	}
-	best := advice.choose(cell)
-	present := min(best.interval, s.Lag.Interval)
-	if advice.Start.Outcome != Arrives && best.interval > present {
-		// a longer one is not to cure it
-		best = choice{best.rate, present, "the present ones", Simulated, nil}
-	}
-	tried := func(rate float64, interval int) choice {
-		var changes []string
-		if interval < s.Lag.Interval {
-			changes = append(changes, fmt.Sprintf("the %s cut from %d", name, s.Lag.Interval))
-		}
-		switch {
-		case rate > s.Optimizer.LearningRate:
-			changes = append(changes, "η doubled")
-		case rate < s.Optimizer.LearningRate:
-			changes = append(changes, "η halved")
-		}
-		because := strings.Join(changes, " and ") + " until the runs arrive"
-		if interval > s.Lag.Interval {
-			because = fmt.Sprintf("halved until the rise takes at most %g times as long", slowestRise)
-		}
-		return choice{rate, interval, because, Simulated, nil}
-	}
-	rates := func(interval, most int, factor float64) (walk []choice) {
-		for n, rate := 0, best.rate; n < most; n++ {
-			rate = config.Round(rate * factor)
-			walk = append(walk, tried(rate, interval))
-		}
-		return walk
-	}
-	shorter := func(from, to int) (walk []choice) {
-		for n := from / 2; n >= to && n < from; from, n = n, n/2 {
-			walk = append(walk, tried(best.rate, n))
-		}
-		return walk
-	}
-	toPresent := []choice{best}
-	if toPresent = append(toPresent, shorter(best.interval, present+1)...); best.interval != present {
-		toPresent = append(toPresent, choice{best.rate, present, "the present " + name, Simulated, nil})
-	}
-	walks := [][]choice{toPresent, rates(present, halvings, 0.5)}
-	rows := advice.rows(config.LearningRateKey)
-	if advice.Start.Outcome != Arrives && present < s.Lag.Interval {
-		walks = slices.Concat([][]choice{rates(s.Lag.Interval, halvings, 0.5), rows}, walks)
-	} else {
-		walks = append(walks, rows)
-	}
-	walks = append(walks, shorter(present, shortest), advice.rows(config.LagIntervalKey))
-	if present > shortest {
-		walks = append(walks, rates(shortest, halvings, 0.5))
-	}
-	if advice.Start.late() {
-		largest := math.Inf(1) // that all limits know to be safe
-		for i := range advice.Lines {
-			if l := &advice.Lines[i]; l.bounds == ofRate {
-				largest = min(largest, l.safe)
+// choices returns the choices in the order in which they are tried. Where the present ones do not
+// arrive, first the changes that do, those of the learning rate before those of the interval.
+//
+// Then comes what the limits give: the present learning rate with half of the limit of the interval,
+// of which there are at least fewestPeriods in a run. Where no interval can be halved it is the present
+// one with the present learning rate, or half of the limit of that if it is less. Shorter intervals
+// down to the present one follow, smaller learning rates with that or with the shortest, and the cell
+// as it stands.
+func (advice *Advice) choices(s *config.Settings) (all []choice) {
+	arrives := advice.Start.Outcome == Arrives
+	if !arrives {
+		for _, key := range []string{config.LearningRateKey, config.LagIntervalKey, ""} {
+			for _, c := range advice.Cures {
+				if c.Outcome == Arrives && strings.HasPrefix(c.Set, key) {
+					rate, interval := c.settings.Optimizer.LearningRate, c.settings.Lag.Interval
+					all = append(all, choice{rate, interval, "the change above", Simulated, c})
+				}
 			}
 		}
-		tooLarge := func(c choice) bool { return c.rate > largest/safetyFactor }
-		walks = append(walks, slices.DeleteFunc(rates(present, doublings, 2), tooLarge))
 	}
-	asItStands := choice{s.Optimizer.LearningRate, s.Lag.Interval, "the present ones", Simulated, nil}
-	return append(walks, []choice{asItStands}, advice.rows(""))
-}
-
-// rows returns the changes that have arrived of those whose keys begin with one; all for "".
-func (advice *Advice) rows(key string) (walk []choice) {
-	for _, c := range advice.Cures {
-		if c.Outcome == Arrives && strings.HasPrefix(c.Set, key) {
-			rate, interval := c.settings.Optimizer.LearningRate, c.settings.Lag.Interval
-			walk = append(walk, choice{rate, interval, "the change above", Simulated, c})
+	best, asItStands := safe(s, advice.Lines), choice{s.Optimizer.LearningRate, s.Lag.Interval, "the present ones", Simulated, nil}
+	first, name := shortestLag(s.Lag.Kind)
+	for n := best.interval; n > s.Lag.Interval; n /= 2 {
+		if arrives {
+			all = append(all, best)
+		}
+		best.because = fmt.Sprintf("halved until the rise takes at most %g times as long", slowestRise)
+		if best.interval, best.kind = n/2, Simulated; best.interval <= s.Lag.Interval {
+			best.interval, best.because = s.Lag.Interval, "the present "+name
 		}
 	}
-	return walk
+	all = append(all, best)
+	for _, interval := range []int{best.interval, int(first)} {
+		because := "η halved until the runs arrive"
+		if interval < s.Lag.Interval {
+			because = fmt.Sprintf("the %s cut from %d and ", name, s.Lag.Interval) + because
+		}
+		rate := best.rate
+		for range halvings {
+			rate = config.Round(rate / 2)
+			all = append(all, choice{rate, interval, because, Simulated, nil})
+		}
+	}
+	return append(all, asItStands)
+}
+
+// safe returns the choice that the limits of lines give.
+func safe(s *config.Settings, lines []Line) choice {
+	best := choice{s.Optimizer.LearningRate, s.Lag.Interval, "the present ones", Simulated, nil}
+	first, name := shortestLag(s.Lag.Kind)
+	longest := max(s.Run.Steps/fewestPeriods, s.Lag.Interval)
+	if l := limit(lines, ofInterval); l != nil && l.safe > first && !math.IsInf(l.safe, 1) {
+		best.because = fmt.Sprintf("half of %.0f, the largest %s known to be safe", l.safe, name)
+		best.interval, best.kind = int(l.safe/safetyFactor), l.Kind
+		if best.interval > longest {
+			best.interval, best.because = longest, "an eighth of the run, less than "+best.because
+		}
+		if best.interval = max(best.interval, int(first)); best.interval <= s.Lag.Interval {
+			best.because = "the present η, and " + best.because
+		}
+	} else if l := limit(lines, ofRate); l != nil && l.safe > 0 {
+		best.because = "the present ones; η is at most half of the largest known to be safe"
+		best.kind = l.Kind
+		if half := rounded(l.safe / safetyFactor); half < best.rate && half >= option.SmallestNormal {
+			best.rate, best.because = half, fmt.Sprintf("the present %s, and half of %.3g, the largest safe η", name, l.safe)
+		}
+	}
+	return best
+}
+
+// safest returns the largest value of a parameter that some line knows to be safe; +Inf: any.
+func safest(lines []Line, of bounded) float64 {
+	most := math.Inf(1)
+	for i := range lines {
+		if l := &lines[i]; l.bounds == of && (l.safe > most || math.IsInf(most, 1)) {
+			most = l.safe
+		}
+	}
+	return most
+}
+
+// limit returns the line with the least value of a parameter that may be unsafe, and of equal ones
+// the largest that is safe; nil: none.
+func limit(lines []Line, of bounded) (least *Line) {
+	for i := range lines {
+		l := &lines[i]
+		if l.bounds == of && (least == nil ||
+			cmp.Or(cmp.Compare(l.unsafe, least.unsafe), cmp.Compare(least.safe, l.safe)) < 0) {
+			least = l
+		}
+	}
+	return least
 }
 
 // rounded rounds to two significant digits, to what a suggestion prints.
 func rounded(x float64) float64 {
 	unit := fp.Pow(10, math.Floor(math.Log10(x))-1)
 	return config.Round(math.Round(x/unit) * unit)
-}
-
-// choose returns the choice that the limits give: the present learning rate with half of the limit
-// of the interval, of which there are at least fewestPeriods in a run. If that limit is the
-// shortest interval, or there is none, it is the present interval with the present learning
-// rate, or half of the limit of the learning rate if that is less.
-func (advice *Advice) choose(cell *plan.Cell) choice {
-	a := &adviser{cache: advice.cache, settings: cell.Settings}
-	s := &cell.Settings
-	first, name := shortestLag(s.Lag.Kind)
-	longest := max(float64(s.Run.Steps/fewestPeriods), float64(s.Lag.Interval))
-	limit, at := a.limitOf(advice.Lines, ofInterval, func(s *config.Settings, safe float64) bool {
-		ofInterval.set(s, min(safe/safetyFactor, longest))
-		return safe > first && !math.IsInf(safe, 1)
-	})
-	if limit != nil {
-		because := fmt.Sprintf("half of %.0f, the largest %s known to be safe", limit.safe, name)
-		if limit.safe/safetyFactor > longest {
-			because = "an eighth of the run, less than " + because
-		}
-		if at.Lag.Interval <= s.Lag.Interval {
-			because = "the present η, and " + because
-		}
-		return choice{s.Optimizer.LearningRate, at.Lag.Interval, because, limit.Kind, nil}
-	}
-	limit, at = a.limitOf(advice.Lines, ofRate, func(s *config.Settings, safe float64) bool {
-		if half := safe / safetyFactor; half < s.Optimizer.LearningRate {
-			ofRate.set(s, rounded(half))
-		}
-		return safe > 0 && s.Optimizer.LearningRate >= option.SmallestNormal
-	})
-	if limit == nil {
-		return choice{s.Optimizer.LearningRate, s.Lag.Interval, "the present ones", Simulated, nil}
-	}
-	because := "the present ones; η is at most half of the largest known to be safe"
-	if at.Optimizer.LearningRate < s.Optimizer.LearningRate {
-		because = fmt.Sprintf("the present %s, and half of %.3g, the largest safe η", name, limit.safe)
-	}
-	return choice{at.Optimizer.LearningRate, s.Lag.Interval, because, limit.Kind, nil}
-}
-
-// limitOf returns the line with the limit of a parameter, and the settings that half changes so;
-// nil if half accepts none, or a simulation found none. Beyond that only exact theory counts.
-func (a *adviser) limitOf(lines []Line, of bounded,
-	half func(s *config.Settings, safe float64) bool) (limit *Line, at config.Settings) {
-	isSimulated := func(l Line) bool { return l.bounds == of && l.Kind == Simulated }
-	simulated := slices.ContainsFunc(lines, isSimulated)
-	var noisy *Line // the least limit of all that noise makes uncertain
-	var loud config.Settings
-	for i := range lines {
-		line, s := &lines[i], a.settings
-		switch {
-		case line.bounds != of,
-			simulated && line.Kind != Simulated && line.Kind != rom.Exact && math.IsInf(line.unsafe, 1):
-			continue
-		case !half(&s, line.safe):
-			if line.Kind == Simulated {
-				return nil, at
-			}
-			continue
-		case limit != nil &&
-			cmp.Or(cmp.Compare(line.unsafe, limit.unsafe), cmp.Compare(limit.safe, line.safe)) > 0:
-			continue
-		}
-		switch {
-		case line.Kind == Simulated || !a.tooNoisy(s):
-			limit, at = line, s
-		case noisy == nil || line.unsafe < noisy.unsafe:
-			noisy, loud = line, s
-		}
-	}
-	if limit == nil { // trials from the start decide
-		return noisy, loud
-	}
-	return limit, at
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sort"
 	"strings"
-	"time"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -97,41 +96,33 @@ var trialRuns = []int{32, 128, presentRuns, mostRuns}
 // Trials simulates changes of one cell from its own start. Equal settings are simulated once.
 type Trials struct {
 	Workers int
-	// is told what takes more than a second, before most of it, and about how long; nil: nobody is
-	Slow func(what string, seconds float64)
+	// is told how many of all parts of some work are done; nil: nobody is
+	Progress func(what string, done, all int)
 
-	cell   *plan.Cell
-	cache  *theory.Cache
-	known  map[string]*Trial
-	perRun float64 // seconds of a run of the cell as it stands
+	cell  *plan.Cell
+	cache *theory.Cache
+	known map[string]*Trial
 }
 
 // NewTrials returns the trials of a cell of a plan whose advice is given.
-func NewTrials(cell *plan.Cell, advice *Advice, workers int, slow func(string, float64)) *Trials {
-	return &Trials{workers, slow, cell, advice.cache, make(map[string]*Trial), 0}
+func NewTrials(cell *plan.Cell, advice *Advice, workers int, progress func(string, int, int)) *Trials {
+	return &Trials{workers, progress, cell, advice.cache, make(map[string]*Trial)}
+}
+
+func (t *Trials) tell(what string, done, all int) {
+	if t.Progress != nil {
+		t.Progress(what, done, all)
+	}
 }
 
 // noStart is the reason why settings are not simulated.
 var noStart = scope.NotReached.Because().String()
 
-// Present simulates the cell as it stands, with presentRuns runs, fewer if all arrive, and more if
+// Present simulates the cell as it stands, with presentRuns runs, fewer if all end alike, and more if
 // these do not decide it. The trial is nil if it has no start.
 func (t *Trials) Present(ctx context.Context) (*Trial, error) {
-	began := time.Now()
-	first, err := t.simulate(ctx, t.cell.Settings, trialRuns[0])
-	if err != nil || first == nil || first.Runs == 1 {
-		return first, err
-	}
-	t.perRun = max(t.perRun, time.Since(began).Seconds()/float64(trialRuns[0]))
-	t.announce("the runs from the start", presentRuns)
+	t.tell("runs as it stands", 0, 1)
 	return t.decide(ctx, t.cell.Settings, presentRuns)
-}
-
-// announce says that so many runs like those of the cell as it stands take long, if they do.
-func (t *Trials) announce(what string, runs int) {
-	if seconds := t.perRun * float64(runs); seconds > 1 && t.Slow != nil {
-		t.Slow(what, seconds)
-	}
 }
 
 // Of simulates the cell with changes until its outcome is decided, with mostRuns runs at most. The
@@ -158,7 +149,7 @@ func (t *Trials) decide(ctx context.Context, s config.Settings, n int) (trial *T
 	for _, runs := range trialRuns {
 		trial, err = t.simulate(ctx, s, runs)
 		if err != nil || trial == nil || trial.Outcome == Arrives ||
-			trial.Runs >= n && trial.Outcome != Undecided {
+			trial.Outcome != Undecided && (trial.Runs >= n || len(trial.Endings) == 1) {
 			break
 		}
 	}
@@ -396,26 +387,14 @@ func (t *Trial) most(runs int) bool { return 2*runs > t.Runs-t.Count(theory.AtTa
 
 // FromStart simulates the cell as it stands and, if runs do not arrive, says why and tries cures.
 func (advice *Advice) FromStart(ctx context.Context, t *Trials) error {
-	a := &adviser{settings: t.cell.Settings}
 	present, err := t.Present(ctx)
-	switch {
-	case err != nil:
-		return err
-	case present == nil:
-		a.unknown(fromStart, noStart)
-	default:
-		mean, says := float64(present.Arrived.Mean), strings.Join(present.Says(), "; ")
-		a.add(fromStart, mean, says, Simulated, arrival(present))
-	}
-	advice.Lines = append(a.lines, advice.Lines...)
-	if advice.Start = present; present == nil || present.Outcome == Arrives {
-		return nil
-	}
-	if advice.Cures, err = t.Cures(ctx, present); err != nil {
+	if advice.Start = present; err != nil || present == nil || present.Outcome == Arrives {
 		return err
 	}
-	advice.Why, err = t.why(ctx, present)
-	return err
+	if advice.Why, err = t.why(ctx, present); err != nil {
+		return err
+	}
+	return advice.cure(ctx, t, present)
 }
 
 // why says what a run without the noise of sampling tells of runs that do not arrive. The
@@ -429,41 +408,27 @@ func (t *Trials) why(ctx context.Context, present *Trial) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	const without = "without the noise of sampling (grpo.group_size=inf) the run "
-	const most = "most of the runs that do not arrive "
-	says := ""
-	switch {
-	case mean == nil:
-	case mean.Outcome == Arrives:
-		says = without + "arrives"
-	case mean.Count(theory.TooDeep) > 0:
-		says = without + "is too deep on the right arm as well, and returns slowly"
-	case mean.late():
-		says = without + "is on the way"
-	default:
-		says = without + "does not arrive either: " + strings.Join(mean.Says(), "; ")
-	}
+	var says []string
 	if present.late() {
-		late := fmt.Sprintf(most+"are on the way: %d steps are few for this learning rate; ", s.Run.Steps)
-		return strings.TrimSuffix(late+says, "; "), nil
+		says = append(says, fmt.Sprintf("most of the runs that do not arrive are on the way: "+
+			"%d steps are few for this learning rate", s.Run.Steps))
 	}
 	for i := range present.Endings {
-		if e := &present.Endings[i]; e.How == theory.Elsewhere && present.most(e.Runs) {
-			says = fmt.Sprintf(most+"stand on %s; %s", present.arm(e.Arm), says)
+		if e := &present.Endings[i]; says == nil && e.How == theory.Elsewhere && present.most(e.Runs) {
+			says = append(says, "most of the runs that do not arrive stand on "+present.arm(e.Arm))
 		}
 	}
-	says = strings.TrimSuffix(says, "; ")
-	return cmp.Or(says, "not known: these settings have no run without the noise of sampling"), nil
-}
-
-// arrival says how a trial decides which runs arrive.
-func arrival(t *Trial) string {
-	runs := "a run"
-	if t.Runs > 1 {
-		runs = fmt.Sprintf("%d runs", t.Runs)
+	if mean != nil {
+		how := "does not arrive either: " + strings.Join(mean.Says(), "; ")
+		switch {
+		case mean.Outcome == Arrives:
+			how = "arrives"
+		case mean.Count(theory.TooDeep) > 0:
+			how = "is too deep on the right arm as well, and returns slowly"
+		case mean.late():
+			how = "is on the way"
+		}
+		says = append(says, "without the noise of sampling (grpo.group_size=inf) the run "+how)
 	}
-	return fmt.Sprintf("%s of %d steps from the file's start. One arrives if J is within %.0f %% (mean "+
-		"of its last quarter) and %.0f %% (end) of the range of mean rewards, the right arm in front, "+
-		"others at least half as probable as at rest; Wilson's %.0f %% interval",
-		runs, t.Steps, 100*theory.NearInMean, 100*theory.NearAtEnd, 100*shareConfidence)
+	return cmp.Or(strings.Join(says, "; "), "not known: these settings have no run without noise"), nil
 }

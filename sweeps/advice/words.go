@@ -26,7 +26,7 @@ func where(g *theory.Target) string {
 	if g.AtRest {
 		return fmt.Sprintf("at J* = %.4g", g.Reward)
 	}
-	return fmt.Sprintf("at the best mean reward, %.4g (there is no stationary state)", g.Reward)
+	return fmt.Sprintf("at the best mean reward, %.4g", g.Reward)
 }
 
 // Says returns the counts in words, one item for each ending.

@@ -14,7 +14,7 @@ func (l *loader) top(name string, n *node) {
 	l.at[name] = n.at // an override is not in the tree
 	switch name {
 	case "name":
-		l.spec.Name, _ = l.name(n, name)
+		l.spec.Name, _ = l.name(n, name, nameSyntax, nameWant)
 	case "claim":
 		l.spec.Claim, _ = l.prose(n, name)
 	case "confidence":
@@ -97,6 +97,9 @@ func (l *loader) overrides(set []string) {
 	}
 }
 
+// unread are the values of the keys that a prediction does without.
+var unread = map[string]any{SeedKey: uint64(1), StepsKey: 1000}
+
 // require records the required keys that neither the base nor the grids give, at the
 // nearest section that is given.
 func (l *loader) require() {
@@ -107,7 +110,7 @@ func (l *loader) require() {
 		}
 	}
 	missing("name", nameWant)
-	for _, k := range Keys {
+	for i, k := range Keys {
 		if !k.Required() {
 			continue
 		}
@@ -118,7 +121,13 @@ func (l *loader) require() {
 		if k.Path == LearningRateKey && len(l.files) > 1 {
 			want += " (" + onLogits + ")"
 		}
-		if len(without) == 0 {
+		if len(without) == 0 || l.given[i] != nil {
+			continue
+		} else if usual := unread[k.Path]; l.aim == ToPredict && usual != nil {
+			l.given[i] = usual
+			if k.Path == StepsKey {
+				l.notes = append(l.notes, Problem{l.at[""], k.Path, "got nothing, 1000 are taken"})
+			}
 			continue
 		} else if len(without) < len(grids) {
 			want += ", here or in variant " + without[0].Name

@@ -21,14 +21,15 @@ func (l *loader) decodeVariants(n *node) {
 		v := Variant{Sweep: l.spec.Sweep}
 		fields := l.fields(item, path, []string{"name", "set", "sweep"})
 		if f := fields["name"]; f != nil {
-			v.Name, _ = l.name(f, path+".name")
-			if line, taken := first[v.Name]; taken && v.Name != "" {
+			v.Name, _ = l.name(f, path+".name", variantSyntax, variantWant)
+			small := strings.ToLower(v.Name) // figures are files: some systems have no capitals
+			if line, taken := first[small]; taken && v.Name != "" {
 				l.problem(f.at, path+".name",
 					"got %q again, want a unique name (first in line %d)", v.Name, line)
 			}
-			first[v.Name] = f.at.Line
+			first[small] = f.at.Line
 		} else if fields != nil {
-			l.problem(item.at, path+".name", "got nothing, want %s", nameWant)
+			l.problem(item.at, path+".name", "got nothing, want %s", variantWant)
 		}
 		if f := fields["set"]; f != nil {
 			v.Set = l.assignments(f, path+".set")

@@ -382,4 +382,12 @@ func TestLoadToPredict(t *testing.T) {
 		!strings.Contains(err.Error(), `did you mean "expected"?`) {
 		t.Errorf("to predict: got %v, want the unknown key refused", err)
 	}
+	short := strings.NewReplacer("seed: 1\n", "", "run: {steps: 2000}\n", "").Replace(loadMinimal)
+	spec, err := ToPredict.Load("f", []byte(short))
+	if err != nil || spec.Base.Seed != 1 || spec.Base.Run.Steps != 1000 || len(spec.Notes) != 1 {
+		t.Errorf("to predict without a seed and steps: got %+v, %v", spec, err)
+	}
+	if _, err := Load("f", []byte(short)); err == nil || !strings.Contains(err.Error(), "run.steps: got") {
+		t.Errorf("to judge without steps: got %v", err)
+	}
 }

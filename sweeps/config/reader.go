@@ -399,14 +399,19 @@ func (rd *reader) arm(n *node, path string) (g ArmGroup, good bool) {
 	return g, good
 }
 
-var nameSyntax = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
+var nameSyntax, variantSyntax = regexp.MustCompile(`^[a-z0-9-]{1,64}$`),
+	regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
 
-const nameWant = "1 to 64 characters of a-z, 0-9 and -"
+// What the syntax of a name asks for. No folder is called as a variant.
+const (
+	nameWant    = "1 to 64 characters of a-z, 0-9 and -"
+	variantWant = "1 to 64 characters of A-Z, a-z, 0-9 and -"
+)
 
-func (rd *reader) name(n *node, path string) (string, bool) {
+func (rd *reader) name(n *node, path string, syntax *regexp.Regexp, want string) (string, bool) {
 	text, ok := rd.prose(n, path)
-	if ok && !nameSyntax.MatchString(text) {
-		return refuse[string](rd, n, path, nameWant)
+	if ok && !syntax.MatchString(text) {
+		return refuse[string](rd, n, path, want)
 	}
 	return text, ok
 }

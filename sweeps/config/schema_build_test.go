@@ -134,8 +134,8 @@ func schemaDefinitions() object {
 		"axis": object{"oneOf": []any{schemaRef("parameter"),
 			closed(object{"zip": listOf(schemaRef("parameter"), 2)}, "zip")}},
 		"parameter": schemaParameter(),
-		"variant": closed(object{"name": schemaRef("name"), "set": schemaRef("assignments"),
-			"sweep": schemaRef("sweep")}, "name"),
+		"variant": closed(object{"set": schemaRef("assignments"), "sweep": schemaRef("sweep"),
+			"name": object{"type": "string", "pattern": variantSyntax.String()}}, "name"),
 		"assignments": closed(ofKeys(func(Key) bool { return true }, schemaOf)),
 		"fault":       schemaWith(closed(ofKeys(Key.Faulty, schemaOf)), object{"minProperties": 1}),
 		"where": closed(ofKeys(func(Key) bool { return true }, func(k Key) object {

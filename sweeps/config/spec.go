@@ -51,7 +51,7 @@ type Axis struct {
 
 // Variant is the base with some keys set, under a grid of its own.
 type Variant struct {
-	Name  string       // [a-z0-9-]{1,64}, unique in the file
+	Name  string       // [A-Za-z0-9-]{1,64}, unique in the file whatever the case
 	Set   []Assignment // replaces keys of the base
 	Sweep []Axis       // the file's Sweep where the variant gives none
 }

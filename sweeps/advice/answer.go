@@ -1,0 +1,265 @@
+package advice
+
+import (
+	"fmt"
+	"math"
+	"sort"
+	"strings"
+
+	"grposim/option"
+	"grposim/rom"
+	"grposim/rom/arrive"
+	"grposim/rom/scope"
+	"grposim/sim"
+	"grposim/sweeps/config"
+	"grposim/sweeps/theory"
+)
+
+// trained is the share of the way of J, from the start to its end, after which a run has learnt.
+const trained = 0.9
+
+// mostFollowed is the largest number of steps times squared arms of a way, about a second. Adam
+// counts ten times.
+const mostFollowed = 4_000_000
+
+// course is the predicted way of runs, and when it is made.
+type course struct {
+	theory.Path                // of J
+	equal, entropy theory.Path // share of groups of equal rewards
+	arrival        *arrive.Prediction
+	end            float64      // J where it should end
+	made           scope.Number // steps that the trained share of the way takes; +Inf: not in the run
+	samples        float64      // drawn until then, or in the run; 0: not known
+}
+
+// newCourse returns the course of a cell, nil where it is too long.
+func newCourse(cache *theory.Cache, s *config.Settings, p *rom.Prediction) *course {
+	work := s.Run.Steps * len(s.Bandit.Arms) * len(s.Bandit.Arms)
+	if s.Optimizer.Kind == option.Adam {
+		work *= 10
+	}
+	if s.Deep() || work > mostFollowed {
+		return nil
+	}
+	steps := theory.ComparedSteps(s)
+	paths := cache.Courses(s, steps, sim.ExpectedReward, sim.ZeroVarianceFraction, sim.Entropy)
+	c := &course{Path: paths[0], equal: paths[1], entropy: paths[2]}
+	if !c.Scope.In {
+		return c
+	}
+	start := cache.Start(s)
+	arrival := rom.Arrival(theory.Params(s, rom.Unit), start, s.Run.Steps)
+	target := theory.NewTarget(s, start, p)
+	c.arrival, c.end = &arrival, target.Reward
+	c.made = theory.TimeOf(steps, c.Reward, c.Neglected, c.level(), c.end >= c.Reward[0])
+	until := *s
+	if s.Estimator.GroupSize != option.Infinite && s.Estimator.Filter != option.Redraw {
+		until.Run.Steps = int(min(c.made.Value, float64(s.Run.Steps)))
+		c.samples = theory.Samples(&until)
+	}
+	return c
+}
+
+// level returns J where the trained share of the way is made.
+func (c *course) level() float64 { return c.Reward[0] + trained*(c.end-c.Reward[0]) }
+
+// then returns a path when the trained share of the way is made, or at the end; NaN: not known.
+func (c *course) then(of *theory.Path) float64 {
+	i := sort.Search(len(c.Steps), func(i int) bool { return float64(c.Steps[i]) >= c.made.Value })
+	if last := len(of.Reward) - 1; last >= 0 {
+		return of.Reward[min(i, last)]
+	}
+	return math.NaN()
+}
+
+// NotBefore returns the step before which a mean path does not reach a level, even displaced toward
+// that by all that it leaves out.
+func NotBefore(path *theory.Path, level float64) float64 {
+	up := level >= path.Reward[0]
+	nearer := make([]float64, len(path.Reward))
+	for i, x := range path.Reward {
+		if nearer[i] = x + path.Neglected[i]; !up {
+			nearer[i] = x - path.Neglected[i]
+		}
+	}
+	return theory.Reaches(path.Steps, nearer, level, up)
+}
+
+// mechanisms says what each does to runs that do not end where they should.
+var mechanisms = map[arrive.Mechanism]string{
+	arrive.K3Kicks:        "one sample of a rare answer throws them off under k3",
+	arrive.Locking:        "they lock on another arm before they find the best",
+	arrive.UnclippedReuse: "ratios of reused samples run away",
+	arrive.ClipReversal:   "the clip reverses the force of late samples",
+	arrive.SpreadAtRest:   "the noise at rest carries them off",
+}
+
+// Dangers says what keeps runs from where the mean path should end, and which share of them is lost,
+// NaN where it is the mean path itself.
+func Dangers(arrival *arrive.Prediction) (says []string, lost float64) {
+	if arrival == nil {
+		return nil, 0
+	}
+	for _, row := range arrival.Rows {
+		if !row.Flag {
+			continue
+		}
+		runs := "runs may be lost"
+		if share := row.Share.Value; row.Share.Out() || share == 0 {
+			lost = math.NaN()
+		} else {
+			lost += share
+			runs = fmt.Sprintf("about %.2g %% of the runs are lost", 100*share)
+		}
+		says = append(says, fmt.Sprintf("%s: %s (%s: %.3g, the bound %.3g)",
+			runs, mechanisms[row.Mechanism], row.Quantity, row.Value, row.Bound))
+	}
+	return says, lost
+}
+
+// follow adds the way of runs from their start.
+func (a *adviser) follow() {
+	c := newCourse(a.cache, &a.settings, a.p)
+	switch a.course = c; {
+	case c == nil:
+		a.unknown(Way, "the path takes more than a second: `predict --path` has it")
+		return
+	case !c.Scope.In:
+		a.unknown(Way, c.Scope.Because.String())
+		return
+	}
+	const assumes = "mean path of J to its fixed point, without one to the best arms: `predict --path`"
+	a.add(Way, c.made.Value, c.takes(), c.Kind, assumes)
+	if math.IsInf(c.made.Size(), 1) {
+		return
+	}
+	when := " by then"
+	if math.IsInf(c.made.Value, 1) {
+		when = " at the end"
+	}
+	add := func(asked string, x float64, says string) {
+		if !math.IsNaN(x) && x != 0 {
+			a.add(asked+when, x, says, c.Kind, "the same")
+		}
+	}
+	equal, entropy := c.then(&c.equal), c.then(&c.entropy)
+	add("samples drawn", c.samples, number(c.samples))
+	add("groups without signal", equal, number(100*equal)+" %, of equal rewards")
+	add("entropy left", entropy, number(entropy))
+}
+
+// takes says by which step the trained share of the way is made.
+func (c *course) takes() string {
+	last, t := len(c.Steps)-1, &c.made
+	first := NotBefore(&c.Path, c.level())
+	switch size := t.Size(); {
+	case t.Out():
+		return "at a step that is not known: " + t.Because.String()
+	case math.IsInf(t.Value, 1) && size == 0:
+		share := (c.Reward[last] - c.Reward[0]) / (c.end - c.Reward[0])
+		return fmt.Sprintf("not within %d steps, which make %.0f %%", c.Steps[last], 100*share)
+	case size < t.Value:
+		return fmt.Sprintf("by step %s ± %.2g of %d", number(t.Value), size, c.Steps[last])
+	case first >= 1:
+		return fmt.Sprintf("not before step %s of %d", number(first), c.Steps[last])
+	}
+	return "at a step that is not known: the path leaves out too much"
+}
+
+// number writes a number with three digits, of a larger one those before the point.
+func number(x float64) string {
+	if math.Abs(x) >= 100 && math.Abs(x) < 1e7 {
+		return fmt.Sprintf("%.0f", x)
+	}
+	return fmt.Sprintf("%.3g", x)
+}
+
+// inWords returns the answer in three sentences: the way, the end, and what to do.
+func (a *adviser) inWords() []string {
+	s := &a.settings
+	way, do := a.wayInWords()
+	name := map[option.LagKind]string{option.Block: "K", option.Delay: "delay"}[s.Lag.Kind]
+	switch best := safe(s, a.lines); {
+	case s.Units() != "":
+		do = "give a learning rate of logits, such as 0.01: this one is a network's"
+	case best.rate < s.Optimizer.LearningRate:
+		do = fmt.Sprintf("cut η to %s: %s", config.Format(best.rate), best.because)
+	case best.interval < s.Lag.Interval:
+		do = fmt.Sprintf("cut %s to %d: %s", name, best.interval, best.because)
+	case do == "":
+		do = "keep η = " + config.Format(s.Optimizer.LearningRate)
+		if name != "" {
+			do += fmt.Sprintf(" and %s = %d", name, s.Lag.Interval)
+		}
+	}
+	return []string{way + ".", a.endInWords() + ".", "Do: " + do + "."}
+}
+
+// wayInWords says how long the way takes, and what to do if that is not to keep all as it is.
+func (a *adviser) wayInWords() (says, do string) {
+	c := a.course
+	switch {
+	case c == nil:
+		return "The way from the start is too long to follow here", "take the suggestion below, of trials"
+	case !c.Scope.In:
+		return "The way from the start: " + c.Scope.Because.String(), "take the suggestion below, of trials"
+	case c.end == c.Reward[0]:
+		return fmt.Sprintf("J starts where it should end, at %.3g", c.Reward[0]), ""
+	}
+	says = fmt.Sprintf("J goes from %.3g to %.3g: 90 %% of the way %s", c.Reward[0], c.end, c.takes())
+	size, dangers, lost := c.made.Size(), []string(nil), 0.0
+	if dangers, lost = Dangers(c.arrival); dangers != nil && !(lost <= 1-wantedShare) {
+		return says, "see which of the changes below brings the runs home"
+	}
+	switch {
+	case math.IsInf(size, 1):
+		return says, "take the suggestion below, of trials"
+	case !math.IsInf(c.made.Value, 1):
+		if c.samples > 0 {
+			says += fmt.Sprintf(", %s samples", number(c.samples))
+		}
+		return says, ""
+	}
+	s := &a.settings
+	at, broken := config.Change(*s, longer(s, 4).values[1]...)
+	if broken == "" {
+		c := newCourse(a.cache, &at, a.p)
+		if c != nil && c.Scope.In && !math.IsInf(c.made.Value, 1) && c.made.Size() < c.made.Value {
+			return says, fmt.Sprintf("run about %s steps, or raise η to about %.2g", number(c.made.Value),
+				c.made.Value/float64(s.Run.Steps)*s.Optimizer.LearningRate)
+		}
+	}
+	return says, fmt.Sprintf("raise η: even %d steps are few for this one", 4*s.Run.Steps)
+}
+
+// endInWords says where runs end, whether that is stable, and up to which limits.
+func (a *adviser) endInWords() string {
+	point, c := a.p.FixedPoint, a.course
+	if c != nil {
+		if says, lost := Dangers(c.arrival); says != nil && !(lost <= 1-wantedShare) {
+			danger, _, _ := strings.Cut(says[0], " (")
+			return strings.ToUpper(danger[:1]) + danger[1:]
+		}
+	}
+	d, _ := a.p.Linear()
+	switch because := theory.MissingFixedPoint(a.p); {
+	case because.Is(scope.NoPenalty) && c != nil && c.Scope.In && !math.IsNaN(c.then(&c.equal)):
+		return fmt.Sprintf("With β = 0 it ends on the best arm and does not rest: %.0f %% of the groups then "+
+			"give no signal", 100*c.then(&c.equal))
+	case because.Is(scope.NoPenalty):
+		return "With β = 0 it does not rest, and runs end on one arm"
+	case point == nil:
+		return "It does not come to rest: " + because.String()
+	case !d.Scope.In:
+		return fmt.Sprintf("At rest J* = %.4g; whether that is stable is not known: %s", point.Reward, d.Scope.Because)
+	case a.unstable:
+		return fmt.Sprintf("Unstable at its fixed point J* = %.4g: runs leave it at this η", point.Reward)
+	}
+	says := fmt.Sprintf("Stable at its fixed point J* = %.4g", point.Reward)
+	for i := range a.lines {
+		if l := &a.lines[i]; l.Asked == NoiseFloor && l.Kind != "" {
+			says += fmt.Sprintf("; J fluctuates by ± %.2g", float64(l.Value))
+		}
+	}
+	return says
+}
