@@ -18,7 +18,7 @@ import (
 // page is the text that a command prints. The first error of its stream stays.
 type page struct {
 	w     io.Writer
-	width int // of lines where no screen has one, in columns; 0: any
+	width int // most columns of a line; 0: those of the screen
 	err   error
 }
 
@@ -53,7 +53,7 @@ func (p *page) table(rows [][]string) {
 		}
 	}
 	s := screenOf(p.w)
-	s.width = cmp.Or(s.width, p.width)
+	s.width = min(cmp.Or(s.width, p.width), cmp.Or(p.width, s.width))
 	_, p.err = io.WriteString(bare(p.w), s.table(escaped))
 }
 

@@ -35,6 +35,13 @@ func TestSignals(t *testing.T) {
 			t.Errorf("%q: exit code %d, %q, want %d, %q", row.args, code, &stderr, row.code, row.want)
 		}
 	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var stdout bytes.Buffer // what takes no trial comes before the interruption
+	if code := run(ctx, []string{"advise", "c.yaml"}, &stdout, io.Discard); code != exitInterrupted ||
+		!strings.Contains(stdout.String(), "\nDo: ") || strings.Contains(stdout.String(), "suggestion") {
+		t.Errorf("advise: exit code %d, %s", code, &stdout)
+	}
 	if err := syscall.Mkfifo("pipe", 0o600); err != nil {
 		t.Skip(err)
 	}

@@ -276,3 +276,43 @@ run: {steps: 2000, replicas: 64}
 		t.Errorf("%+v, want K = 31 and its time", s)
 	}
 }
+
+// The answer in words says how long the way is, where it ends, and what to do. A run that is too short
+// is told by the path of a longer one how long it should be.
+func TestWords(t *testing.T) {
+	const default1 = `name: default1
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
+grpo: {group_size: 8, groups_per_step: 8, kl: {coefficient: 0}, importance: {mode: clip}}
+lag: {interval: 4}
+optimizer: {learning_rate: 0.1, max_norm: 1}
+run: {steps: 200}
+`
+	for _, c := range []struct {
+		text string
+		want []string
+	}{
+		{default1, []string{"J goes from 0.55 to 0.9: 90 % of the way by step 83.8 ",
+			"With β = 0 it ends on the best arm and does not rest: 31 % of the groups",
+			"Do: keep η = 0.1 and K = 4."}},
+		{strings.Replace(default1, "rate: 0.1", "rate: 0.025", 1), []string{"not within 200 steps, which make 81 %.",
+			"With β = 0 it ends", "Do: run about 336 steps, or raise η to about 0.042."}},
+		{wrongArm, []string{"not before step 25.6 of 1000",
+			"Runs may be lost: the clip reverses the force of late samples.", "Do: see which of the changes"}},
+		{strings.Replace(advisedBandit, "steps: 10", "steps: 200", 1), []string{"J starts where it should end, at 0.752.", "Stable at its fixed point J* = 0.7516",
+			"Do: keep η = 0.05 and K = 1."}},
+		{strings.Replace(advisedBandit, "rate: 0.05", "rate: 30", 1),
+			[]string{"", "Unstable at its fixed point", "Do: cut η to 0.6: "}},
+	} {
+		for _, advice := range Advise(planOf(t, c.text)) {
+			for i, want := range c.want {
+				if !strings.Contains(advice.Words[i], want) {
+					t.Errorf("%q, want %q", advice.Words[i], want)
+				}
+			}
+		}
+	}
+	path := theory.Path{Steps: []int{0, 10, 20}, Reward: theory.Series{0, 0.5, 1}, Neglected: theory.Series{0, 0.25, 0.5}}
+	if got := NotBefore(&path, 0.75); got != 10 {
+		t.Errorf("not before step %g, want 10", got)
+	}
+}

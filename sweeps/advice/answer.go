@@ -63,6 +63,9 @@ func newCourse(cache *theory.Cache, s *config.Settings, p *rom.Prediction) *cour
 // level returns J where the trained share of the way is made.
 func (c *course) level() float64 { return c.Reward[0] + trained*(c.end-c.Reward[0]) }
 
+// isThere reports whether J starts where it should end.
+func (c *course) isThere() bool { return math.Abs(c.end-c.Reward[0]) < 1e-9 }
+
 // then returns a path when the trained share of the way is made, or at the end; NaN: not known.
 func (c *course) then(of *theory.Path) float64 {
 	i := sort.Search(len(c.Steps), func(i int) bool { return float64(c.Steps[i]) >= c.made.Value })
@@ -153,6 +156,8 @@ func (c *course) takes() string {
 	last, t := len(c.Steps)-1, &c.made
 	first := NotBefore(&c.Path, c.level())
 	switch size := t.Size(); {
+	case c.isThere():
+		return "none to go"
 	case t.Out():
 		return "at a step that is not known: " + t.Because.String()
 	case math.IsInf(t.Value, 1) && size == 0:
@@ -203,8 +208,8 @@ func (a *adviser) wayInWords() (says, do string) {
 		return "The way from the start is too long to follow here", "take the suggestion below, of trials"
 	case !c.Scope.In:
 		return "The way from the start: " + c.Scope.Because.String(), "take the suggestion below, of trials"
-	case c.end == c.Reward[0]:
-		return fmt.Sprintf("J starts where it should end, at %.3g", c.Reward[0]), ""
+	case c.isThere():
+		return fmt.Sprintf("J starts where it should end, at %.3g", c.end), ""
 	}
 	says = fmt.Sprintf("J goes from %.3g to %.3g: 90 %% of the way %s", c.Reward[0], c.end, c.takes())
 	size, dangers, lost := c.made.Size(), []string(nil), 0.0
@@ -250,6 +255,8 @@ func (a *adviser) endInWords() string {
 		return "With β = 0 it does not rest, and runs end on one arm"
 	case point == nil:
 		return "It does not come to rest: " + because.String()
+	case !d.Scope.In && c != nil && c.Scope.Because.String() == d.Scope.Because.String():
+		return fmt.Sprintf("At rest J* = %.4g; whether that is stable is not known for the same reason", point.Reward)
 	case !d.Scope.In:
 		return fmt.Sprintf("At rest J* = %.4g; whether that is stable is not known: %s", point.Reward, d.Scope.Because)
 	case a.unstable:
