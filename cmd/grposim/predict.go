@@ -7,12 +7,10 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"grposim/option"
-	"grposim/rom"
 	"grposim/rom/scope"
 	"grposim/sweeps"
 	"grposim/sweeps/config"
@@ -95,23 +93,16 @@ func (p *page) remedies(cells []outside) {
 
 func nameOfCell(plan *plan.Plan, c *plan.Cell) string { return cmp.Or(c.Label(), plan.Spec.Name) }
 
-// Notes on the columns of a table of predictions.
-const (
-	adamNote   = "With optimizer.kind adam and a finite group size CRITICAL η and CRITICAL K are no limits of stability: there held second moments would be unstable, but Adam's grow with the force. From there on the spread of runs exceeds that of smaller steps; RADIUS and VAR J are those of the moments that the runs have."
-	radiusNote = "RADIUS is over a refresh period, which differs between these cells: K steps in " +
-		"a block, one step otherwise. Its K-th root is that of a step."
-	fasterNote = "Oscillatory in a mode that decays faster than the slowest one, which creeps back: " +
-		"%s. There ζ, of the two largest multipliers, does not decide the regime."
-)
+// adamNote is about columns of a table of predictions.
+const adamNote = "Under Adam with a finite group size CRITICAL η and CRITICAL K are no limits of " +
+	"stability: from there on the spread of runs exceeds that of smaller steps."
 
 // printPredictions prints a row of predictions for every cell: those of the exact
 // dynamics or, outside its scope, of the leading order.
 func printPredictions(p *page, plan *plan.Plan) {
-	rows := [][]string{{"CELL", "J*", "STIFFNESS", "FRESH", "STALE", "ζ", "REGIME", "RADIUS",
-		"CRITICAL η", "CRITICAL K", "RULE η", "VAR J", "NEGLECTED", "SCOPE"}}
-	var faster []string           // cells that oscillate in a mode other than the slowest
-	periods := make(map[int]bool) // of which RADIUS is
-	adam := false                 // a cell's thresholds are those of held second moments
+	rows := [][]string{{"CELL", "J*", "STIFFNESS", "FRESH", "STALE", "ζ", "REGIME",
+		"CRITICAL η", "CRITICAL K", "VAR J", "NEGLECTED", "SCOPE"}}
+	adam := false // a cell's thresholds are those of held second moments
 	var out []outside
 	for c, line := range sweeps.Predictions(plan) {
 		name := nameOfCell(plan, c)
@@ -124,29 +115,13 @@ func printPredictions(p *page, plan *plan.Plan) {
 		rows = append(rows, append([]string{name}, predictionRow(line)...))
 		s := &c.Settings
 		adam = adam || s.Optimizer.Kind == option.Adam && s.Estimator.GroupSize != option.Infinite
-		dynamics, _ := line.Linear()
-		if ringsFaster(line.Regime, dynamics) {
-			faster = append(faster, name)
-		}
-		if dynamics.SpectralRadius != nil {
-			periods[s.Lag.StepsPerSnapshot()] = true
-		}
 	}
 	p.table(rows)
-	notes := []string{plan.Units()}
+	if units := plan.Units(); units != "" {
+		p.printf("\n%s\n", units)
+	}
 	if adam {
-		notes = append(notes, adamNote)
-	}
-	if len(periods) > 1 {
-		notes = append(notes, radiusNote)
-	}
-	if len(faster) > 0 {
-		notes = append(notes, fmt.Sprintf(fasterNote, strings.Join(faster, ", ")))
-	}
-	for _, note := range notes {
-		if note != "" {
-			p.printf("\n%s\n", note)
-		}
+		p.printf("\n%s\n", adamNote)
 	}
 	p.remedies(out)
 }
@@ -193,18 +168,8 @@ func predictionRow(p *theory.Prediction) []string {
 		}
 	}
 	return []string{digits(p.FixedPoint.Reward), total, fresh, stale,
-		optional(dynamics.DampingRatio), regime, optional(dynamics.SpectralRadius),
-		optional(dynamics.CriticalLearningRate), optional(dynamics.CriticalRefreshInterval),
-		optional(p.PaperRule.CriticalLearningRate), optional(variance), neglected, says}
-}
-
-// ringsFaster reports whether a mode oscillates other than the slowest, which does not.
-func ringsFaster(regime string, d *rom.Dynamics) bool {
-	if regime != theory.Oscillatory || len(d.Multipliers) == 0 {
-		return false
-	}
-	slowest := d.Multipliers[0]
-	return slowest[0] > 0 && slowest[1] == 0
+		optional(dynamics.DampingRatio), regime, optional(dynamics.CriticalLearningRate),
+		optional(dynamics.CriticalRefreshInterval), optional(variance), neglected, says}
 }
 
 func digits(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
