@@ -171,6 +171,9 @@ func constantReward(l *logs.Log) []Finding {
 	all := longest(reward.steps, func(int) bool { return true })
 	f := Finding{Level: Remark, Since: reward.steps[0],
 		Text: fmt.Sprintf("%s is exactly %s %s", reward.key, plain(reward.values[0]), all.text())}
+	if x := reward.values[0]; x >= solved && x <= 1 {
+		f.Text += ": nearly solved, if 1 is the largest"
+	}
 	if len(reward.values) >= leastExcess {
 		f.Level = Failure
 	}
@@ -198,7 +201,8 @@ func nothingSolved(l *logs.Log) []Finding {
 		rows = fmt.Sprintf("in %d of %d rows", at.total, at.read)
 	}
 	return []Finding{{Level: Remark, Since: at.first,
-		Text: fmt.Sprintf("no sample was solved %s (%s 0): nothing is learned from them", rows, key),
+		Text: fmt.Sprintf("no sample was solved %s (%s 0): nothing is learned from them; the mean of all is %s",
+			rows, key, plain(change.Mean(reward.values))),
 		Next: takeEasier}}
 }
 

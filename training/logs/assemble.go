@@ -137,7 +137,7 @@ func (c *collector) keysByLikeness(of []*series) (keys []string) {
 
 // keysSeen lists keys of the file, those first that are like a reward's.
 func (c *collector) keysSeen() string {
-	keys := c.keysByLikeness(c.series)
+	keys := append(c.keysByLikeness(c.series), c.texts...)
 	if len(keys) == 0 {
 		return "it has no keys"
 	}

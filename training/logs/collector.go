@@ -24,6 +24,7 @@ type collector struct {
 	byName  map[string]*series // by key as it is compared
 	series  []*series          // in the order of the file
 	unknown []string           // keys that nobody knows, at most mostKeys
+	texts   []string           // those of texts, likewise
 	rows    []rowInfo
 	values  int    // kept of all series, missing ones too
 	cells   []cell // of the row being read

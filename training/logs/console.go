@@ -40,6 +40,7 @@ var lineForms = []lineForm{
 		"after `rollout N:`, `step N:` or `perf N:` of step N", "{", (*console).dicts},
 	{"a dict without its braces: `'KEY': NUMBER, …`", "':", (*console).bare},
 	{"`step:N - KEY:NUMBER - …` of verl, cut by a terminal too", "step:", (*console).dashes},
+	{"`Detected N/M rollouts (…, zero_advantage=K)` of prime-rl, of the row that follows", "zero_advantage=", (*console).detected},
 	{"`Step N | KEY: NUMBER | KEY=NUMBER | KEY NUMBER | …` of prime-rl", "Step ", parts(`Step +(\d+) +\| `, "|")},
 	{"`step N/M  KEY NUMBER  KEY NUMBER`, with two spaces between", "step ", parts(`step (\d+)(?:/\d+)?  +`, "  ")},
 	{"`Iter N: KEY NUMBER, KEY NUMBER, …` of mlx-lm", "Iter ", parts(`Iter (\d+): `, ", ")},
@@ -57,6 +58,7 @@ type console struct {
 	bars  bars
 	named map[float64]int // row of each step that a line names: such lines of a step are one row
 	found []printedRow
+	ahead []cell // of the next row
 
 	heading float64 // step of the heading read last; NaN: none
 	headed  int     // line of that heading
@@ -155,7 +157,8 @@ func (k *console) endStep(line int, step float64) {
 // again shows the same row, unless a heading has named another step since. A line of other keys
 // that follows one without a step goes on with its row.
 func (k *console) add(r printedRow) {
-	r.cells, r.bars, r.end = slices.Clone(r.cells), maps.Clone(k.bars.now), r.line
+	r.cells, r.bars, r.end = slices.Concat(k.ahead, r.cells), maps.Clone(k.bars.now), r.line
+	k.ahead = nil
 	if n := len(k.found); n > 0 && r.form != certain {
 		last := &k.found[n-1]
 		own := r.form == last.form && sameStep(r.step, last.step)

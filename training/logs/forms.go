@@ -245,8 +245,22 @@ func parts(step, by string) func(*console, line) bool {
 	}
 }
 
+// zeroAdvantage are numbers of rollouts, and of those without an advantage.
+var zeroAdvantage = regexp.MustCompile(`/([1-9]\d*) rollouts \(.*\bzero_advantage=(\d+)`)
+
+// detected reads which share of the rollouts of the next row prime-rl finds without an advantage.
+func (k *console) detected(l line) bool {
+	m := zeroAdvantage.FindStringSubmatch(l.text)
+	if m != nil {
+		all, _ := strconv.ParseFloat(m[1], 64) // digits
+		without, _ := strconv.ParseFloat(m[2], 64)
+		k.ahead = []cell{{k.seriesOf(l.number, []byte("zero_advantage")), without / all}}
+	}
+	return m != nil
+}
+
 var (
-	equals    = regexp.MustCompile(`([A-Za-z_][\w./-]*)\s*[=:]\s*([-+]?(?:\d[\d,]*\.?\d*(?:[eE][-+]?\d+)?|nan|inf)%?)(?:[\s,;|)\]]|$)`)
+	equals    = regexp.MustCompile(`((?:[A-Za-z_][\w./-]* ){0,2}[A-Za-z_][\w./-]*)\s*[=:]\s*([-+]?(?:\d[\d,]*\.?\d*(?:[eE][-+]?\d+)?|nan|inf)%?)(?:[\s,;|)\]]|$)`)
 	stepWords = regexp.MustCompile(`(?i)\b(?:step|iter|iteration)[ :=#]+(\d+)\b`)
 	// (N/M) of an epoch [E/F] is step (E − 1)·M + N.
 	stepShare = regexp.MustCompile(`(?:\[(\d+)/\d+\] *)?\((\d+)/(\d+)\)`)
@@ -292,6 +306,7 @@ func (k *console) several(l line) bool {
 	if n := len(found); n > 0 && !l.whole && strings.HasSuffix(l.text, found[n-1][2]) {
 		found = found[:n-1] // it may be cut
 	}
+	k.shorten(found)
 	known := 0
 	for _, m := range found {
 		if s := k.newSeries([]byte(m[1])); s != nil && !s.isStep {
@@ -307,6 +322,22 @@ func (k *console) several(l line) bool {
 	k.add(printedRow{form: ofOneLine, line: l.number, step: step, redraw: bar.MatchString(l.text),
 		cells: k.cells})
 	return true
+}
+
+// shorten leaves of a key of several words, which nobody knows, the last one. It must be known, and
+// the end of no other key: a format reward beside a reward is none.
+func (k *console) shorten(found [][]string) {
+	last := func(key string) string { return key[strings.LastIndexByte(key, ' ')+1:] }
+	times := make(map[string]int)
+	for _, m := range found {
+		times[last(m[1])]++
+	}
+	for _, m := range found {
+		word := last(m[1])
+		if k.newSeries([]byte(m[1])) == nil && times[word] == 1 && k.newSeries([]byte(word)) != nil {
+			m[1] = word
+		}
+	}
 }
 
 // Rows that are printed over several lines, one or a few values in each.
@@ -358,7 +389,7 @@ func ofKey(r rune) bool {
 // single reads a line of one value.
 func (k *console) single(l line) bool {
 	key, value, ok := keyAndValue(unprefixed(l.text))
-	if !ok {
+	if !ok || strings.Contains(l.text, "%|") { // a bar
 		return false
 	}
 	if s, seen := k.byKey[key]; seen && s == nil && !k.eval && l.whole && !strings.Contains(value, "=") {

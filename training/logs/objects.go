@@ -156,6 +156,10 @@ func (p *parser) value(b byte) {
 		p.list()
 	case b == '"' || b == '\'':
 		p.text = p.quoted(p.text[:0], b)
+		if _, seen := p.byKey[string(p.path)]; !seen && len(p.texts) < mostKeys && p.isText() {
+			p.texts = append(p.texts, string(p.path))
+			p.byKey[string(p.path)] = nil
+		}
 		p.put()
 	case strings.IndexByte(",:]})", b) >= 0:
 		p.unexpected(b, "a value")
@@ -194,6 +198,12 @@ func (p *parser) word(b byte) {
 		p.err = &syntax{quote(string(p.text)), "a value"}
 	}
 	p.put()
+}
+
+// isText reports whether the value of a key that nobody knows is no number.
+func (p *parser) isText() bool {
+	_, _, ok := number(p.text)
+	return !ok && p.lists == 0 && p.newSeries(p.path) == nil
 }
 
 // put sets the value that has been read; those of lists are no series.
@@ -272,7 +282,7 @@ func (p *parser) hex() rune {
 func (p *parser) logHistory() {
 	p.dropRow()
 	p.container, p.history = TrainerState, true
-	p.depth, p.unknown = 0, nil
+	p.depth, p.unknown, p.texts = 0, nil, nil
 	defer func() { p.depth, p.lists = 1, 1 }() // nor what follows
 	for b := p.next(); p.err == nil && b != ']'; b = p.next() {
 		switch b {
