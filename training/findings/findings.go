@@ -29,6 +29,7 @@ type Finding struct {
 	// Stops says that from Since to the end of the log no update trains the policy. Later rows are
 	// then no evidence about the dynamics of training.
 	Stops bool
+	order int // the step by which it is ordered; 0: Since
 }
 
 // Level says how much a finding matters.
@@ -73,8 +74,9 @@ func (f Finding) rank() int {
 
 // Of returns what a log states, failures before remarks. Failures of the update itself come first,
 // then the earlier one. Of equals it is that which stands first in the table, since a cause is not
-// later than its effect. A reward that falls comes before what follows a tenth of the run later, and
-// groups without signal come last: they have a cause.
+// later than its effect. A reward that falls comes before what follows it: a tenth of the run later if
+// nothing leapt before. Text that does not end comes after what makes it, random text or a collapse
+// that leaves no signal. Groups without signal come last: they have a cause.
 //
 // After a failure of the numbers the rows are its effects: the other checks see the rows before it.
 func Of(l *logs.Log) []Finding {
@@ -98,11 +100,19 @@ func Of(l *logs.Log) []Finding {
 			}
 		}
 	}
-	at := func(f Finding) int {
-		if f.Kind == RewardCollapse {
-			return f.Since + (l.Steps[len(l.Steps)-1]-l.Steps[0])/10
+	at := func(f Finding) int { return cmp.Or(f.order, f.Since) }
+	failed := func(k Kind) int {
+		return slices.IndexFunc(all, func(f Finding) bool { return f.Kind == k && f.Level == Failure })
+	}
+	if cut, random, fall := failed(Truncation), failed(EntropyGrowth), failed(RewardCollapse); cut >= 0 {
+		if failed(NoSignal) < 0 {
+			fall = -1
 		}
-		return f.Since
+		for _, i := range []int{random, fall} {
+			if i >= 0 && all[i].Since <= all[cut].Since {
+				all[cut].order = max(at(all[cut]), at(all[i])+1)
+			}
+		}
 	}
 	slices.SortStableFunc(all, func(x, y Finding) int {
 		return cmp.Or(cmp.Compare(x.rank(), y.rank()), cmp.Compare(at(x), at(y)))

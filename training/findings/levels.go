@@ -235,12 +235,17 @@ func klBlowUp(l *logs.Log) []Finding {
 }
 
 // entropyGrowth finds an entropy that grows by a factor of e. It is a failure if the reward falls: a
-// policy that explores can learn. Half of the logarithm of a vocabulary at the start is a remark.
+// policy that explores can learn. Half of the logarithm of a vocabulary at the start is a remark, and
+// a failure if it stays without a reward.
 func entropyGrowth(l *logs.Log) []Finding {
 	entropy := read(l, notBelow0, logs.Entropy)
 	start := entropy.values[:min(leastExcess, len(entropy.values))]
 	if len(start) > 0 && change.Median(start) >= vocabulary/2 {
-		return []Finding{{Level: Remark, Since: entropy.steps[0],
+		level := Remark
+		if falls(l) && entropy.values[len(entropy.values)-1] >= vocabulary/2 {
+			level = Failure
+		}
+		return []Finding{{Level: level, Since: entropy.steps[0],
 			Text: fmt.Sprintf("the entropy is %s nats a token at the start (%s), "+
 				"near the logarithm of the vocabulary as of random text",
 				span(start, plain), entropy.key),

@@ -48,6 +48,8 @@ func rewardCollapse(l *logs.Log) []Finding {
 	}
 	if sign := earliestSign(l, steps[since]); sign != "" {
 		f.Text = sign + ", then " + f.Text
+	} else {
+		f.order = f.Since + (l.Steps[len(l.Steps)-1]-l.Steps[0])/10
 	}
 	if slices.Contains(l.Resumes, steps[since]) {
 		f.Text += ", where the run was resumed"

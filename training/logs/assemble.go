@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -580,18 +581,17 @@ func (a *assembly) remark(l *Log) {
 	}
 }
 
-// tellUnread lists the keys that are not understood, those first that are like a reward's. Times and
-// epochs are understood by people.
+// obvious are words of keys that people understand.
+var obvious = regexp.MustCompile(`(?i)epoch|time|num_tokens|per_second`)
+
+// tellUnread lists the keys that are not understood, those first that are like a reward's.
 func (a *assembly) tellUnread() {
 	others := slices.DeleteFunc(slices.Clone(a.series), func(s *series) bool {
 		return s == a.steps || s.isStep || s.ends || s.training[a.trainer].rule != nil ||
 			s.evaluated[a.trainer].rule != nil ||
 			slices.ContainsFunc(a.train, func(x source) bool { return x.of == s })
 	})
-	keys := slices.DeleteFunc(a.keysByLikeness(others), func(key string) bool {
-		name := strings.ToLower(key)
-		return strings.Contains(name, "epoch") || strings.Contains(name, "time")
-	})
+	keys := slices.DeleteFunc(a.keysByLikeness(others), obvious.MatchString)
 	if len(keys) > 0 {
 		a.note("%s not understood: %s.", CountWords(len(keys), "column"), quoteAll(keys, 10))
 	}

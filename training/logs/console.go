@@ -60,6 +60,7 @@ type console struct {
 	found []printedRow
 	ahead []cell // of the next row
 
+	rank    string  // what a process set before the line
 	heading float64 // step of the heading read last; NaN: none
 	headed  int     // line of that heading
 	eval    bool    // a heading says that values of evaluation follow
@@ -104,6 +105,7 @@ func readConsole(c *collector, l *lines) error {
 			break
 		}
 		k.bars.see(next.text)
+		k.rank = strings.TrimRight(rank.FindString(next.text), " {'")
 		if k.isHeading(next) {
 			continue
 		}
@@ -159,6 +161,9 @@ func (k *console) endStep(line int, step float64) {
 func (k *console) add(r printedRow) {
 	r.cells, r.bars, r.end = slices.Concat(k.ahead, r.cells), maps.Clone(k.bars.now), r.line
 	k.ahead = nil
+	if r.form != ofLines {
+		r.rank = k.rank
+	}
 	if n := len(k.found); n > 0 && r.form != certain {
 		last := &k.found[n-1]
 		own := r.form == last.form && sameStep(r.step, last.step)
@@ -211,8 +216,8 @@ func (k *console) mostCertain() []printedRow {
 	return rows[best]
 }
 
-// rank is what srun and torchrun set before the lines of each process.
-var rank = regexp.MustCompile(`^\s*(?:\[(?i:rank) ?\d+\]:?|\d+:) *$`)
+// rank is what srun, torchrun and mpirun set before the lines of each process.
+var rank = regexp.MustCompile(`^\s*(?:\[(?:(?i:rank ?)|default|\d+,)?\d+\](?:<\w+>)?:?|(?i:rank ?)\d+:|\d+:)[ {']`)
 
 // firstRank leaves out rows of other processes than the first, where one prints several.
 func (k *console) firstRank(rows []printedRow) []printedRow {
@@ -223,7 +228,11 @@ func (k *console) firstRank(rows []printedRow) []printedRow {
 			times[r.rank]++
 		}
 	}
-	if times[first] < 2 || len(times) < 2 {
+	least := len(rows)
+	for _, n := range times {
+		least = min(least, n)
+	}
+	if least < 2 || len(times) < 2 {
 		return rows
 	}
 	own := slices.DeleteFunc(slices.Clone(rows),

@@ -52,9 +52,6 @@ func (k *console) dicts(l line) (any bool) {
 		} else if k.headed == l.number-1 {
 			row.step = k.heading
 		}
-		if rank.MatchString(text[:i]) {
-			row.rank = strings.TrimSpace(text[:i])
-		}
 		from := &joined{text: []byte(text[i+1:]), from: k.lines}
 		p := &parser{collector: k.collector, r: from, line: l.number, wrapped: true}
 		p.object()
@@ -303,6 +300,10 @@ func (k *console) several(l line) bool {
 		}
 		step = max(0, of[0]-1)*of[2] + of[1]
 	}
+	found = slices.DeleteFunc(found, func(m []string) bool { // of a bar, or a place in a program
+		return strings.Contains(l.text, ":"+m[1]+":"+m[2]) ||
+			strings.HasSuffix(m[2], "%") && strings.Contains(l.text, m[2]+"|")
+	})
 	if n := len(found); n > 0 && !l.whole && strings.HasSuffix(l.text, found[n-1][2]) {
 		found = found[:n-1] // it may be cut
 	}

@@ -1,13 +1,10 @@
 package logs
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // otherKind is training of another kind than GRPO.
 type otherKind struct {
-	keys  []string // that only its trainers write
+	keys  []string // that only its trainers write; of KEY+KEY both
 	says  string   // what to say of its logs
 	lack  Quantity // which its keys have by their names, and not by what they are
 	apart bool     // what is said of groups and rewards does not hold
@@ -15,10 +12,10 @@ type otherKind struct {
 
 var otherKinds = []otherKind{
 	{[]string{"rewards/chosen", "rewards/margins", "rewards/accuracies", "logps/chosen", "dpo_loss",
-		"chosen_reward", "reject_reward", "preference_loss"},
+		"chosen_reward", "reject_reward", "preference_loss", "margin+accuracy"},
 		"It is a log of preference optimization or of a reward model (%s), not of GRPO: " +
 			"there are no groups and no sampled rewards", RewardComponent, true},
-	{[]string{"critic/vf_loss", "loss/value_avg", "critic_loss", "vf_loss", "value_loss"},
+	{[]string{"critic/vf_loss", "loss/value_avg", "critic_loss", "vf_loss", "value_loss", "ppo/loss/value"},
 		"It is a log of PPO (%s), which has a value function: advantages are not relative to a group, " +
 			"and what is said of groups does not hold", "", false},
 	{[]string{"mean_token_accuracy", "logits_loss", "train_mean_nll"},
@@ -32,13 +29,14 @@ var otherKinds = []otherKind{
 // other returns the other kind of training that a file is of, with the key that shows it. It is ""
 // if the file is not known to be of any.
 func (c *collector) other() (kind otherKind, key string) {
-	keys := slices.Clone(c.unknown)
-	for _, s := range c.series {
-		keys = append(keys, s.key)
+	keys := make(map[string]string) // as in the file, by name
+	for _, key := range append(c.keysByLikeness(c.series), c.texts...) {
+		keys[strings.TrimPrefix(strings.ToLower(key), "train/")] = key
 	}
 	for _, o := range otherKinds {
-		for _, key := range keys {
-			if name := strings.TrimPrefix(strings.ToLower(key), "train/"); slices.Contains(o.keys, name) {
+		for _, key := range o.keys {
+			one, other, both := strings.Cut(key, "+")
+			if key, has := keys[one]; has && (!both || keys[other] != "") {
 				return o, key
 			}
 		}

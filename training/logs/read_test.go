@@ -109,6 +109,9 @@ func TestNotes(t *testing.T) {
 		"step,reward\n1,0\n,0.5\n":                       "1 row of training without step left out.",
 		"reward\n0.5\n":                                  numbered,
 		"step_time,batch_size,epoch,reward\n1,1,1,0.5\n": numbered,
+		"step,_runtime,reward\n1,1,0.5\n": "W&B exports a sample of a long history; " +
+			"the artifact RUN-history:v0 holds all of it.",
+		`{"step": 1, "reward": 0, "name": "x", "other": 1}`: `1 column not understood: "other".`,
 		"_step,_runtime,train/reward\n1,1,0.5\n": "_step counts the calls that log to W&B: " +
 			"these are optimizer steps only if the trainer passes its step to W&B, which TRL does not; " +
 			"a row may be the mean of several.",

@@ -106,6 +106,12 @@ func TestTextForms(t *testing.T) {
 		{"two lines", "kl: 0.1  lr: 1\nreward: 0.5  loss: 1\n\nkl: 0.2  lr: 1\nreward: 0.75  loss: 1\n"},
 		{"several processes", "[rank0]: $a\n[rank1]: $a\n[rank1]: $b\n[rank0]: $b\n"},
 		{"several processes of srun", "0: $a\n1: $a\n0: $b\n1: {'reward': 0.7}\n"},
+		{"several processes of torchrun", "[default0]:$a\n[default1]:$a\n[default0]:$b\n[default1]:$b\n"},
+		{"several processes of mpirun", "[1,0]<stdout>:$a\n[1,1]<stdout>:$a\n[1,0]<stdout>:$b\n[1,1]<stdout>:$b\n"},
+		{"several processes, pairs", "Rank 0: step 1 reward=0.5\nRank 1: step 1 reward=0.6\n" +
+			"Rank 1: step 2 reward=0.7\nRank 0: step 2 reward=0.75\n"},
+		{"two words", "step: 1, Format Reward: 1, Mean Reward: 0.5\nstep: 2, Format Reward: 1, Mean Reward: 0.75\n"},
+		{"one known word", "at step 1 its reward: 0.5, kl: 0\nat step 2 its reward: 0.75, kl: 0\n"},
 		{"steps as labels", "1: $a\n2: $b\n"},
 		{"bars and equal signs", "Step 1 | mean_reward=0.5 | kl=0.2\nStep 2 | mean_reward=0.75 | kl=0\n"},
 		{"two spaces", "[GRPO] step 1/9  reward 0.5  kl 0.2\n[GRPO] step 2/9  reward 0.75  kl 0.2\n"},
@@ -327,6 +333,9 @@ func TestOtherTraining(t *testing.T) {
 				"there are no groups and no sampled rewards."},
 		{`{"train/reward": 0, "train/global_step": 9, "_wandb": {"runtime": 5}}`, "the summary of " +
 			"W&B (_wandb/runtime), the last values of a run and not its rows: export its history."},
+		{"{'loss': 0.5, 'mean_reward': 1.5, 'accuracy': 0.7, 'margin': 1}\n",
+			"a log of preference optimization or of a reward model (margin), not of GRPO: " +
+				"there are no groups and no sampled rewards."},
 		{"{'loss': 1.5, 'grad_norm': 1.5, 'mean_token_accuracy': 0.7}\n",
 			"a log of supervised fine-tuning (mean_token_accuracy), not of GRPO."},
 		{"step:1 - critic/vf_loss:0.1 - critic/score/mean:0.5 - actor/grad_norm:0.1\n",
