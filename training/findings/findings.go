@@ -74,8 +74,8 @@ func (f Finding) rank() int {
 
 // Of returns what a log states, failures before remarks. Failures of the update itself come first,
 // then the earlier one. Of equals it is that which stands first in the table, since a cause is not
-// later than its effect. A reward that falls comes before what follows it: a tenth of the run later if
-// nothing leapt before. Text that does not end comes after what makes it, random text or a collapse
+// later than its effect. A reward that falls stands where the gradient norm leapt before, and else
+// comes before what follows a tenth of the run later. Text that does not end comes after what makes it, random text or a collapse
 // that leaves no signal. Groups without signal come last: they have a cause.
 //
 // After a failure of the numbers the rows are its effects: the other checks see the rows before it.

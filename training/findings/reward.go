@@ -46,8 +46,8 @@ func rewardCollapse(l *logs.Log) []Finding {
 	if from-to >= max(lostReward*(from-min(start, to)), 2*noise) {
 		f.Level = Failure
 	}
-	if sign := earliestSign(l, steps[since]); sign != "" {
-		f.Text = sign + ", then " + f.Text
+	if sign, first := earliestSign(l, steps[since]); sign != "" {
+		f.Text, f.order = sign+", then "+f.Text, first
 	} else {
 		f.order = f.Since + (l.Steps[len(l.Steps)-1]-l.Steps[0])/10
 	}
@@ -66,8 +66,9 @@ const leap = math.E
 
 // earliestSign says which quantity was the first to leap before the reward fell, at which step and
 // from which level; "" if none did. A leap is a median of three rows beyond the earlier range by the
-// factor leap. That range is of the third quarter of the rows before the fall.
-func earliestSign(l *logs.Log, fall int) (text string) {
+// factor leap. That range is of the third quarter of the rows before the fall. since is the step
+// before which nothing says that the run broke: other findings say it of KL, entropy and length.
+func earliestSign(l *logs.Log, fall int) (text string, since int) {
 	first := fall + 1
 	for _, q := range []logs.Quantity{logs.GradNorm, logs.KLRef, logs.KLOld, logs.Entropy, logs.LenMean} {
 		s := read(l, positive, q)
@@ -88,9 +89,12 @@ func earliestSign(l *logs.Log, fall int) (text string) {
 			first = s.steps[i]
 			text = fmt.Sprintf("%s %s %s from %s at about step %d", s.key, verb, factor(from, to),
 				plain(from), first)
+			if since = fall; q == logs.GradNorm || q == logs.KLOld {
+				since = first
+			}
 		}
 	}
-	return text
+	return text, since
 }
 
 // parts is the number of batches of rows in which slowFall looks for the highest.
@@ -174,7 +178,7 @@ func constantReward(l *logs.Log) []Finding {
 	f := Finding{Level: Remark, Since: reward.steps[0],
 		Text: fmt.Sprintf("%s is exactly %s %s", reward.key, plain(reward.values[0]), all.text())}
 	if x := reward.values[0]; x >= solved && x <= 1 {
-		f.Text += ": nearly solved, if 1 is the largest"
+		f.Text += ": solved or nearly so, if 1 is the largest"
 	}
 	if len(reward.values) >= leastExcess {
 		f.Level = Failure

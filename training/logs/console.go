@@ -18,7 +18,11 @@ var consoleFormat = format{
 	begins:    func(*collector, *input) bool { return true },
 	read: func(c *collector, in *input) error {
 		err := readConsole(c, &lines{r: in.Reader})
-		if err == nil && len(c.rows) == 0 {
+		switch {
+		case err != nil || len(c.rows) > 0:
+		case strings.Contains(in.begin, "wandb: Run summary:"):
+			c.err.add(0, "got the summary that W&B prints, the last values of a run, want its history")
+		default:
 			c.err.add(1, "got %s, want a known key, as step and reward (grposim help log-keys), in %s",
 				quote(firstLine(in.begin)), knownFormats)
 		}
@@ -41,11 +45,12 @@ var lineForms = []lineForm{
 	{"a dict without its braces: `'KEY': NUMBER, …`", "':", (*console).bare},
 	{"`step:N - KEY:NUMBER - …` of verl, cut by a terminal too", "step:", (*console).dashes},
 	{"`Detected N/M rollouts (…, zero_advantage=K)` of prime-rl, of the row that follows", "zero_advantage=", (*console).detected},
-	{"`Step N | KEY: NUMBER | KEY=NUMBER | KEY NUMBER | …` of prime-rl", "Step ", parts(`Step +(\d+) +\| `, "|")},
-	{"`step N/M  KEY NUMBER  KEY NUMBER`, with two spaces between", "step ", parts(`step (\d+)(?:/\d+)?  +`, "  ")},
-	{"`Iter N: KEY NUMBER, KEY NUMBER, …` of mlx-lm", "Iter ", parts(`Iter (\d+): `, ", ")},
+	{"`Step N | KEY: NUMBER | KEY=NUMBER | KEY NUMBER | …` of prime-rl", "Step ", parts(`Step +(\d+) +\| `, "|", certain)},
+	{"`step N/M  KEY NUMBER  KEY NUMBER`, with two spaces between", "step ", parts(`step (\d+)(?:/\d+)?  +`, "  ", certain)},
+	{"`Iter N: KEY NUMBER, KEY NUMBER, …` of mlx-lm", "Iter ", parts(`Iter (\d+): `, ", ", certain)},
 	{"several of `KEY: NUMBER` or `KEY=NUMBER` in a line, with a step or two known keys", "",
 		(*console).several},
+	{"`step N | KEY NUMBER | …`", "step ", parts(`step +(\d+) +\| `, "|", ofOneLine)},
 	{"tables `│ KEY │ NUMBER │ …` of tinker and AReaL", "", (*console).grid},
 	{"`• KEY: NUMBER`, one a line, after a heading such as `Step N/M`, of NeMo-RL, " +
 		"torchforge and mlx-lm", "", (*console).single},

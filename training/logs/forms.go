@@ -219,7 +219,7 @@ var keyNumber = regexp.MustCompile(`^(\S.*?)(?:\s*[:=]\s*|\s+)` +
 	`([-+]?(?:[\d.,]+(?:[eE][-+]?\d+)?|nan|inf)%?)(?:\s*[a-zA-Z(/].*)?$`)
 
 // parts returns a reader of lines with parts KEY NUMBER, with a text between them, after a step.
-func parts(step, by string) func(*console, line) bool {
+func parts(step, by string, form rowForm) func(*console, line) bool {
 	start := regexp.MustCompile(`(?:^|\s)` + step)
 	return func(k *console, l line) bool {
 		at := start.FindStringSubmatchIndex(l.text)
@@ -237,7 +237,7 @@ func parts(step, by string) func(*console, line) bool {
 				k.put(l, m[1], m[2])
 			}
 		}
-		k.add(printedRow{line: l.number, step: step, cells: k.cells})
+		k.add(printedRow{form: form, line: l.number, step: step, cells: k.cells})
 		return true
 	}
 }
@@ -258,7 +258,7 @@ func (k *console) detected(l line) bool {
 
 var (
 	equals    = regexp.MustCompile(`((?:[A-Za-z_][\w./-]* ){0,2}[A-Za-z_][\w./-]*)\s*[=:]\s*([-+]?(?:\d[\d,]*\.?\d*(?:[eE][-+]?\d+)?|nan|inf)%?)(?:[\s,;|)\]]|$)`)
-	stepWords = regexp.MustCompile(`(?i)\b(?:step|iter|iteration)[ :=#]+(\d+)\b`)
+	stepWords = regexp.MustCompile(`(?i)\b(?:step|iter|iteration)[ :=#[]+(\d+)\b`)
 	// (N/M) of an epoch [E/F] is step (E − 1)·M + N.
 	stepShare = regexp.MustCompile(`(?:\[(\d+)/\d+\] *)?\((\d+)/(\d+)\)`)
 )
@@ -301,7 +301,7 @@ func (k *console) several(l line) bool {
 		step = max(0, of[0]-1)*of[2] + of[1]
 	}
 	found = slices.DeleteFunc(found, func(m []string) bool { // of a bar, or a place in a program
-		return strings.Contains(l.text, ":"+m[1]+":"+m[2]) ||
+		return strings.HasSuffix(m[1], ".py") || strings.Contains(l.text, ":"+m[1]+":"+m[2]) ||
 			strings.HasSuffix(m[2], "%") && strings.Contains(l.text, m[2]+"|")
 	})
 	if n := len(found); n > 0 && !l.whole && strings.HasSuffix(l.text, found[n-1][2]) {

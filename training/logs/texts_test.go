@@ -114,6 +114,8 @@ func TestTextForms(t *testing.T) {
 		{"one known word", "at step 1 its reward: 0.5, kl: 0\nat step 2 its reward: 0.75, kl: 0\n"},
 		{"steps as labels", "1: $a\n2: $b\n"},
 		{"bars and equal signs", "Step 1 | mean_reward=0.5 | kl=0.2\nStep 2 | mean_reward=0.75 | kl=0\n"},
+		{"bars, in small letters", "step 1 | reward 0.5 | kl 0.01\nstep 2 | reward 0.75 | kl 0.02\n"},
+		{"brackets", "[00:01][t.py:88] Iter [1/9] reward: 0.5, kl: 0\n[00:02][t.py:88] Iter [2/9] reward: 0.75, kl: 0\n"},
 		{"two spaces", "[GRPO] step 1/9  reward 0.5  kl 0.2\n[GRPO] step 2/9  reward 0.75  kl 0.2\n"},
 		{"a bar that is drawn again", "$a\n 1%|  | 1/9 [00:01<01:00]\n 2%|  | 2/9 [00:01<01:00]\n$b\n"},
 		{"semicolons and quotes", "\"step\";\"note\";\"reward\"\n1.0;\"a;\nb\";0.5\n2e0;;0.75\n"},
@@ -384,5 +386,6 @@ func TestNotebooks(t *testing.T) {
 		wantRows(t, name, readText(t, text), "[1 2] [0.5 0.75]")
 	}
 	wantError(t, `{"cells": [{"outputs": []}]}`, "got a notebook without metrics in its outputs")
+	wantError(t, "wandb: Run summary:\nwandb: train/reward 0.7\n", "got the summary that W&B prints")
 	wantError(t, `{"cells": [{"outputs": [`, "got a notebook that is not whole")
 }
