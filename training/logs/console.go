@@ -1,7 +1,6 @@
 package logs
 
 import (
-	"cmp"
 	"errors"
 	"io"
 	"maps"
@@ -110,7 +109,11 @@ func readConsole(c *collector, l *lines) error {
 			break
 		}
 		k.bars.see(next.text)
-		k.rank = strings.TrimRight(rank.FindString(next.text), " {'")
+		if k.rank = ""; strings.ContainsAny(next.text[:min(9, len(next.text))], "[(:") { // or none, at once
+			if m := rank.FindStringSubmatch(next.text); m != nil {
+				k.rank = m[1]
+			}
+		}
 		if k.isHeading(next) {
 			continue
 		}
@@ -213,6 +216,9 @@ func (k *console) mostCertain() []printedRow {
 			best, most = form, n
 		}
 	}
+	if alone, others := samples(rows[certain]); len(alone) > 0 && best == certain {
+		rows[ofOneLine], rows[certain] = append(alone, rows[ofOneLine]...), others
+	}
 	for form, others := range rows {
 		if n := len(others); rowForm(form) != best && n > 0 && (rowForm(form) != certain || tell > 0) {
 			k.note("%s of another form left out, from line %d on.", CountWords(n, "row"), others[0].line)
@@ -221,30 +227,63 @@ func (k *console) mostCertain() []printedRow {
 	return rows[best]
 }
 
-// rank is what srun, torchrun and mpirun set before the lines of each process.
-var rank = regexp.MustCompile(`^\s*(?:\[(?:(?i:rank ?)|default|\d+,)?\d+\](?:<\w+>)?:?|(?i:rank ?)\d+:|\d+:)[ {']`)
-
-// firstRank leaves out rows of other processes than the first, where one prints several.
-func (k *console) firstRank(rows []printedRow) []printedRow {
-	var first string
-	times := make(map[string]int)
+// samples separates rows of one value without a step, as completions have them, from the others,
+// where these are more than five times as many.
+func samples(rows []printedRow) (alone, others []printedRow) {
 	for _, r := range rows {
-		if first = cmp.Or(first, r.rank); r.rank != "" {
-			times[r.rank]++
+		if len(r.cells) == 1 && math.IsNaN(r.step) {
+			alone = append(alone, r)
+		} else {
+			others = append(others, r)
 		}
 	}
-	least := len(rows)
-	for _, n := range times {
-		least = min(least, n)
+	if len(others) <= stray*len(alone) {
+		return nil, rows
 	}
-	if least < 2 || len(times) < 2 {
-		return rows
+	return alone, others
+}
+
+// rank is what srun, torchrun, mpirun and Ray set before the lines of each process.
+var rank = regexp.MustCompile(`^\s*(\[(?:(?i:rank ?)|default|\d+,)?\d+\](?:<\w+>)?:?|(?i:rank ?)\d+:|\d+:|` +
+	`\(\w+ pid=\d+)(?:[^)]*\))?[ {']`)
+
+// ranks are the processes of a kind that print rows.
+type ranks struct {
+	first, last string
+	rows, turns int // turns: how often another process prints than before
+	all         map[string]bool
+}
+
+// firstRank leaves out rows of other processes than the first of their kind, where they print in turn.
+func (k *console) firstRank(rows []printedRow) []printedRow {
+	kinds := make(map[string]*ranks)
+	kind := func(label string) string { return label[:strings.IndexAny(label, "0123456789")] }
+	for _, r := range rows {
+		if r.rank == "" {
+			continue
+		}
+		of := kinds[kind(r.rank)]
+		if of == nil {
+			of = &ranks{first: r.rank, last: r.rank, all: make(map[string]bool)}
+			kinds[kind(r.rank)] = of
+		}
+		if of.rows++; r.rank != of.last {
+			of.turns++
+		}
+		of.last, of.all[r.rank] = r.rank, true
 	}
-	own := slices.DeleteFunc(slices.Clone(rows),
-		func(r printedRow) bool { return r.rank != "" && r.rank != first })
-	k.note("%s of other processes than %s left out: they train together.",
-		CountWords(len(rows)-len(own), "row"), quote(first))
-	return own
+	all := len(rows)
+	rows = slices.DeleteFunc(slices.Clone(rows), func(r printedRow) bool {
+		if r.rank == "" {
+			return false
+		}
+		of := kinds[kind(r.rank)]
+		return r.rank != of.first && of.rows >= 2*len(of.all) && of.turns >= len(of.all)
+	})
+	if n := all - len(rows); n > 0 {
+		k.note("%s of other processes than %s left out: they train together.", CountWords(n, "row"), quote(rows[0].rank))
+	}
+	return rows
 }
 
 // put sets the value of a key; one that is not understood is noted.

@@ -355,6 +355,9 @@ func (k *console) grid(l line) bool {
 		return false
 	}
 	cells := strings.Split(strings.Trim(strings.TrimSpace(text), "|"), "|")
+	if l.text = cells[0]; len(cells) == 1 { // a frame
+		return k.single(l)
+	}
 	for i := 0; i+1 < len(cells); i += 2 {
 		key, value := strings.TrimSpace(cells[i]), strings.TrimSpace(cells[i+1])
 		if _, has, ok := number([]byte(value)); has && ok && key != "" {
@@ -440,7 +443,7 @@ func (k *console) close() {
 }
 
 var headings = []*regexp.Regexp{
-	regexp.MustCompile(`^[=#*\s─-]*Step (\d+)(?:/\d+)?[=#*\s─:-]*$`),
+	regexp.MustCompile(`^\W*Step (\d+)(?:/\d+)?\W*$`),
 	regexp.MustCompile(`METRICS STEP (\d+)`),
 	regexp.MustCompile(`Train step (\d+)/\d+ done`),
 	regexp.MustCompile(`(?:^|\s)(?:Step|Iter) (\d+):\s*$`),

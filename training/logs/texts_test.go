@@ -108,6 +108,10 @@ func TestTextForms(t *testing.T) {
 		{"several processes of srun", "0: $a\n1: $a\n0: $b\n1: {'reward': 0.7}\n"},
 		{"several processes of torchrun", "[default0]:$a\n[default1]:$a\n[default0]:$b\n[default1]:$b\n"},
 		{"several processes of mpirun", "[1,0]<stdout>:$a\n[1,1]<stdout>:$a\n[1,0]<stdout>:$b\n[1,1]<stdout>:$b\n"},
+		{"several processes of Ray", "(W pid=1) $a\n(W pid=2, ip=1.2.3.4) $a\n(W pid=1) $b\n(W pid=2, ip=1.2.3.4) $b\n"},
+		{"a process that was started again", "(W pid=1) $a\n(W pid=2) $b\n"},
+		{"samples among rows", "he says {'reward': 1.0}\n{'reward': 0.5, 'kl': 0, 'step': 1}\n{'loss': 0, 'kl': 0, 'step': 1}\n" + strings.Repeat("{'lr': 0, 'step': 1}\n", 4) + "$2\n"},
+		{"frames", "╭── Step 1/9 ──╮\n│ reward: 0.5  │\n╰──╯\n╭── Step 2/9 ──╮\n│ reward: 0.75 │\n╰──╯\n"},
 		{"several processes, pairs", "Rank 0: step 1 reward=0.5\nRank 1: step 1 reward=0.6\n" +
 			"Rank 1: step 2 reward=0.7\nRank 0: step 2 reward=0.75\n"},
 		{"two words", "step: 1, Format Reward: 1, Mean Reward: 0.5\nstep: 2, Format Reward: 1, Mean Reward: 0.75\n"},
