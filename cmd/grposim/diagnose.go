@@ -16,7 +16,7 @@ import (
 
 func newDiagnose(stdout, stderr io.Writer) *cobra.Command {
 	var (
-		how   reading
+		how   logs.Options
 		out   *printer
 		modes []string
 	)
@@ -28,13 +28,13 @@ func newDiagnose(stdout, stderr io.Writer) *cobra.Command {
 		var found []*runReport
 		var problems []error
 		for _, path := range args {
-			sources, err := how.sources(path)
+			runs, err := sources(path, how)
 			if err != nil {
 				problems = append(problems, badInput(path, err))
 				continue
 			}
-			for i := range sources {
-				found = append(found, sources[i].report())
+			for i := range runs {
+				found = append(found, runs[i].report())
 			}
 		}
 		if err := errors.Join(problems...); err != nil {
@@ -59,9 +59,9 @@ func newDiagnose(stdout, stderr io.Writer) *cobra.Command {
 }
 
 // addReading adds the flags that say how logs are read and which modes matter.
-func addReading(c *cobra.Command, how *reading, modes *[]string) {
-	addLogOptions(c, &how.how)
-	c.Flags().StringVar(&how.how.TrueReward, "true-reward", "", "`column` that holds the true "+
+func addReading(c *cobra.Command, how *logs.Options, modes *[]string) {
+	addLogOptions(c, how)
+	c.Flags().StringVar(&how.TrueReward, "true-reward", "", "`column` that holds the true "+
 		"reward, by its key in the log; by default the first score of evaluation")
 	c.Flags().StringSliceVar(modes, "mode", nil,
 		"failure `modes` or kinds of findings that the exit code is about; all by default")
@@ -218,7 +218,7 @@ func (r *runReport) print(p *page) {
 		}
 		none = "no other findings"
 	}
-	if kinds := len(findings.Kinds()); logged && r.stated == 0 {
+	if kinds := len(findings.Hidden(nil)); logged && r.stated == 0 {
 		p.printf("%s: the columns can show %d of %d kinds, and show none\n", none, kinds-len(r.hidden), kinds)
 	}
 	if logged {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"grposim/training/logs"
 )
 
 type numbers = map[string]float64 // of a row of a log
@@ -186,11 +188,11 @@ func TestDeducedGroups(t *testing.T) {
 				fmt.Fprintf(&b, `{"step": %d, `+row.columns+`: %g}`+"\n", i, value, reward)
 			}
 			write(t, "log.jsonl", b.String())
-			sources, err := reading{}.sources("log.jsonl")
+			runs, err := sources("log.jsonl", logs.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, m := range sources[0].report().modes {
+			for _, m := range runs[0].report().modes {
 				want := map[bool]string{true: "present", false: "not-observable"}[degenerate]
 				if name == "counts" && !degenerate {
 					want = "absent" // the share is known

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"grposim/training/findings"
+	"grposim/training/logs"
 )
 
 // Every kind of finding has a log in testdata/findings that begins with its name and in
@@ -32,13 +33,13 @@ func TestFindings(t *testing.T) {
 		if _, err := os.Stat(name + ".report"); err == nil {
 			golden(t, name+".report", stdout.String())
 		}
-		sources, err := reading{}.sources(name)
+		runs, err := sources(name, logs.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		first := findings.Kind("")
 		failed := false
-		for i, f := range sources[0].report().findings {
+		for i, f := range runs[0].report().findings {
 			if i == 0 {
 				first = f.Kind
 			}
@@ -52,7 +53,7 @@ func TestFindings(t *testing.T) {
 			t.Errorf("%s: the first finding is %q", name, first)
 		}
 	}
-	for _, k := range findings.Kinds() {
+	for _, k := range findings.Hidden(nil) {
 		if !shown[k] {
 			t.Errorf("no log shows %s", k)
 		}

@@ -24,18 +24,13 @@ type source struct {
 	notes []string       // what a user should know of the series, one sentence each
 }
 
-// reading says how logs are read.
-type reading struct {
-	how logs.Options
-}
-
 // sources reads a log or a folder with a source for every run, or a results folder with one
 // for every cell.
-func (r reading) sources(path string) ([]source, error) {
+func sources(path string, how logs.Options) ([]source, error) {
 	if store.HoldsResults(path) {
-		return r.cells(path)
+		return sourcesOfCells(path)
 	}
-	runs, err := readLogs(path, r.how)
+	runs, err := readLogs(path, how)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +39,7 @@ func (r reading) sources(path string) ([]source, error) {
 	}
 	var all []source
 	for _, l := range runs {
-		s, err := r.log(path, l)
+		s, err := sourceOf(path, l, how.TrueReward)
 		if err != nil {
 			return nil, err
 		}
@@ -54,8 +49,8 @@ func (r reading) sources(path string) ([]source, error) {
 	return all, nil
 }
 
-// cells returns the mean series of every cell of a results folder.
-func (r reading) cells(dir string) ([]source, error) {
+// sourcesOfCells returns the mean series of every cell of a results folder.
+func sourcesOfCells(dir string) ([]source, error) {
 	plan, outcomes, err := sweeps.Open(dir)
 	if err != nil {
 		return nil, err
@@ -90,8 +85,9 @@ func (r reading) cells(dir string) ([]source, error) {
 	return all, nil
 }
 
-// log translates the columns of a log into the series of the diagnostics.
-func (r reading) log(path string, l *logs.Log) (source, error) {
+// sourceOf translates the columns of a log into the series of the diagnostics, with a column for the
+// true reward if one is named.
+func sourceOf(path string, l *logs.Log, trueReward string) (source, error) {
 	s := source{file: path, log: l, notes: slices.Clone(l.Notes)}
 	rows, first := logs.CountWords(len(l.Steps), "row"), l.Steps[0]
 	s.about = fmt.Sprintf("%s, %s, step %d", l.Format, rows, first)
@@ -101,7 +97,7 @@ func (r reading) log(path string, l *logs.Log) (source, error) {
 	if l.Averaged > 1 {
 		s.about += fmt.Sprintf(", each the mean of %d", l.Averaged)
 	}
-	truth, at, err := r.truth(l)
+	score, at, err := truth(l, trueReward)
 	if err != nil {
 		return s, err
 	}
@@ -159,16 +155,16 @@ func (r reading) log(path string, l *logs.Log) (source, error) {
 			note("Rows in which all groups have equal rewards are deduced from %s.", key)
 		}
 	}
-	if truth != nil {
-		t.TrueReward = spread(at, truth.Values)
-		note("The true reward is read from %s.", truth.Key)
+	if score != nil {
+		t.TrueReward = spread(at, score.Values)
+		note("The true reward is read from %s.", score.Key)
 	}
 	return s, nil
 }
 
 // truth returns the column of the true reward with its steps, nil if there is none.
-func (r reading) truth(l *logs.Log) (*logs.Column, []int, error) {
-	asked, names := r.how.TrueReward, []string(nil)
+func truth(l *logs.Log, asked string) (*logs.Column, []int, error) {
+	var names []string
 	for _, t := range []*logs.Table{l.Evaluation, &l.Table} {
 		if t == nil {
 			continue

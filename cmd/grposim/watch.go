@@ -21,7 +21,7 @@ import (
 
 func newWatch(stdout, stderr io.Writer) *cobra.Command {
 	var (
-		how                     reading
+		how                     logs.Options
 		modes                   []string
 		every, until, heartbeat time.Duration
 		goOn                    bool
@@ -43,7 +43,7 @@ func newWatch(stdout, stderr io.Writer) *cobra.Command {
 			return usageError{fmt.Errorf("%s: %s", args[0], other)}
 		}
 		w := watcher{path: args[0], how: how, asked: about, goOn: goOn, stdout: stdout, stderr: stderr}
-		w.log = logs.Follow(args[0], how.how)
+		w.log = logs.Follow(args[0], how)
 		return w.follow(c.Context(), every, until, heartbeat)
 	})
 	c.Flags().DurationVar(&every, "every", 10*time.Second, "`time` between two looks at the file")
@@ -83,7 +83,7 @@ func nextLook(n int) int { return n + max(1, (n+19)/20) }
 // watcher follows one log.
 type watcher struct {
 	path           string
-	how            reading
+	how            logs.Options
 	asked          question
 	goOn           bool
 	stdout, stderr io.Writer
@@ -197,7 +197,7 @@ func (w *watcher) read() (found bool, err error) {
 		w.say("%s: waiting for the file", w.path)
 		return false, nil
 	case err != nil: // half written, perhaps
-		if all, _ := logs.OpenAll(w.path, w.how.how); len(all) > 1 {
+		if all, _ := logs.OpenAll(w.path, w.how); len(all) > 1 {
 			return false, usageError{err}
 		}
 		w.say("%v: waiting for more", err)
@@ -224,7 +224,7 @@ func (w *watcher) judge(l *logs.Log) (found bool, err error) {
 		if w.rows == w.look {
 			w.look = nextLook(w.look)
 			if w.rows >= firstLook {
-				s, err := w.how.log(w.path, now)
+				s, err := sourceOf(w.path, now, w.how.TrueReward)
 				if err != nil {
 					return false, err
 				}
@@ -298,14 +298,14 @@ func (w *watcher) tell(l *logs.Log, all []findings.Finding) (found bool) {
 
 // end diagnoses the whole log, prints the result in a line, and returns its exit code.
 func (w *watcher) end() error {
-	l, err := logs.Open(w.path, w.how.how)
+	l, err := logs.Open(w.path, w.how)
 	if err != nil {
 		return badInput(w.path, err)
 	}
 	if len(l.Steps) == 0 {
 		return usageError{fmt.Errorf("%s: got no row of training", w.path)}
 	}
-	s, err := w.how.log(w.path, l)
+	s, err := sourceOf(w.path, l, w.how.TrueReward)
 	if err != nil {
 		return err
 	}

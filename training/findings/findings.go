@@ -120,16 +120,6 @@ func Of(l *logs.Log) []Finding {
 	return all
 }
 
-// Kinds lists the kinds that a log states, in the order of the table.
-func Kinds() (kinds []Kind) {
-	for _, c := range checks {
-		if c.find != nil {
-			kinds = append(kinds, c.Kind)
-		}
-	}
-	return kinds
-}
-
 // IsMode reports whether a kind is a failure mode.
 func (k Kind) IsMode() bool { return slices.Contains(diagnose.Failures, diagnose.Mode(k)) }
 
@@ -145,11 +135,14 @@ func (k Kind) Next() string {
 
 // Hidden lists the kinds that no column of a log can show: all of them if it is nil.
 func Hidden(l *logs.Log) []Kind {
-	return slices.DeleteFunc(Kinds(), func(k Kind) bool {
-		i := slices.IndexFunc(checks, func(c Row) bool { return c.Kind == k })
-		shows := func(c logs.Column) bool { return slices.Contains(checks[i].From, c.Quantity) }
-		return l != nil && slices.ContainsFunc(l.Columns, shows)
-	})
+	kinds := []Kind{}
+	for _, c := range checks {
+		shows := func(of logs.Column) bool { return slices.Contains(c.From, of.Quantity) }
+		if c.find != nil && (l == nil || !slices.ContainsFunc(l.Columns, shows)) {
+			kinds = append(kinds, c.Kind)
+		}
+	}
+	return kinds
 }
 
 // Row is a row of the table of findings: what users see of a kind, what it is, and how it is found.

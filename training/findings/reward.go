@@ -202,14 +202,14 @@ func nothingSolved(l *logs.Log) []Finding {
 	if smallest < 0 || at.total == 0 || 2*at.total < at.read || len(noSignal(l)) > 0 {
 		return nil
 	}
-	rows := at.text()
-	if !at.always() {
+	text := "no sample was solved %s (" + key + " 0): nothing is learned from them"
+	if rows := at.text(); at.always() {
+		text = fmt.Sprintf(text, rows)
+	} else {
 		rows = fmt.Sprintf("in %d of %d rows", at.total, at.read)
+		text = fmt.Sprintf(text+"; the mean of all is %s", rows, plain(change.Mean(reward.values)))
 	}
-	return []Finding{{Level: Remark, Since: at.first,
-		Text: fmt.Sprintf("no sample was solved %s (%s 0): nothing is learned from them; the mean of all is %s",
-			rows, key, plain(change.Mean(reward.values))),
-		Next: takeEasier}}
+	return []Finding{{Level: Remark, Since: at.first, Text: text, Next: takeEasier}}
 }
 
 const takeEasier = "read completions beside their rewards; " +

@@ -59,7 +59,10 @@ func (c *collector) log() (*Log, error) {
 	l.Resumes = slices.DeleteFunc(c.resumes, func(step int) bool { return step <= l.Steps[0] })
 	a.spacing(l)
 	a.remark(l)
-	l.Notes = slices.Concat(c.notes, c.unread.notes())
+	if more := c.unread - shownUnread; more > 0 {
+		c.note("%d more were not understood.", more)
+	}
+	l.Notes = c.notes
 	return l, nil
 }
 

@@ -15,7 +15,7 @@ type collector struct {
 	container Container
 	err       Error
 	notes     []string
-	unread    unread       // lines that were not understood
+	unread    int          // number of lines that were not understood
 	resumes   []int        // steps from which a resumed run goes on, where the reader knows them
 	runs      []*collector // of a file with several runs; each is named
 	run       string       // name of the run
@@ -99,7 +99,7 @@ func (c *collector) setSeries(line int, s *series, text []byte) {
 	case !ok && c.container == Console:
 		c.bad = true
 	case !ok && c.container == Pasted:
-		c.unread.add(line, s.key+": "+string(text), "want a number")
+		c.cannotRead(line, s.key+": "+string(text), "want a number")
 	case !ok:
 		c.err.add(line, "%s: got %s, want a number", s.key, quote(string(text)))
 	case has:

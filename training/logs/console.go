@@ -290,7 +290,7 @@ func (k *console) firstRank(rows []printedRow) []printedRow {
 func (k *console) put(l line, key, value string) {
 	if _, _, ok := number([]byte(value)); !ok {
 		if s := k.newSeries([]byte(key)); s != nil {
-			k.unread.add(l.number, key+": "+value, "want a number")
+			k.cannotRead(l.number, key+": "+value, "want a number")
 		}
 		return
 	}

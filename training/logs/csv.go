@@ -62,13 +62,8 @@ func chartColumn(name string) (run, key string, bound bool) {
 // csvRun is a run in a CSV file with its columns.
 type csvRun struct {
 	*collector
-	columns []csvColumn
+	columns []*series // by index; nil: none
 	long    *longRows // nil unless the file is in long form
-}
-
-type csvColumn struct {
-	index int
-	of    *series
 }
 
 // headerRuns looks up the names of columns. A chart of several runs has a collector for each, with
@@ -111,6 +106,9 @@ func headerRuns(c *collector, names []string) []*csvRun {
 			runs, c.runs = append(runs, &csvRun{collector: r}), append(c.runs, r)
 		}
 	}
+	for _, r := range runs {
+		r.columns = make([]*series, len(names))
+	}
 	only := onlyReward(c, names)
 	for _, shared := range []bool{false, true} {
 		for i, name := range names {
@@ -122,11 +120,9 @@ func headerRuns(c *collector, names []string) []*csvRun {
 					c.err.add(1, "got two columns %s, want one", quote(key))
 				case r.byKey[key] != nil:
 				case key == only:
-					r.columns = append(r.columns, csvColumn{i, r.asReward(key)})
+					r.columns[i] = r.asReward(key)
 				default:
-					if s := r.addKey(1, key); s != nil {
-						r.columns = append(r.columns, csvColumn{i, s})
-					}
+					r.columns[i] = r.addKey(1, key)
 				}
 			}
 		}
@@ -165,8 +161,10 @@ func (r *csvRun) row(line int, cells []string) {
 		r.long.row(line, cells)
 		return
 	}
-	for _, column := range r.columns {
-		r.setSeries(line, column.of, []byte(cells[column.index]))
+	for i, s := range r.columns {
+		if s != nil {
+			r.setSeries(line, s, []byte(cells[i]))
+		}
 	}
 	r.endRow(line)
 }
@@ -322,7 +320,7 @@ func (l *longRows) row(line int, cells []string) {
 	x, has, ok := number([]byte(cells[l.value]))
 	switch {
 	case !ok || !whole:
-		t.unread.add(line, strings.Join(cells, ","), "want a step and a value")
+		t.cannotRead(line, strings.Join(cells, ","), "want a step and a value")
 	case has && hasStep:
 		t.add(int64(step), []byte(cells[l.key]), x)
 	}
@@ -371,13 +369,13 @@ func isEventChart(names []string) bool {
 
 // eventChartColumns returns the columns of TensorBoard's download of a chart. The file does not say
 // of what it is; TensorBoard's name for it does, run-RUN-tag-TAG.csv.
-func eventChartColumns(c *collector) []csvColumn {
+func eventChartColumns(c *collector) []*series {
 	c.container = EventChart
 	step, value := c.addKey(1, "Step"), c.asReward("Value")
 	if _, tag, named := strings.Cut(filepath.Base(c.err.File), "-tag-"); named && likeReward(tag) == 0 {
 		c.err.add(0, "got the chart of another tag by the file's name, want that of the reward")
 	}
-	return []csvColumn{{1, step}, {2, value}}
+	return []*series{nil, step, value}
 }
 
 // readEventJSON reads TensorBoard's download of a chart as JSON.

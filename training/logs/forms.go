@@ -61,7 +61,7 @@ func (k *console) dicts(l line) (any bool) {
 			k.add(row)
 		case len(k.cells) == 0 && !k.bad:
 		case err == nil:
-			k.unread.add(l.number, text[i:], "a text where a number belongs")
+			k.cannotRead(l.number, text[i:], "a text where a number belongs")
 		// It is being written.
 		case err == io.EOF && from.end && !bytes.Contains(from.text[len(text)-i-1:], []byte("{'")):
 			k.note(lastLine, l.number)
@@ -69,7 +69,7 @@ func (k *console) dicts(l line) (any bool) {
 			k.dropRow()
 			return true
 		default:
-			k.unread.add(l.number, text[i:], "a dict that breaks off or is mixed with other text")
+			k.cannotRead(l.number, text[i:], "a dict that breaks off or is mixed with other text")
 		}
 		k.dropRow()
 		if text = text[i+2:]; p.err == nil {
@@ -101,7 +101,7 @@ func (k *console) bare(l line) bool {
 		if named := label.FindStringSubmatch(strings.TrimRight(text[:at[0]], " .…")); named != nil {
 			step, _ = strconv.ParseFloat(named[2], 64) // digits
 		} else if len(within.FindAllString(text, 2)) < 2 {
-			k.unread.add(l.number, l.text, "a dict without its braces, and with a single key")
+			k.cannotRead(l.number, l.text, "a dict without its braces, and with a single key")
 			return false
 		}
 		text = text[at[0]:]
@@ -135,7 +135,7 @@ func (k *console) bare(l line) bool {
 	}
 	if used < 0 {
 		if known {
-			k.unread.add(l.number, l.text, "a dict without braces that breaks off")
+			k.cannotRead(l.number, l.text, "a dict without braces that breaks off")
 		}
 		return true
 	}
@@ -182,7 +182,7 @@ func (k *console) dashes(l line) bool {
 		if i := strings.LastIndexByte(pair, ':'); i > 0 {
 			k.put(l, pair[:i], pair[i+1:])
 		} else {
-			k.unread.add(l.number, pair, "want KEY:NUMBER")
+			k.cannotRead(l.number, pair, "want KEY:NUMBER")
 		}
 	}
 	k.add(printedRow{line: l.number, step: math.NaN(), cells: k.cells})

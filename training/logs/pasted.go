@@ -156,7 +156,7 @@ func readPasted(c *collector, l *lines) error {
 		case len(cells) != len(table.columns) && !next.whole:
 			c.note(lastLine, next.number)
 		case len(cells) != len(table.columns):
-			c.unread.add(next.number, next.text, "it has "+CountWords(len(cells), "cell")+", the table "+CountWords(len(table.columns), "column"))
+			c.cannotRead(next.number, next.text, "it has "+CountWords(len(cells), "cell")+", the table "+CountWords(len(table.columns), "column"))
 		default:
 			if end := len(cells) - 1; !next.whole && !strings.HasSuffix(strings.TrimSpace(next.text), "|") {
 				cells[end] = ""

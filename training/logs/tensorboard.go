@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"hash/crc32"
 	"io"
-	"iter"
 	"math"
 	"path/filepath"
 	"slices"
@@ -114,46 +113,42 @@ type field struct {
 	number protowire.Number
 	bits   uint64
 	bytes  []byte
-	err    error
 }
 
-// fields lists the fields of a message. One with an error is the last.
-func fields(message []byte) iter.Seq[field] {
-	return func(yield func(field) bool) {
-		for len(message) > 0 {
-			var f field
-			number, kind, n := protowire.ConsumeTag(message)
-			f.number, f.err = number, protowire.ParseError(n)
-			if f.err == nil {
-				message = message[n:]
-				switch kind {
-				case protowire.VarintType:
-					f.bits, n = protowire.ConsumeVarint(message)
-				case protowire.Fixed32Type:
-					var bits uint32
-					bits, n = protowire.ConsumeFixed32(message)
-					f.bits = uint64(bits)
-				case protowire.Fixed64Type:
-					f.bits, n = protowire.ConsumeFixed64(message)
-				case protowire.BytesType:
-					f.bytes, n = protowire.ConsumeBytes(message)
-				default:
-					n = protowire.ConsumeFieldValue(number, kind, message)
-				}
-				f.err = protowire.ParseError(n)
-			}
-			if !yield(f) || f.err != nil {
-				return
-			}
-			message = message[n:]
+// fields lists the fields of a message up to one that is damaged; whole says that none is.
+func fields(message []byte) (all []field, whole bool) {
+	for len(message) > 0 {
+		number, kind, n := protowire.ConsumeTag(message)
+		if n < 0 {
+			return all, false
 		}
+		f := field{number: number}
+		switch message = message[n:]; kind {
+		case protowire.VarintType:
+			f.bits, n = protowire.ConsumeVarint(message)
+		case protowire.Fixed32Type:
+			var bits uint32
+			bits, n = protowire.ConsumeFixed32(message)
+			f.bits = uint64(bits)
+		case protowire.Fixed64Type:
+			f.bits, n = protowire.ConsumeFixed64(message)
+		case protowire.BytesType:
+			f.bytes, n = protowire.ConsumeBytes(message)
+		default:
+			n = protowire.ConsumeFieldValue(number, kind, message)
+		}
+		if n < 0 {
+			return all, false
+		}
+		all, message = append(all, f), message[n:]
 	}
+	return all, true
 }
 
-// last returns the last field of a message with a number; without one it has no number.
-func last(message []byte, number protowire.Number) (found field) {
-	for f := range fields(message) {
-		if f.number == number {
+// last returns the last field of a message with one of the numbers; without one it has no number.
+func last(all []field, numbers ...protowire.Number) (found field) {
+	for _, f := range all {
+		if slices.Contains(numbers, f.number) {
 			found = f
 		}
 	}
@@ -162,27 +157,16 @@ func last(message []byte, number protowire.Number) (found field) {
 
 // event adds the scalars of an Event to the timeline; ok says that it is well formed.
 func (t *timeline) event(data []byte) (ok bool) {
-	var step int64
-	var summary []byte
-	for f := range fields(data) {
-		switch {
-		case f.err != nil:
-			return false
-		case f.number == eventTime:
-			t.clock(math.Float64frombits(f.bits))
-		case f.number == eventStep:
-			step = int64(f.bits)
-		case f.number == eventSummary:
-			summary = f.bytes
-		}
+	event, whole := fields(data)
+	summary, ok := fields(last(event, eventSummary).bytes)
+	if !whole || !ok {
+		return false
 	}
-	for f := range fields(summary) {
-		switch {
-		case f.err != nil:
-			return false
-		case f.number == summaryValue:
+	t.clock(math.Float64frombits(last(event, eventTime).bits))
+	for _, f := range summary {
+		if f.number == summaryValue {
 			if tag, x, is := scalar(f.bytes); is {
-				t.add(step, tag, x)
+				t.add(int64(last(event, eventStep).bits), tag, x)
 			}
 		}
 	}
@@ -191,64 +175,50 @@ func (t *timeline) event(data []byte) (ok bool) {
 
 // scalar returns tag and value of a value of a Summary, if it is a single number.
 func scalar(value []byte) (tag []byte, x float64, is bool) {
-	for f := range fields(value) {
-		switch {
-		case f.err != nil:
-			return nil, 0, false
-		case f.number == valueTag:
-			tag = f.bytes
-		case f.number == valueSimple:
-			x, is = float64(math.Float32frombits(uint32(f.bits))), true
-		case f.number == valueTensor:
-			x, is = element(f.bytes)
-		case f.number == valueMetadata && !ofScalars(f.bytes):
-			return nil, 0, false
-		}
+	all, whole := fields(value)
+	if !whole || !ofScalars(last(all, valueMetadata).bytes) {
+		return nil, 0, false
 	}
+	tag = last(all, valueTag).bytes
+	if f := last(all, valueSimple); f.number == valueSimple {
+		return tag, float64(math.Float32frombits(uint32(f.bits))), true
+	}
+	x, is = element(last(all, valueTensor).bytes)
 	return tag, x, is
 }
 
 // ofScalars reports whether metadata are of a plugin for scalars, or name none.
 func ofScalars(metadata []byte) bool {
-	name := last(last(metadata, metadataPlugin).bytes, pluginName)
+	all, _ := fields(metadata)
+	plugin, _ := fields(last(all, metadataPlugin).bytes)
+	name := last(plugin, pluginName)
 	return name.number != pluginName || string(name.bytes) == "scalars"
 }
 
 // element returns the number in a tensor that holds a single one, a float or a double, as writers
 // of scalars make it. A tensor without values holds 0.
 func element(tensor []byte) (x float64, is bool) {
-	var kind, bits uint64
-	for f := range fields(tensor) {
-		switch f.number {
-		case tensorType:
-			kind = f.bits
-		case tensorShape:
-			if !single(f.bytes) {
-				return 0, false
-			}
-		case tensorContent, tensorFloat, tensorDouble:
-			if bits = f.bits; f.bytes != nil { // little endian, without or with a list around it
-				var eight [8]byte
-				copy(eight[:], f.bytes)
-				bits, _ = protowire.ConsumeFixed64(eight[:])
-			}
-		}
-		if f.err != nil {
-			return 0, false
-		}
+	all, whole := fields(tensor)
+	kind, f := last(all, tensorType).bits, last(all, tensorContent, tensorFloat, tensorDouble)
+	bits := f.bits
+	if f.bytes != nil { // little endian, without or with a list around it
+		var eight [8]byte
+		copy(eight[:], f.bytes)
+		bits, _ = protowire.ConsumeFixed64(eight[:])
 	}
 	if kind == typeFloat {
-		return float64(math.Float32frombits(uint32(bits))), true
+		x = float64(math.Float32frombits(uint32(bits)))
+	} else {
+		x = math.Float64frombits(bits)
 	}
-	return math.Float64frombits(bits), kind == typeDouble
+	return x, whole && single(last(all, tensorShape).bytes) && (kind == typeFloat || kind == typeDouble)
 }
 
 // single reports whether the shape of a tensor is that of one element.
 func single(shape []byte) bool {
-	for f := range fields(shape) {
-		if f.number == shapeDim && last(f.bytes, dimSize).bits != 1 {
-			return false
-		}
-	}
-	return true
+	all, whole := fields(shape)
+	return whole && !slices.ContainsFunc(all, func(f field) bool {
+		dim, _ := fields(f.bytes)
+		return f.number == shapeDim && last(dim, dimSize).bits != 1
+	})
 }

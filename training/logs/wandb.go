@@ -91,16 +91,19 @@ func readWandb(c *collector, r *bufio.Reader) error {
 
 // readWandbRecord adds the row of a Record, if it has one.
 func readWandbRecord(c *collector, message []byte) {
-	for f := range fields(message) {
+	record, _ := fields(message)
+	for _, f := range record {
 		if f.number != recordHistory {
 			continue
 		}
-		for g := range fields(f.bytes) {
+		history, _ := fields(f.bytes)
+		for _, g := range history {
+			inner, _ := fields(g.bytes)
 			switch g.number {
 			case historyItem:
-				readWandbItem(c, g.bytes)
+				readWandbItem(c, inner)
 			case historyStep:
-				if step := last(g.bytes, stepNumber); step.number == stepNumber {
+				if step := last(inner, stepNumber); step.number == stepNumber {
 					setNumber(c, "_step", float64(int64(step.bits)))
 				}
 			}
@@ -110,19 +113,14 @@ func readWandbRecord(c *collector, message []byte) {
 }
 
 // readWandbItem sets the number of an item, if it has one.
-func readWandbItem(c *collector, item []byte) {
+func readWandbItem(c *collector, item []field) {
 	var path []string
-	var text []byte
-	for f := range fields(item) {
-		switch f.number {
-		case itemKey, itemNested:
-			if len(f.bytes) > 0 {
-				path = append(path, string(f.bytes))
-			}
-		case itemNumber:
-			text = bytes.Trim(f.bytes, `"`) // NaN and Infinity can be quoted
+	for _, f := range item {
+		if (f.number == itemKey || f.number == itemNested) && len(f.bytes) > 0 {
+			path = append(path, string(f.bytes))
 		}
 	}
+	text := bytes.Trim(last(item, itemNumber).bytes, `"`) // NaN and Infinity can be quoted
 	if x, has, ok := number(text); has && ok {
 		setNumber(c, strings.Join(path, "/"), x)
 	}
