@@ -64,7 +64,7 @@ type console struct {
 	found []printedRow
 	ahead []cell // of the next row
 
-	rank    string  // what a process set before the line
+	text    string  // of the line
 	heading float64 // step of the heading read last; NaN: none
 	headed  int     // line of that heading
 	eval    bool    // a heading says that values of evaluation follow
@@ -109,11 +109,7 @@ func readConsole(c *collector, l *lines) error {
 			break
 		}
 		k.bars.see(next.text)
-		if k.rank = ""; strings.ContainsAny(next.text[:min(9, len(next.text))], "[(:") { // or none, at once
-			if m := rank.FindStringSubmatch(next.text); m != nil {
-				k.rank = m[1]
-			}
-		}
+		k.text = next.text
 		if k.isHeading(next) {
 			continue
 		}
@@ -169,12 +165,12 @@ func (k *console) endStep(line int, step float64) {
 func (k *console) add(r printedRow) {
 	r.cells, r.bars, r.end = slices.Concat(k.ahead, r.cells), maps.Clone(k.bars.now), r.line
 	k.ahead = nil
-	if r.form != ofLines {
-		r.rank = k.rank
+	if m := rank.FindStringSubmatch(k.text); m != nil && r.form != ofLines {
+		r.rank = m[1]
 	}
 	if n := len(k.found); n > 0 && r.form != certain {
 		last := &k.found[n-1]
-		own := r.form == last.form && sameStep(r.step, last.step)
+		own := r.form == last.form && (r.step == last.step || math.IsNaN(r.step) && math.IsNaN(last.step))
 		inLast := func(c cell) bool {
 			return slices.ContainsFunc(last.cells, func(old cell) bool { return old.of == c.of })
 		}
@@ -191,9 +187,6 @@ func (k *console) add(r printedRow) {
 		k.found = append(k.found, r)
 	}
 }
-
-// sameStep reports whether two steps are equal or both missing.
-func sameStep(x, y float64) bool { return x == y || math.IsNaN(x) && math.IsNaN(y) }
 
 // stray is the share of rows below which those of a more certain form are no table: one over it.
 const stray = 5

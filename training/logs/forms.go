@@ -257,7 +257,7 @@ func (k *console) detected(l line) bool {
 }
 
 var (
-	equals    = regexp.MustCompile(`((?:[A-Za-z_][\w./-]* ){0,2}[A-Za-z_][\w./-]*)\s*[=:]\s*([-+]?(?:\d[\d,]*\.?\d*(?:[eE][-+]?\d+)?|nan|inf)%?)(?:[\s,;|)\]]|$)`)
+	equals    = regexp.MustCompile(`([A-Za-z_][\w./-]*)\s*[=:]\s*([-+]?(?:\d[\d,]*\.?\d*(?:[eE][-+]?\d+)?|nan|inf)%?)(?:[\s,;|)\]]|$)`)
 	stepWords = regexp.MustCompile(`(?i)\b(?:step|iter|iteration)[ :=#[]+(\d+)\b`)
 	// (N/M) of an epoch [E/F] is step (E − 1)·M + N.
 	stepShare = regexp.MustCompile(`(?:\[(\d+)/\d+\] *)?\((\d+)/(\d+)\)`)
@@ -285,12 +285,21 @@ func paired(text string) bool {
 
 // several reads a line with several of KEY=NUMBER or KEY: NUMBER.
 func (k *console) several(l line) bool {
-	signs := strings.Count(l.text, "=") + strings.Count(l.text, ":")
-	if !paired(l.text) || signs < 2 && !stepWords.MatchString(l.text) {
+	if !paired(l.text) {
 		return false
 	}
-	found := equals.FindAllStringSubmatch(l.text, -1)
-	step := math.NaN()
+	found, known, step := k.pairs(l.text), 0, math.NaN()
+	if n := len(found); n > 0 && !l.whole && strings.HasSuffix(l.text, found[n-1].value) {
+		found = found[:n-1] // it may be cut
+	}
+	for _, p := range found {
+		if s := k.newSeries([]byte(p.key)); s != nil && !s.isStep {
+			known++
+		}
+	}
+	if known == 0 {
+		return false
+	}
 	if m := stepWords.FindStringSubmatch(l.text); m != nil {
 		step, _ = strconv.ParseFloat(m[1], 64) // digits
 	} else if m := stepShare.FindStringSubmatch(l.text); m != nil {
@@ -300,45 +309,57 @@ func (k *console) several(l line) bool {
 		}
 		step = max(0, of[0]-1)*of[2] + of[1]
 	}
-	found = slices.DeleteFunc(found, func(m []string) bool { // of a bar, or a place in a program
-		return strings.HasSuffix(m[1], ".py") || strings.Contains(l.text, ":"+m[1]+":"+m[2]) ||
-			strings.HasSuffix(m[2], "%") && strings.Contains(l.text, m[2]+"|")
-	})
-	if n := len(found); n > 0 && !l.whole && strings.HasSuffix(l.text, found[n-1][2]) {
-		found = found[:n-1] // it may be cut
-	}
-	k.shorten(found)
-	known := 0
-	for _, m := range found {
-		if s := k.newSeries([]byte(m[1])); s != nil && !s.isStep {
-			known++
-		}
-	}
-	if known == 0 || known == 1 && math.IsNaN(step) {
+	if known == 1 && math.IsNaN(step) {
 		return false
 	}
-	for _, m := range found {
-		k.put(l, m[1], strings.TrimSuffix(m[2], ","))
+	for _, p := range found {
+		k.put(l, p.key, strings.TrimSuffix(p.value, ","))
 	}
 	k.add(printedRow{form: ofOneLine, line: l.number, step: step, redraw: bar.MatchString(l.text),
 		cells: k.cells})
 	return true
 }
 
-// shorten leaves of a key of several words, which nobody knows, the last one. It must be known, and
-// the end of no other key: a format reward beside a reward is none.
-func (k *console) shorten(found [][]string) {
+type pair struct{ key, value string }
+
+// pairs finds KEY=NUMBER and KEY: NUMBER, but for those of bars and of places in a program. Of a key
+// of several words that nobody knows the last word stands. It must be known, and end no other key: a
+// format reward beside a reward is none.
+func (k *console) pairs(text string) (found []pair) {
 	last := func(key string) string { return key[strings.LastIndexByte(key, ' ')+1:] }
-	times := make(map[string]int)
-	for _, m := range found {
-		times[last(m[1])]++
+	for _, m := range equals.FindAllStringSubmatchIndex(text, -1) {
+		from, to := m[2], m[3]
+		word, value := text[from:to], text[m[4]:m[5]]
+		if strings.HasSuffix(word, ".py") || from > 0 && text[from-1] == ':' && text[to] == ':' ||
+			strings.HasPrefix(text[m[5]-1:], "%|") {
+			continue
+		}
+		found = append(found, pair{text[phrase(text, from):to], value})
 	}
-	for _, m := range found {
-		word := last(m[1])
-		if k.newSeries([]byte(m[1])) == nil && times[word] == 1 && k.newSeries([]byte(word)) != nil {
-			m[1] = word
+	for i, p := range found {
+		word := last(p.key)
+		ends := func(q pair) bool { return q != p && last(q.key) == word }
+		if word != p.key && k.newSeries([]byte(p.key)) == nil && k.newSeries([]byte(word)) != nil &&
+			!slices.ContainsFunc(found, ends) {
+			found[i].key = word
 		}
 	}
+	return found
+}
+
+// phrase returns where a key begins that has up to two words before its last one.
+func phrase(text string, at int) int {
+	for range 2 {
+		i := at - 1
+		for i > 0 && ofKey(rune(text[i-1])) {
+			i--
+		}
+		if i < 0 || text[at-1] != ' ' || !isLetter(rune(text[i])) {
+			break
+		}
+		at = i
+	}
+	return at
 }
 
 // Rows that are printed over several lines, one or a few values in each.
@@ -442,12 +463,8 @@ func (k *console) close() {
 	}
 }
 
-var headings = []*regexp.Regexp{
-	regexp.MustCompile(`^\W*Step (\d+)(?:/\d+)?\W*$`),
-	regexp.MustCompile(`METRICS STEP (\d+)`),
-	regexp.MustCompile(`Train step (\d+)/\d+ done`),
-	regexp.MustCompile(`(?:^|\s)(?:Step|Iter) (\d+):\s*$`),
-}
+var heading = regexp.MustCompile(`^\W*Step (\d+)(?:/\d+)?\W*$|METRICS STEP (\d+)|Train step (\d+)/\d+ done|` +
+	`(?:^|\s)(?:Step|Iter) (\d+):\s*$`)
 
 // isHeading reads a line that says which step the next ones are of, or that they are of
 // evaluation.
@@ -460,13 +477,11 @@ func (k *console) isHeading(l line) bool {
 	if !strings.Contains(strings.ToLower(l.text), "step ") && !strings.Contains(l.text, "Iter ") {
 		return false
 	}
-	for _, heading := range headings {
-		if m := heading.FindStringSubmatch(l.text); m != nil {
-			k.close()
-			k.heading, _ = strconv.ParseFloat(m[1], 64) // digits
-			k.headed, k.eval = l.number, false
-			return true
-		}
+	m := heading.FindStringSubmatch(l.text)
+	if m != nil {
+		k.close()
+		k.heading, _ = strconv.ParseFloat(strings.Join(m[1:], ""), 64) // digits, of one group
+		k.headed, k.eval = l.number, false
 	}
-	return false
+	return m != nil
 }

@@ -54,14 +54,14 @@ func (l *Log) ofSamples() bool {
 	rewards := 0
 	seen := [2]bool{}
 	for _, c := range l.Columns {
-		family, _, _ := strings.Cut(string(c.Quantity), "/")
-		if family != string(Reward) && family != string(RewardComponent) {
+		switch c.Quantity.Family() {
+		case RewardComponent:
+			continue
+		case Reward:
+		default:
 			return false
 		}
 		for _, x := range c.Values {
-			if c.Quantity != Reward {
-				continue
-			}
 			if x != 0 && x != 1 {
 				return false
 			}

@@ -66,12 +66,7 @@ func readParquet(c *collector, in *input) (err error) {
 		return err
 	}
 	c.wantValues()
-	for _, group := range p.RowGroups() {
-		if err := readRowGroup(c, group, known); err != nil {
-			return err
-		}
-	}
-	return nil
+	return readRows(c, p, known)
 }
 
 // randomAccess returns a file for reading at any place: from itself, if it is a Parquet file
@@ -94,12 +89,12 @@ func randomAccess(r, from io.Reader) (io.ReaderAt, int64, error) {
 	return bytes.NewReader(data), int64(len(data)), err
 }
 
-// readRowGroup reads the rows of a group.
-func readRowGroup(c *collector, group parquet.RowGroup, known map[int]parquetColumn) error {
-	rows := group.Rows()
+// readRows reads the rows of all groups.
+func readRows(c *collector, p *parquet.File, known map[int]parquetColumn) error {
+	rows := parquet.NewReader(p)
 	defer rows.Close()
 	batch := make([]parquet.Row, 256)
-	for left := group.NumRows(); left > 0; {
+	for left := p.NumRows(); left > 0; {
 		n, err := rows.ReadRows(batch)
 		for _, row := range batch[:n] {
 			for _, v := range row {
