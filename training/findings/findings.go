@@ -101,16 +101,12 @@ func Of(l *logs.Log) []Finding {
 		}
 	}
 	at := func(f Finding) int { return cmp.Or(f.order, f.Since) }
-	failed := func(k Kind) int {
-		return slices.IndexFunc(all, func(f Finding) bool { return f.Kind == k && f.Level == Failure })
-	}
-	if cut, random, fall := failed(Truncation), failed(EntropyGrowth), failed(RewardCollapse); cut >= 0 {
-		if failed(NoSignal) < 0 {
-			fall = -1
-		}
-		for _, i := range []int{random, fall} {
-			if i >= 0 && all[i].Since <= all[cut].Since {
-				all[cut].order = max(at(all[cut]), at(all[i])+1)
+	silent := slices.ContainsFunc(all, func(f Finding) bool { return f.Kind == NoSignal && f.Level == Failure })
+	for i, f := range all {
+		for _, g := range all {
+			breaks := g.Level == Failure && (g.Kind == EntropyGrowth || g.Kind == RewardCollapse && silent)
+			if f.Kind == Truncation && breaks && g.Since <= f.Since {
+				all[i].order = max(at(all[i]), at(g)+1)
 			}
 		}
 	}

@@ -202,14 +202,13 @@ func nothingSolved(l *logs.Log) []Finding {
 	if smallest < 0 || at.total == 0 || 2*at.total < at.read || len(noSignal(l)) > 0 {
 		return nil
 	}
-	text := "no sample was solved %s (" + key + " 0): nothing is learned from them"
-	if rows := at.text(); at.always() {
-		text = fmt.Sprintf(text, rows)
-	} else {
+	rows, zero := at.text(), key+" 0"
+	if !at.always() {
 		rows = fmt.Sprintf("in %d of %d rows", at.total, at.read)
-		text = fmt.Sprintf(text+"; the mean of all is %s", rows, plain(change.Mean(reward.values)))
+		zero += "; the mean of all is " + plain(change.Mean(reward.values))
 	}
-	return []Finding{{Level: Remark, Since: at.first, Text: text, Next: takeEasier}}
+	return []Finding{{Level: Remark, Since: at.first, Next: takeEasier,
+		Text: fmt.Sprintf("no sample was solved %s (%s): nothing is learned from them", rows, zero)}}
 }
 
 const takeEasier = "read completions beside their rewards; " +

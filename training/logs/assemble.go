@@ -413,9 +413,11 @@ func (a *assembly) table(of part) Table {
 		}
 		step := int(x)
 		// A step is written in parts, or a row again.
-		if i, has := slices.BinarySearch(at, step); has && a.agrees(sources, kept[i], row) && (i+1 == len(at) || a.overlap(sources, kept[i], row)) {
-			a.merge(sources, kept[i], row)
-			continue
+		if i, has := slices.BinarySearch(at, step); has {
+			if shared, agree := common(sources, kept[i], row); agree && (shared || i+1 == len(at)) {
+				a.merge(sources, kept[i], row)
+				continue
+			}
 		}
 		if n := len(at); n > 0 && at[n-1] > step {
 			back++
@@ -460,9 +462,24 @@ func (a *assembly) table(of part) Table {
 		a.believe(&c, s.rule.Estimator, at)
 		if s.quantity == Reward || len(c.NotFinite) > 0 || slices.ContainsFunc(c.Values, func(x float64) bool { return !math.IsNaN(x) }) {
 			t.Columns = append(t.Columns, c)
+			if of == training {
+				a.tellColumn(s)
+			}
 		}
 	}
 	return t
+}
+
+// tellColumn says what of a column was not read.
+func (a *assembly) tellColumn(of source) {
+	if n := len(of.of.notFinite); n > 0 {
+		a.note("%s: %s not finite, read as missing.", of.of.key, CountWords(n, "value"))
+	}
+	for _, s := range a.series {
+		if s != of.of && s.training[a.trainer].rule == of.rule && of.rule.Quantity == of.quantity {
+			a.note("%s left out: %s is read from %s.", s.key, of.quantity, of.of.key)
+		}
+	}
 }
 
 // has reports whether a row has a value for a column. A key of training does not count for one of
@@ -480,16 +497,15 @@ func (s source) value(row int) float64 {
 	return x
 }
 
-// agrees reports whether two rows have no series with two values.
-func (a *assembly) agrees(sources []source, x, y int) bool {
-	return !slices.ContainsFunc(sources, func(s source) bool {
-		return s.of.has(x) && s.of.has(y) && s.of.at(x) != s.of.at(y)
-	})
-}
-
-// overlap reports whether two rows have a value of the same series.
-func (a *assembly) overlap(sources []source, x, y int) bool {
-	return slices.ContainsFunc(sources, func(s source) bool { return s.of.has(x) && s.of.has(y) })
+// common reports whether two rows have values of the same series, and whether they are equal.
+func common(sources []source, x, y int) (shared, agree bool) {
+	agree = true
+	for _, s := range sources {
+		if s.of.has(x) && s.of.has(y) {
+			shared, agree = true, agree && s.of.at(x) == s.of.at(y)
+		}
+	}
+	return shared, agree
 }
 
 // merge moves the values of row from to row to: W&B and slime write a step in parts.
@@ -565,21 +581,6 @@ func (a *assembly) remark(l *Log) {
 			return strings.EqualFold(c.Key, key) && c.Quantity.definition().within == share
 		}) {
 			a.note("--percent %s: the log has no share of that name.", key)
-		}
-	}
-	for _, c := range l.Columns {
-		i := slices.IndexFunc(a.train, func(s source) bool { return s.of.key == c.Key })
-		if i < 0 { // made of others
-			continue
-		}
-		read := a.train[i].of
-		if n := len(read.notFinite); n > 0 {
-			a.note("%s: %s not finite, read as missing.", c.Key, CountWords(n, "value"))
-		}
-		for _, s := range a.series {
-			if x := s.training[a.trainer].rule; s != read && x != nil && x == a.train[i].rule && x.Quantity == c.Quantity {
-				a.note("%s left out: %s is read from %s.", s.key, c.Quantity, c.Key)
-			}
 		}
 	}
 }

@@ -86,6 +86,11 @@ func newCollector(name string, how Options) *collector {
 // set adds a value to the row that is being read: a number, or the text of one. Empty
 // text, null and None are no value.
 func (c *collector) set(line int, key, text []byte) {
+	if _, seen := c.byKey[string(key)]; !seen && len(c.texts) < mostKeys {
+		if _, _, ok := number(text); !ok && c.newSeries(key) == nil {
+			c.texts, c.byKey[string(key)] = append(c.texts, string(key)), nil
+		}
+	}
 	if s := c.seriesOf(line, key); s != nil {
 		c.setSeries(line, s, text)
 	}

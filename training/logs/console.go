@@ -247,31 +247,31 @@ type ranks struct {
 	all         map[string]bool
 }
 
+// inTurn reports whether processes print at the same time, as those of a run that is resumed do not.
+func (p *ranks) inTurn() bool { return p.rows >= 2*len(p.all) && p.turns >= len(p.all) }
+
 // firstRank leaves out rows of other processes than the first of their kind, where they print in turn.
 func (k *console) firstRank(rows []printedRow) []printedRow {
 	kinds := make(map[string]*ranks)
-	kind := func(label string) string { return label[:strings.IndexAny(label, "0123456789")] }
+	of := func(label string) *ranks {
+		kind := label[:strings.IndexAny(label, "0123456789")]
+		if kinds[kind] == nil {
+			kinds[kind] = &ranks{first: label, last: label, all: make(map[string]bool)}
+		}
+		return kinds[kind]
+	}
 	for _, r := range rows {
-		if r.rank == "" {
-			continue
+		if r.rank != "" {
+			p := of(r.rank)
+			if p.rows++; r.rank != p.last {
+				p.turns++
+			}
+			p.last, p.all[r.rank] = r.rank, true
 		}
-		of := kinds[kind(r.rank)]
-		if of == nil {
-			of = &ranks{first: r.rank, last: r.rank, all: make(map[string]bool)}
-			kinds[kind(r.rank)] = of
-		}
-		if of.rows++; r.rank != of.last {
-			of.turns++
-		}
-		of.last, of.all[r.rank] = r.rank, true
 	}
 	all := len(rows)
 	rows = slices.DeleteFunc(slices.Clone(rows), func(r printedRow) bool {
-		if r.rank == "" {
-			return false
-		}
-		of := kinds[kind(r.rank)]
-		return r.rank != of.first && of.rows >= 2*len(of.all) && of.turns >= len(of.all)
+		return r.rank != "" && r.rank != of(r.rank).first && of(r.rank).inTurn()
 	})
 	if n := all - len(rows); n > 0 {
 		k.note("%s of other processes than %s left out: they train together.", CountWords(n, "row"), quote(rows[0].rank))

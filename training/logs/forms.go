@@ -364,14 +364,12 @@ func phrase(text string, at int) int {
 
 // Rows that are printed over several lines, one or a few values in each.
 
+// frames are replaced by bars.
+var frames = strings.NewReplacer("│", "|", "┃", "|")
+
 // grid reads a line of a table whose cells are keys and numbers in turn.
 func (k *console) grid(l line) bool {
-	text := strings.Map(func(r rune) rune {
-		if r == '│' || r == '┃' {
-			return '|'
-		}
-		return r
-	}, unprefixed(l.text))
+	text := frames.Replace(unprefixed(l.text))
 	if !strings.HasPrefix(text, "|") {
 		return false
 	}

@@ -156,10 +156,6 @@ func (p *parser) value(b byte) {
 		p.list()
 	case b == '"' || b == '\'':
 		p.text = p.quoted(p.text[:0], b)
-		if _, seen := p.byKey[string(p.path)]; !seen && len(p.texts) < mostKeys && p.isText() {
-			p.texts = append(p.texts, string(p.path))
-			p.byKey[string(p.path)] = nil
-		}
 		p.put()
 	case strings.IndexByte(",:]})", b) >= 0:
 		p.unexpected(b, "a value")
@@ -198,12 +194,6 @@ func (p *parser) word(b byte) {
 		p.err = &syntax{quote(string(p.text)), "a value"}
 	}
 	p.put()
-}
-
-// isText reports whether the value of a key that nobody knows is no number.
-func (p *parser) isText() bool {
-	_, _, ok := number(p.text)
-	return !ok && p.lists == 0 && p.newSeries(p.path) == nil
 }
 
 // put sets the value that has been read; those of lists are no series.
