@@ -85,8 +85,8 @@ func sourcesOfCells(dir string) ([]source, error) {
 	return all, nil
 }
 
-// sourceOf translates the columns of a log into the series of the diagnostics, with a column for the
-// true reward if one is named.
+// sourceOf translates the columns of a log into the series of the diagnostics, with a column for
+// the true reward if one is named.
 func sourceOf(path string, l *logs.Log, trueReward string) (source, error) {
 	s := source{file: path, log: l, notes: slices.Clone(l.Notes)}
 	rows, first := logs.CountWords(len(l.Steps), "row"), l.Steps[0]

@@ -191,21 +191,3 @@ func TestHealthyLogsRaiseNoAlarm(t *testing.T) {
 		t.Errorf("%d of %d healthy logs are named for a failure, want at most %d", alarms, runs, most)
 	}
 }
-
-// The step of a change is found where the level crosses the threshold for good.
-func TestOnset(t *testing.T) {
-	r := run{columns: [][]float64{nil}}
-	for i := range 100 {
-		x := 0.1
-		if i >= 60 || i == 10 {
-			x = 0.9
-		}
-		r.at, r.columns[0] = append(r.at, float64(3*i)), append(r.columns[0], x)
-	}
-	if got := r.onset(AtLeast, 0.5); got != 180 {
-		t.Errorf("the level changes at step %d, want 180", got)
-	}
-	if got := r.onset(AtMost, 0.5); got != 0 {
-		t.Errorf("the level is below the threshold since step %d, want 0", got)
-	}
-}

@@ -144,13 +144,6 @@ func TestRunsOfDifferentSpacing(t *testing.T) {
 	if repeated.Noise != BetweenRuns {
 		t.Errorf("three runs are compared by %s", repeated.Noise)
 	}
-	long := fit.Curve{}
-	for i := range 1200 { // averaged over blocks of three
-		long.Time, long.Reward = append(long.Time, float64(i)/6+1), append(long.Reward, 2)
-	}
-	if got, _ := long.Thin(); len(got.Time) != 400 || math.Abs(got.Time[0]-long.Time[1]) > 1e-12 {
-		t.Errorf("%d rows from %g on", len(got.Time), got.Time[0])
-	}
 
 	a.Time, a.Reward = a.Time[:30], a.Reward[:30]
 	_, err := Runs([]fit.Curve{b}, []fit.Curve{a, {Time: []float64{25, 40}, Reward: []float64{1, 1}}}, 0.1, 0.9)

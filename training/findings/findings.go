@@ -72,11 +72,12 @@ func (f Finding) rank() int {
 	return 1
 }
 
-// Of returns what a log states, failures before remarks. Failures of the update itself come first,
-// then the earlier one. Of equals it is that which stands first in the table, since a cause is not
-// later than its effect. A reward that falls stands where the gradient norm leapt before, and else
-// comes before what follows a tenth of the run later. Text that does not end comes after what makes it, random text or a collapse
-// that leaves no signal. Groups without signal come last: they have a cause.
+// Of returns what a log states, failures before remarks. Failures of the update itself come
+// first, then the earlier one. Of equals it is that which stands first in the table, since a
+// cause is not later than its effect. A reward that falls stands where the gradient norm leapt
+// before, and else comes before what follows a tenth of the run later. Text that does not end
+// comes after what makes it, random text or a collapse that leaves no signal. Groups without
+// signal come last: they have a cause.
 //
 // After a failure of the numbers the rows are its effects: the other checks see the rows before it.
 func Of(l *logs.Log) []Finding {
@@ -90,7 +91,8 @@ func Of(l *logs.Log) []Finding {
 		}
 		for _, f := range c.find(l) {
 			f.Kind = c.Kind
-			if f.Next == "" && (f.Level == Failure || f.Kind == LengthChange || f.Kind == SamplerMismatch) {
+			always := slices.Contains([]Kind{LengthChange, SamplerMismatch, StaleSamples}, f.Kind)
+			if f.Next == "" && (f.Level == Failure || always) {
 				f.Next = c.Next
 			}
 			all = append(all, f)
@@ -101,7 +103,8 @@ func Of(l *logs.Log) []Finding {
 		}
 	}
 	at := func(f Finding) int { return cmp.Or(f.order, f.Since) }
-	silent := slices.ContainsFunc(all, func(f Finding) bool { return f.Kind == NoSignal && f.Level == Failure })
+	isSilent := func(f Finding) bool { return f.Kind == NoSignal && f.Level == Failure }
+	silent := slices.ContainsFunc(all, isSilent)
 	for i, f := range all {
 		for _, g := range all {
 			breaks := g.Level == Failure && (g.Kind == EntropyGrowth || g.Kind == RewardCollapse && silent)

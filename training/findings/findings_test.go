@@ -199,7 +199,8 @@ func TestOf(t *testing.T) {
 			"entropy-growth@10: the entropy is 9.5 nats a token at the start (entropy), near the logarithm"},
 		{"random text without reward", bare(20, "reward 0, entropy 9.5, len_clipped 1, frac_zero_std 1"),
 			"!entropy-growth@10 !truncation@10 !no-signal@10 !constant-reward@10"},
-		{"a collapse to text without an end", bare(40, "reward 0.6x19 0.5 0, len_clipped 0.1x20 1, frac_zero_std 0.1x20 1"),
+		{"a collapse to text without an end", bare(40, "reward 0.6x19 0.5 0,"+
+			" len_clipped 0.1x20 1, frac_zero_std 0.1x20 1"),
 			"!reward-collapse@210 !truncation@210 !no-signal@210"},
 		{"random text at the start", run(40, "entropy 9.5x10 1"), "entropy-growth@10: 9.5 nats a token at the start"},
 		{"format alone", run(40, "reward_component/format 1, reward_component/correct 0 0 0 0.01"),

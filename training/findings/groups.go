@@ -120,12 +120,11 @@ func noSignal(l *logs.Log) []Finding {
 		key, deviation := NoDeviation(l)
 		s = series{key: key}
 		for row, x := range deviation {
-			equal := x == 0 || share.Values[row] == 1
-			if equal || x > 0 {
+			switch {
+			case x == 0 || share.Values[row] == 1:
+				s.steps, s.values = append(s.steps, l.Steps[row]), append(s.values, 1)
+			case x > 0:
 				s.steps, s.values = append(s.steps, l.Steps[row]), append(s.values, 0)
-			}
-			if equal {
-				s.values[len(s.values)-1] = 1
 			}
 		}
 	}

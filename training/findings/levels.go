@@ -21,10 +21,6 @@ const (
 	aQuarter = 0.25
 )
 
-// probLimit is the difference of probabilities from which the divergence is at least that at the
-// bound, by Pinsker's inequality.
-var probLimit = diagnose.LogLimit / 2
-
 // limit are the levels of a quantity at and beyond which it is a finding.
 type limit struct {
 	of          logs.Quantity
@@ -53,40 +49,36 @@ func exceeded(l *logs.Log, what string, limits ...limit) (found []Finding) {
 	if len(texts) == 0 {
 		return nil
 	}
-	f.Text = what + ": " + strings.Join(texts, "; ")
+	if f.Text = what + ": " + strings.Join(texts, "; "); f.Level == Failure {
+		f = f.unlessLearnt(l)
+	}
 	return []Finding{f}
 }
 
 // samplerMismatch finds a sampling engine whose probabilities differ from the trainer's by as much
 // as an update may change them. Engines in bfloat16 that agree differ by 1e-3 to 1e-2 nats a token.
 //
-// A KL estimate may have either sign. An effective sample size of less than half says that most
-// samples carry no weight. A mean importance weight away from 1, its expectation, is a remark:
-// trainers cap it, and weights of whole completions scatter widely.
+// Probabilities that differ by half of the log ratio at the clip bound have at least the
+// divergence there, by Pinsker's inequality. A KL estimate may have either sign. An effective
+// sample size of less than half says that most samples carry no weight. A mean importance weight
+// away from 1, its expectation, is a remark: trainers cap it, and weights of whole completions
+// scatter widely.
 func samplerMismatch(l *logs.Log) []Finding {
-	found := exceeded(l, "the sampling engine and the trainer disagree about the probabilities of "+
+	return exceeded(l, "the sampling engine and the trainer disagree about the probabilities of "+
 		"the sampled tokens",
 		limit{logs.MismatchKL, anything, -diagnose.KLLimit, diagnose.KLLimit, Failure},
 		limit{logs.LogpMismatch, notBelow0, -1, diagnose.LogLimit, Failure},
-		limit{logs.ProbMismatch, aShare, -1, probLimit, Failure},
+		limit{logs.ProbMismatch, aShare, -1, diagnose.LogLimit / 2, Failure},
 		limit{logs.ISEffective, aShare, half, 2, Failure},
 		limit{logs.ISRatioMean, positive, 1 - clip, 1 + clip, Remark})
-	for i := range found {
-		found[i] = found[i].unlessLearnt(l)
-	}
-	return found
 }
 
 // staleSamples finds samples older than trainers' guides allow, in policy versions: AReaL's allows
 // 4 (max_head_offpolicyness), examples of prime-rl 8 (max_off_policy_steps).
 func staleSamples(l *logs.Log) []Finding {
-	found := exceeded(l, "samples are old, in policy versions",
+	return exceeded(l, "samples are old, in policy versions",
 		limit{logs.Staleness, notBelow0, -1, math.Nextafter(4, 5), Remark},
 		limit{logs.StalenessMax, notBelow0, -1, math.Nextafter(8, 9), Remark})
-	for i := range found {
-		found[i].Next = "lower the allowed age, or the learning rate if the policy moves far within it"
-	}
-	return found
 }
 
 // truncation finds completions that are cut at the length limit. The reward of a cut completion
@@ -162,9 +154,6 @@ func oneLength(l *logs.Log) []Finding {
 	return []Finding{{Level: Remark, Since: at.from, Text: fmt.Sprintf(text, plain(most), at.text())}}
 }
 
-// tokens are the lengths that a completion can have.
-var tokens = within{1, math.Inf(1)}
-
 // lengthChange finds a mean length that grows or shrinks by a factor of e. Completions that grow
 // until they are cut are a failure, which truncation says.
 func lengthChange(l *logs.Log) []Finding {
@@ -234,9 +223,9 @@ func klBlowUp(l *logs.Log) []Finding {
 	return []Finding{f}
 }
 
-// entropyGrowth finds an entropy that grows by a factor of e. It is a failure if the reward falls: a
-// policy that explores can learn. Half of the logarithm of a vocabulary at the start is a remark, and
-// a failure if it stays without a reward.
+// entropyGrowth finds an entropy that grows by a factor of e. It is a failure if the reward
+// falls: a policy that explores can learn. Half of the logarithm of a vocabulary at the start is
+// a remark, and a failure if it stays without a reward.
 func entropyGrowth(l *logs.Log) []Finding {
 	entropy := read(l, notBelow0, logs.Entropy)
 	start := entropy.values[:min(leastExcess, len(entropy.values))]

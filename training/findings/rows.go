@@ -30,6 +30,7 @@ var (
 	notBelow0 = within{0, math.Inf(1)}
 	positive  = within{math.SmallestNonzeroFloat64, math.Inf(1)}
 	aShare    = within{0, 1}
+	tokens    = within{1, math.Inf(1)} // of a completion
 )
 
 // numbers returns the numbers of a column that are believed.
@@ -265,11 +266,10 @@ func Learnt(l *logs.Log) string {
 	}
 	smallest, largest := extremes(l)
 	if _, has := l.Column(logs.RewardMax); !has {
-		if largest <= 1 && smallest >= 0 {
-			largest = 1
-		} else {
+		if largest > 1 || smallest < 0 {
 			return ""
 		}
+		largest = 1
 	}
 	if smallest < largest && level >= solved*largest {
 		return fmt.Sprintf("; the reward is high: %s %s of %s", reward.key, plain(level), plain(largest))

@@ -24,11 +24,9 @@ func (c *collector) log() (*Log, error) {
 		a.train = slices.DeleteFunc(a.train,
 			func(s source) bool { return strings.HasPrefix(string(s.quantity), string(other.lack)+"/") })
 	}
-	isReward := func(s source) bool {
-		return s.quantity == Reward && strings.EqualFold(s.of.key, c.how.Reward)
-	}
 	switch {
-	case c.how.Reward != "" && !slices.ContainsFunc(a.train, isReward):
+	case c.how.Reward != "" && !slices.ContainsFunc(a.train,
+		func(s source) bool { return s.quantity == Reward && strings.EqualFold(s.of.key, c.how.Reward) }):
 		c.err.add(0, "--reward: got no column %s; %s", quote(c.how.Reward), c.keysSeen())
 	case c.container == TrainerState && len(c.rows) == 0:
 		c.err.add(0, "got a log_history without rows, want at least one")
@@ -119,10 +117,8 @@ func (c *collector) hasKey(i int, key string) bool {
 // stepSeries returns the series of steps, nil if there is none.
 func (c *collector) stepSeries() *series {
 	for _, key := range append(stepKeys, barKey) {
-		for _, s := range c.series {
-			if s.name == key && len(s.values) > 0 {
-				return s
-			}
+		if s := c.byName[key]; s != nil && len(s.values) > 0 {
+			return s
 		}
 	}
 	return nil
@@ -229,7 +225,7 @@ func (a *assembly) columns(of part) []source {
 			continue
 		}
 		if r.Key == countOfReward+"*" {
-			if s := a.zeroStd(); s != nil {
+			if s := a.zeroStd(); len(s.values) > 0 {
 				take(r.Quantity, r, s)
 			}
 			continue
@@ -280,7 +276,7 @@ func (a *assembly) general() []*series {
 }
 
 // zeroStd returns the sum of slime's numbers of groups with equal rewards, by value of the
-// reward; nil if the file has none.
+// reward; without values if the file has none.
 func (a *assembly) zeroStd() *series {
 	sum := &series{key: countOfReward + "*"}
 	for _, s := range a.series {
@@ -295,9 +291,6 @@ func (a *assembly) zeroStd() *series {
 				sum.put(row, x)
 			}
 		}
-	}
-	if len(sum.values) == 0 {
-		return nil
 	}
 	return sum
 }

@@ -22,7 +22,10 @@ func (a *assembly) believe(c *Column, of estimator, steps []int) {
 			c.Values[i] /= 100
 		}
 	}
-	if c.Quantity == Entropy && strings.Contains(strings.ToLower(c.Key), "loss") && signed(c.Values) {
+	above := func(x float64) bool { return x > 0 }
+	below := func(x float64) bool { return x < 0 }
+	if c.Quantity == Entropy && strings.Contains(strings.ToLower(c.Key), "loss") &&
+		slices.ContainsFunc(c.Values, below) && !slices.ContainsFunc(c.Values, above) {
 		for i := range c.Values {
 			c.Values[i] = -c.Values[i]
 		}
@@ -66,16 +69,4 @@ func (b bounds) String() string {
 		return fmt.Sprintf("[%v, ∞)", b.lo)
 	}
 	return fmt.Sprintf("[%v, %v]", b.lo, b.hi)
-}
-
-// signed reports whether values are at most 0 and not all 0.
-func signed(values []float64) bool {
-	negative := false
-	for _, x := range values {
-		if x > 0 {
-			return false
-		}
-		negative = negative || x < 0
-	}
-	return negative
 }

@@ -43,7 +43,8 @@ var lineForms = []lineForm{
 		"after `rollout N:`, `step N:` or `perf N:` of step N", "{", (*console).dicts},
 	{"a dict without its braces: `'KEY': NUMBER, …`", "':", (*console).bare},
 	{"`step:N - KEY:NUMBER - …` of verl, cut by a terminal too", "step:", (*console).dashes},
-	{"`Detected N/M rollouts (…, zero_advantage=K)` of prime-rl, of the row that follows", "zero_advantage=", (*console).detected},
+	{"`Detected N/M rollouts (…, zero_advantage=K)` of prime-rl, of the row that follows",
+		"zero_advantage=", (*console).detected},
 	{"`Step N | KEY: NUMBER | KEY=NUMBER | KEY NUMBER | …` of prime-rl", "Step ", parts(`Step +(\d+) +\| `, "|", certain)},
 	{"`step N/M  KEY NUMBER  KEY NUMBER`, with two spaces between", "step ", parts(`step (\d+)(?:/\d+)?  +`, "  ", certain)},
 	{"`Iter N: KEY NUMBER, KEY NUMBER, …` of mlx-lm", "Iter ", parts(`Iter (\d+): `, ", ", certain)},
@@ -209,31 +210,19 @@ func (k *console) mostCertain() []printedRow {
 			best, most = form, n
 		}
 	}
-	if alone, others := samples(rows[certain]); len(alone) > 0 && best == certain {
-		rows[ofOneLine], rows[certain] = append(alone, rows[ofOneLine]...), others
-	}
 	for form, others := range rows {
 		if n := len(others); rowForm(form) != best && n > 0 && (rowForm(form) != certain || tell > 0) {
 			k.note("%s of another form left out, from line %d on.", CountWords(n, "row"), others[0].line)
 		}
 	}
+	others := slices.DeleteFunc(slices.Clone(rows[best]), func(r printedRow) bool {
+		return r.form == certain && len(r.cells) == 1 && math.IsNaN(r.step)
+	})
+	if n := len(rows[best]) - len(others); n > 0 && len(others) > stray*n {
+		k.note("%s of a value alone left out, as of samples.", CountWords(n, "row"))
+		return others
+	}
 	return rows[best]
-}
-
-// samples separates rows of one value without a step, as completions have them, from the others,
-// where these are more than five times as many.
-func samples(rows []printedRow) (alone, others []printedRow) {
-	for _, r := range rows {
-		if len(r.cells) == 1 && math.IsNaN(r.step) {
-			alone = append(alone, r)
-		} else {
-			others = append(others, r)
-		}
-	}
-	if len(others) <= stray*len(alone) {
-		return nil, rows
-	}
-	return alone, others
 }
 
 // rank is what srun, torchrun, mpirun and Ray set before the lines of each process.
@@ -247,10 +236,12 @@ type ranks struct {
 	all         map[string]bool
 }
 
-// inTurn reports whether processes print at the same time, as those of a run that is resumed do not.
+// inTurn reports whether processes print at the same time, as those of a run that is resumed do
+// not.
 func (p *ranks) inTurn() bool { return p.rows >= 2*len(p.all) && p.turns >= len(p.all) }
 
-// firstRank leaves out rows of other processes than the first of their kind, where they print in turn.
+// firstRank leaves out rows of other processes than the first of their kind, where they print in
+// turn.
 func (k *console) firstRank(rows []printedRow) []printedRow {
 	kinds := make(map[string]*ranks)
 	of := func(label string) *ranks {
@@ -274,20 +265,19 @@ func (k *console) firstRank(rows []printedRow) []printedRow {
 		return r.rank != "" && r.rank != of(r.rank).first && of(r.rank).inTurn()
 	})
 	if n := all - len(rows); n > 0 {
-		k.note("%s of other processes than %s left out: they train together.", CountWords(n, "row"), quote(rows[0].rank))
+		k.note("%s of other processes than %s left out: they train together.", CountWords(n, "row"),
+			quote(rows[0].rank))
 	}
 	return rows
 }
 
 // put sets the value of a key; one that is not understood is noted.
 func (k *console) put(l line, key, value string) {
-	if _, _, ok := number([]byte(value)); !ok {
-		if s := k.newSeries([]byte(key)); s != nil {
-			k.cannotRead(l.number, key+": "+value, "want a number")
-		}
-		return
+	if _, _, ok := number([]byte(value)); ok {
+		k.set(l.number, []byte(key), []byte(value))
+	} else if k.newSeries([]byte(key)) != nil {
+		k.cannotRead(l.number, key+": "+value, "want a number")
 	}
-	k.set(l.number, []byte(key), []byte(value))
 }
 
 // stepsOfBars gives rows without steps those of progress bars.
@@ -302,7 +292,7 @@ func (k *console) stepsOfBars() {
 		}
 	}
 	if steps := k.bars.steps(counts); steps != nil {
-		k.series = append(k.series, steps)
+		k.series, k.byName[barKey] = append(k.series, steps), steps
 		k.notes = append(k.notes, "Steps are those of the progress bars.")
 	}
 }

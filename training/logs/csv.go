@@ -292,11 +292,10 @@ func longHeader(c *collector, names []string) (l longColumns, is bool) {
 		run: find("run", "run_id", "run_uuid", "run_name", "experiment", "trial_id"),
 		key: find("key", "name", "metric", "metric_name", "tag"), step: find("step"), value: find("value", "metric_value"),
 	}
-	tells := func(name string) bool {
+	return l, min(l.key, l.step, l.value) >= 0 && !slices.ContainsFunc(names, func(name string) bool {
 		s := c.newSeries([]byte(name))
 		return s != nil && s.tells
-	}
-	return l, l.key >= 0 && l.step >= 0 && l.value >= 0 && !slices.ContainsFunc(names, tells)
+	})
 }
 
 // longRows reads the rows of a long form.

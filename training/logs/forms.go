@@ -322,9 +322,9 @@ func (k *console) several(l line) bool {
 
 type pair struct{ key, value string }
 
-// pairs finds KEY=NUMBER and KEY: NUMBER, but for those of bars and of places in a program. Of a key
-// of several words that nobody knows the last word stands. It must be known, and end no other key: a
-// format reward beside a reward is none.
+// pairs finds KEY=NUMBER and KEY: NUMBER, but for those of bars and of places in a program. Of a
+// key of several words that nobody knows the last word stands. It must be known, and end no other
+// key: a format reward beside a reward is none.
 func (k *console) pairs(text string) (found []pair) {
 	last := func(key string) string { return key[strings.LastIndexByte(key, ' ')+1:] }
 	for _, m := range equals.FindAllStringSubmatchIndex(text, -1) {

@@ -101,17 +101,12 @@ func visible(text []byte) string {
 func unprefixed(text string) string {
 	for {
 		text = strings.TrimLeft(text, " \t>")
-		switch end := 0; {
-		case strings.HasPrefix(text, "("):
-			if end = strings.IndexByte(text, ')'); end < 0 || !strings.Contains(text[:end], " pid=") {
-				return text
-			}
-			text = text[end+1:]
-		case strings.HasPrefix(text, "["):
-			if end = strings.IndexByte(text, ']'); end < 0 || end > 60 || strings.ContainsAny(text[:end], "'\"{") {
-				return text
-			}
-			text = text[end+1:]
+		round, square := strings.IndexByte(text, ')'), strings.IndexByte(text, ']')
+		switch {
+		case strings.HasPrefix(text, "(") && round > 0 && strings.Contains(text[:round], " pid="):
+			text = text[round+1:]
+		case strings.HasPrefix(text, "[") && square > 0 && square <= 60 && !strings.ContainsAny(text[:square], "'\"{"):
+			text = text[square+1:]
 		default:
 			return text
 		}

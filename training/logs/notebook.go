@@ -35,14 +35,11 @@ type printed string
 // UnmarshalJSON joins the lines; what is neither is no text.
 func (p *printed) UnmarshalJSON(b []byte) error {
 	var lines []string
-	if json.Unmarshal(b, &lines) == nil {
-		*p = printed(strings.Join(lines, ""))
-		return nil
+	if json.Unmarshal(b, &lines) != nil {
+		lines = make([]string, 1)
+		_ = json.Unmarshal(b, &lines[0])
 	}
-	var whole string
-	if json.Unmarshal(b, &whole) == nil {
-		*p = printed(whole)
-	}
+	*p = printed(strings.Join(lines, ""))
 	return nil
 }
 

@@ -78,11 +78,9 @@ func (c *collector) logs() ([]*Log, error) {
 		return nil, &c.err
 	}
 	if c.how.Run != "" {
-		i, err := c.chosen(runs)
-		if err != nil {
-			return nil, err
+		if runs = c.chosen(runs); runs == nil {
+			return nil, &c.err
 		}
-		runs = runs[i : i+1]
 	}
 	var all []*Log
 	failed := Error{File: c.err.File}
@@ -112,31 +110,28 @@ func (c *collector) logs() ([]*Log, error) {
 	return all, nil
 }
 
-// chosen returns the index of the run that the options name, by its name. What follows a slash is
-// enough if a single one has it.
-func (c *collector) chosen(runs []*collector) (int, error) {
+// chosen returns the run that the options name, by its name. What follows a slash is enough if a
+// single one has it.
+func (c *collector) chosen(runs []*collector) []*collector {
 	var names []string
-	exact, end, ends := -1, -1, 0
+	var ends []*collector
 	for i, run := range runs {
-		names = append(names, run.run)
-		if run.run == c.how.Run {
-			exact = i
+		if names = append(names, run.run); run.run == c.how.Run {
+			return runs[i : i+1]
 		}
 		if strings.HasSuffix(run.run, "/"+c.how.Run) {
-			end, ends = i, ends+1
+			ends = append(ends, run)
 		}
 	}
 	switch {
-	case exact >= 0:
-		return exact, nil
-	case ends == 1:
-		return end, nil
+	case len(ends) == 1:
+		return ends
 	case len(names) == 1 && names[0] == "":
 		c.err.add(0, "got --run %s, want none: the log names no runs", quote(c.how.Run))
 	default:
 		c.err.add(0, "got --run %s, want one of %s", quote(c.how.Run), quoteAll(names, mostNames))
 	}
-	return 0, &c.err
+	return nil
 }
 
 // Follower reads a log that grows: anew when it has changed, but in at most one of

@@ -1,6 +1,9 @@
 package logs
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // otherKind is training of another kind than GRPO.
 type otherKind struct {
@@ -15,7 +18,8 @@ var otherKinds = []otherKind{
 		"chosen_reward", "reject_reward", "preference_loss", "margin+accuracy"},
 		"It is a log of preference optimization or of a reward model (%s), not of GRPO: " +
 			"there are no groups and no sampled rewards", RewardComponent, true},
-	{[]string{"critic/vf_loss", "loss/value_avg", "critic_loss", "vf_loss", "value_loss", "ppo/loss/value"},
+	{[]string{"critic/vf_loss", "loss/value_avg", "critic_loss", "vf_loss", "value_loss",
+		"ppo/loss/value"},
 		"It is a log of PPO (%s), which has a value function: advantages are not relative to a group, " +
 			"and what is said of groups does not hold", "", false},
 	{[]string{"mean_token_accuracy", "logits_loss", "train_mean_nll"},
@@ -51,23 +55,17 @@ const samplesAtLeast = 8
 // ofSamples reports whether the rows of a log are single samples, as consoles print them among
 // completions. They have rewards and nothing else, each 0 or 1, and both occur.
 func (l *Log) ofSamples() bool {
-	rewards := 0
-	seen := [2]bool{}
+	var rewards []float64
 	for _, c := range l.Columns {
 		switch c.Quantity.Family() {
-		case RewardComponent:
-			continue
 		case Reward:
+			rewards = c.Values
+		case RewardComponent:
 		default:
 			return false
 		}
-		for _, x := range c.Values {
-			if x != 0 && x != 1 {
-				return false
-			}
-			seen[int(x)] = true
-			rewards++
-		}
 	}
-	return rewards >= samplesAtLeast && seen[0] && seen[1]
+	between := func(x float64) bool { return x != 0 && x != 1 }
+	return len(rewards) >= samplesAtLeast && !slices.ContainsFunc(rewards, between) &&
+		slices.Contains(rewards, 0) && slices.Contains(rewards, 1)
 }

@@ -27,11 +27,11 @@ const shownProblems = 10
 func (e *Error) Error() string {
 	var lines []string
 	for _, p := range e.Problems {
+		place := e.File
 		if p.Line > 0 {
-			lines = append(lines, fmt.Sprintf("%s:%d: %s", e.File, p.Line, p.Text))
-		} else {
-			lines = append(lines, e.File+": "+p.Text)
+			place = fmt.Sprintf("%s:%d", e.File, p.Line)
 		}
+		lines = append(lines, place+": "+p.Text)
 	}
 	if e.More > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more", e.More))

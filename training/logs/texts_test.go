@@ -107,19 +107,24 @@ func TestTextForms(t *testing.T) {
 		{"several processes", "[rank0]: $a\n[rank1]: $a\n[rank1]: $b\n[rank0]: $b\n"},
 		{"several processes of srun", "0: $a\n1: $a\n0: $b\n1: {'reward': 0.7}\n"},
 		{"several processes of torchrun", "[default0]:$a\n[default1]:$a\n[default0]:$b\n[default1]:$b\n"},
-		{"several processes of mpirun", "[1,0]<stdout>:$a\n[1,1]<stdout>:$a\n[1,0]<stdout>:$b\n[1,1]<stdout>:$b\n"},
-		{"several processes of Ray", "(W pid=1) $a\n(W pid=2, ip=1.2.3.4) $a\n(W pid=1) $b\n(W pid=2, ip=1.2.3.4) $b\n"},
+		{"several processes of mpirun", "[1,0]<stdout>:$a\n[1,1]<stdout>:$a\n" +
+			"[1,0]<stdout>:$b\n[1,1]<stdout>:$b\n"},
+		{"several processes of Ray", "(W pid=1) $a\n(W pid=2, ip=1) $a\n(W pid=1) $b\n(W pid=2, ip=1) $b\n"},
 		{"a process that was started again", "(W pid=1) $a\n(W pid=2) $b\n"},
-		{"samples among rows", "he says {'reward': 1.0}\n{'reward': 0.5, 'kl': 0, 'step': 1}\n{'loss': 0, 'kl': 0, 'step': 1}\n" + strings.Repeat("{'lr': 0, 'step': 1}\n", 4) + "$2\n"},
+		{"samples among rows", "he says {'reward': 1.0}\n" +
+			"{'reward': 0.5, 'kl': 0, 'step': 1}\n{'loss': 0, 'kl': 0, 'step': 1}\n" +
+			strings.Repeat("{'lr': 0, 'step': 1}\n", 4) + "$2\n"},
 		{"frames", "╭── Step 1/9 ──╮\n│ reward: 0.5  │\n╰──╯\n╭── Step 2/9 ──╮\n│ reward: 0.75 │\n╰──╯\n"},
 		{"several processes, pairs", "Rank 0: step 1 reward=0.5\nRank 1: step 1 reward=0.6\n" +
 			"Rank 1: step 2 reward=0.7\nRank 0: step 2 reward=0.75\n"},
-		{"two words", "step: 1, Format Reward: 1, Mean Reward: 0.5\nstep: 2, Format Reward: 1, Mean Reward: 0.75\n"},
+		{"two words", "step: 1, Format Reward: 1, Mean Reward: 0.5\n" +
+			"step: 2, Format Reward: 1, Mean Reward: 0.75\n"},
 		{"one known word", "at step 1 its reward: 0.5, kl: 0\nat step 2 its reward: 0.75, kl: 0\n"},
 		{"steps as labels", "1: $a\n2: $b\n"},
 		{"bars and equal signs", "Step 1 | mean_reward=0.5 | kl=0.2\nStep 2 | mean_reward=0.75 | kl=0\n"},
 		{"bars, in small letters", "step 1 | reward 0.5 | kl 0.01\nstep 2 | reward 0.75 | kl 0.02\n"},
-		{"brackets", "[00:01][t.py:88] Iter [1/9] reward: 0.5, kl: 0\n[00:02][t.py:88] Iter [2/9] reward: 0.75, kl: 0\n"},
+		{"brackets", "[00:01][t.py:88] Iter [1/9] reward: 0.5, kl: 0\n" +
+			"[00:02][t.py:88] Iter [2/9] reward: 0.75, kl: 0\n"},
 		{"two spaces", "[GRPO] step 1/9  reward 0.5  kl 0.2\n[GRPO] step 2/9  reward 0.75  kl 0.2\n"},
 		{"a bar that is drawn again", "$a\n 1%|  | 1/9 [00:01<01:00]\n 2%|  | 2/9 [00:01<01:00]\n$b\n"},
 		{"semicolons and quotes", "\"step\";\"note\";\"reward\"\n1.0;\"a;\nb\";0.5\n2e0;;0.75\n"},

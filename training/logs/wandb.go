@@ -59,15 +59,14 @@ func readWandb(c *collector, r *bufio.Reader) error {
 		}
 		sum, _ := protowire.ConsumeFixed32(head[:])
 		length, kind := int(head[4])|int(head[5])<<8, head[6]
-		if length > wandbBlock-at%wandbBlock-fragmentHead {
-			c.note("Damaged at byte %d, read as far as there.", at)
-			return nil
+		whole := length <= wandbBlock-at%wandbBlock-fragmentHead
+		if whole {
+			if _, err = io.ReadFull(r, data[:length]); err != nil {
+				err = io.ErrUnexpectedEOF
+				break
+			}
 		}
-		if _, err = io.ReadFull(r, data[:length]); err != nil {
-			err = io.ErrUnexpectedEOF
-			break
-		}
-		if crc32.Update(crc32.ChecksumIEEE(head[6:]), crc32.IEEETable, data[:length]) != sum {
+		if !whole || crc32.Update(crc32.ChecksumIEEE(head[6:]), crc32.IEEETable, data[:length]) != sum {
 			c.note("Damaged at byte %d, read as far as there.", at)
 			return nil
 		}
