@@ -132,14 +132,17 @@ func (f *adviseFlags) try(ctx context.Context, trials *advice.Trials, given *adv
 
 // comparison returns the row of a cell in the table of several.
 func comparison(name string, given *advice.Advice) []string {
-	arrive, choice := "–", given.Suggestion.Choice
+	way, arrive, choice := given.Answer(advice.Way), "–", given.Suggestion.Choice
 	if start := given.Start; start != nil {
 		arrive = start.Arrived.Says()
+		if first := start.Endings[0]; way.Kind == "" && first.How == theory.AtTarget {
+			way.Says = fmt.Sprintf("simulated, by step %.0f", first.Since)
+		}
 	}
 	if longer := given.Suggestion.Longer; longer != nil {
 		choice += fmt.Sprintf(", may grow to %d", longer.Interval)
 	}
-	return []string{name, given.Answer(advice.Way).Says, arrive, choice}
+	return []string{name, way.Says, arrive, choice}
 }
 
 // adviceRows returns the first columns of lines of advice as rows of a table, below their names.

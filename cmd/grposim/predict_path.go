@@ -227,8 +227,10 @@ func timeInWords(w *theory.Way) string {
 	case math.IsInf(t.Steps.Value, 1) && size == 0:
 		return fmt.Sprintf("it does not reach %s in the run", level)
 	case size >= t.Steps.Value:
-		return fmt.Sprintf("it does not reach %s before step %.5g, by all that the theory leaves out",
-			level, advice.NotBefore(&w.Path, t.Level))
+		if first := advice.NotBefore(&w.Path, t.Level); first >= 1 {
+			return fmt.Sprintf("it reaches %s not before step %.5g", level, first)
+		}
+		return fmt.Sprintf("when it reaches %s is not known: the theory leaves out too much", level)
 	}
 	says := fmt.Sprintf("it reaches %s at step %.5g ± %.2g", level, t.Steps.Value, size)
 	if t.Deviation > 0 {

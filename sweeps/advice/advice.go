@@ -134,8 +134,8 @@ func (a *adviser) unknown(asked, because string) {
 // advise adds all lines.
 func (a *adviser) advise() {
 	if a.p.FixedPoint == nil {
-		if because := theory.MissingFixedPoint(a.p); !because.Is(scope.NoPenalty) {
-			a.without("stationary state", because, "")
+		if !a.unpulled() {
+			a.without("stationary state", theory.MissingFixedPoint(a.p), "")
 		}
 		return
 	}

@@ -237,6 +237,12 @@ func (a *adviser) wayInWords() (says, do string) {
 	return says, fmt.Sprintf("raise η: even %d steps are few for this one", 4*s.Run.Steps)
 }
 
+// unpulled reports whether nothing pulls the policy back, so that there is no state at rest.
+func (a *adviser) unpulled() bool {
+	params := theory.Params(&a.settings, rom.Unit)
+	return a.p.FixedPoint == nil && params.Pull() == 0
+}
+
 // endInWords says where runs end, whether that is stable, and up to which limits.
 func (a *adviser) endInWords() string {
 	point, c := a.p.FixedPoint, a.course
@@ -247,14 +253,14 @@ func (a *adviser) endInWords() string {
 		}
 	}
 	d, _ := a.p.Linear()
-	switch because := theory.MissingFixedPoint(a.p); {
-	case because.Is(scope.NoPenalty) && c != nil && c.Scope.In && !math.IsNaN(c.then(&c.equal)):
+	switch {
+	case a.unpulled() && c != nil && c.Scope.In && !math.IsNaN(c.then(&c.equal)):
 		return fmt.Sprintf("With β = 0 it ends on the best arm and does not rest: %.0f %% of the groups then "+
 			"give no signal", 100*c.then(&c.equal))
-	case because.Is(scope.NoPenalty):
+	case a.unpulled():
 		return "With β = 0 it does not rest, and runs end on one arm"
 	case point == nil:
-		return "It does not come to rest: " + because.String()
+		return "It does not come to rest: " + theory.MissingFixedPoint(a.p).String()
 	case !d.Scope.In && c != nil && c.Scope.Because.String() == d.Scope.Because.String():
 		return fmt.Sprintf("At rest J* = %.4g; whether that is stable is not known for the same reason", point.Reward)
 	case !d.Scope.In:
