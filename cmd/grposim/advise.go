@@ -23,6 +23,7 @@ type adviseFlags struct {
 	all, simulate bool
 	workers       int
 	set           []string
+	from          string // a trainer's configuration
 
 	fitted bool // the argument is a training log
 	lag    string
@@ -36,6 +37,12 @@ func newAdvise(stdout, stderr io.Writer) *cobra.Command {
 	c := newCommand("advise", cobra.MaximumNArgs(1), func(c *cobra.Command, args []string) error {
 		if c.Flags().Changed("stiffness") {
 			return adviseGauge(f.out, c, args, &f)
+		}
+		if f.from != "" {
+			if len(args) > 0 || f.fitted || f.all || f.simulate || len(f.set) > 0 {
+				return misuse("--from reads the configuration of a trainer, and goes with --json alone")
+			}
+			return adviseFrom(f.out, f.from)
 		}
 		for _, flag := range append([]string{"lag", "run", "percent"}, gaugeNames...) {
 			other := "fit"
@@ -72,6 +79,7 @@ func newAdvise(stdout, stderr io.Writer) *cobra.Command {
 	c.Flags().BoolVar(&f.simulate, "simulate", false, "")
 	c.Flags().BoolVar(&f.all, "all", false, "")
 	c.Flags().BoolVar(&f.fitted, "fit", false, "")
+	c.Flags().StringVar(&f.from, "from", "", "")
 	addLogOptions(c, &f.log)
 	c.Flags().StringVar(&f.lag, "lag", "0", "")
 	f.gauge.add(c)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	_ "embed"
 	"slices"
 
@@ -9,8 +10,8 @@ import (
 	"grposim/sim/probe"
 )
 
-// Claim is a statement about cells that a check can make: its requirements, and what is
-// measured in addition to the runs. What it says is in claims.yaml. How measurement and
+// Claim is a statement about cells that a check can make, a row of claims.yaml: what it says, its
+// requirements, and what is measured in addition to the runs. How measurement and
 // prediction are found and compared is the claim's other half, in package sweeps.
 type Claim struct {
 	Name        string     // the word after `claim:` in a check
@@ -25,7 +26,9 @@ type Claim struct {
 	Edge      bool         // whether the stiffness at the end of the run is measured
 	Over      []string     // allowed values of `over`, for a claim across cells
 	// smallest group size in the fit of a leading-order slope over G; 0: all sizes
-	LeadingFrom int
+	LeadingFrom int `yaml:"leading_from"`
+
+	Quantity, Says, How string // what is compared, the statement, how it is measured and judged
 }
 
 // ClaimScope is the set of cells over which one verdict of a claim is made.
@@ -45,28 +48,13 @@ type Need string
 
 const (
 	NeedsBurnIn       Need = "burn-in"
-	NeedsFiniteGroups Need = "finite-groups"
 	NeedsThreeValues  Need = "three-values"
 	NeedsDisplacement Need = "displacement"
 	NeedsAbsolute     Need = "absolute"
 	NeedsDistance     Need = "distance"
 	NeedsOffset       Need = "offset"
 	NeedsLocation     Need = "location"
-	NeedsExpected     Need = "expected"
-	NeedsTwoArms      Need = "two-arms"
-	NeedsNetwork      Need = "network"
-	NeedsStiffness    Need = "stiffness"
-	NeedsSteadyRate   Need = "steady-rate"
-	NeedsMultipliers  Need = "multipliers"
-	NeedsOneAge       Need = "one-age"
-	NeedsScatter      Need = "scatter"
-	NeedsKnownRule    Need = "known-rule"
-	NeedsOnPolicy     Need = "on-policy"
-	NeedsHundredSteps Need = "hundred-steps"
-	NeedsRecurrence   Need = "recurrence"
-	NeedsMode         Need = "mode"
 	NeedsLaw          Need = "law"
-	NeedsClass        Need = "class"
 )
 
 // String returns the need in the words of the reference document.
@@ -89,178 +77,47 @@ var Claims = []*Claim{
 //go:embed claims.yaml
 var claimsText []byte
 
-// said is what claims.yaml says of each claim, by its name.
-var said = decodeTable[map[string]struct{ Quantity, Says, How string }]("claims.yaml", claimsText)
+var claimTable = decodeTable[map[string]*Claim]("claims.yaml", claimsText)
+
+// declared returns the claim of a name of the table.
+func declared(name string) *Claim {
+	c := claimTable[name]
+	c.Name, c.Per = name, cmp.Or(c.Per, PerCell)
+	return c
+}
 
 var (
-	// about the mean reward, or the logits, along a run
-	Trajectory = &Claim{
-		Name: "trajectory", Per: PerCell, Needs: []Need{NeedsDistance, NeedsAbsolute},
-		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule},
-	}
-	TimeToLevel = &Claim{
-		Name: "time-to-level", Per: PerCell, Needs: []Need{NeedsDistance},
-		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule},
-	}
-	Arrival = &Claim{
-		Name: "arrival", Per: PerCell, Ends: true, Needs: []Need{NeedsDistance},
-		Predictions: []rom.Kind{rom.Exact},
-	}
-	ModelAmplitude = &Claim{
-		Name: "model-amplitude", Per: PerCell,
-		Needs:       []Need{NeedsDistance, NeedsExpected, NeedsAbsolute},
-		Predictions: []rom.Kind{rom.PaperRule},
-	}
-
-	// about the stationary state
-	FixedPoint = &Claim{
-		Name: "fixed-point", Per: PerCell, Needs: []Need{NeedsBurnIn},
-		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule},
-	}
-	StationaryFluctuation = &Claim{
-		Name: "stationary-fluctuation", Per: PerCell, Needs: []Need{NeedsBurnIn, NeedsFiniteGroups},
-		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule, rom.RuleAtStiffness},
-	}
-	FluctuationScaling = &Claim{
-		Name: "fluctuation-scaling", Per: AcrossCells,
-		LeadingFrom: 32, // at smaller sizes the next order in 1/G exceeds 3 %
-		Over:        []string{GroupSizeKey, "grpo.kl.coefficient", LagIntervalKey, MomentumKey},
-		Needs:       []Need{NeedsBurnIn, NeedsThreeValues},
-		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule, rom.RuleAtStiffness},
-	}
-
-	// about the mean force near the fixed point and at the end of a run
-	Stiffness = &Claim{
-		Name: "stiffness", Per: PerForce, Needs: []Need{NeedsDisplacement},
-		Predictions: []rom.Kind{rom.Exact},
-	}
-	EdgeOfStability = &Claim{
-		Name: "edge-of-stability", Per: PerCell, Edge: true,
-		Needs:       []Need{NeedsNetwork, NeedsExpected, NeedsSteadyRate, NeedsKnownRule},
-		Predictions: []rom.Kind{rom.LeadingOrder},
-	}
-	RateOverThreshold = &Claim{
-		Name: "rate-over-threshold", Per: PerCell,
-		Needs:       []Need{NeedsNetwork, NeedsExpected, NeedsSteadyRate, NeedsKnownRule, NeedsStiffness},
-		Predictions: []rom.Kind{rom.LeadingOrder},
-	}
-
-	// about how a small deviation from the fixed point decays or grows
-	Relaxation = &Claim{
-		Name: "relaxation", Per: PerCell, Needs: []Need{NeedsOffset, NeedsSteadyRate, NeedsMultipliers},
-		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder},
-	}
-	RelaxationScaling = &Claim{
-		Name: "relaxation-scaling", Per: AcrossCells, Over: []string{GroupSizeKey},
-		Needs:       []Need{NeedsOffset, NeedsSteadyRate, NeedsMultipliers, NeedsThreeValues},
-		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder},
-	}
-	DampingRatio = &Claim{
-		Name: "damping-ratio", Per: PerCell,
-		Needs:       []Need{NeedsOffset, NeedsSteadyRate, NeedsMultipliers},
-		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule, rom.RuleAtStiffness},
-	}
-
-	// about the learning rate, or the refresh interval, at which an event sets in
-	OscillationOnset = &Claim{
-		Name: "oscillation-onset", Per: PerCell, Event: probe.Ringing,
-		Needs: []Need{
-			NeedsLocation, NeedsDisplacement, NeedsTwoArms, NeedsSteadyRate,
-			NeedsMultipliers, NeedsScatter, NeedsKnownRule,
-		},
-		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule, rom.RuleAtStiffness},
-	}
-	StabilityThreshold = &Claim{
-		Name: "stability-threshold", Per: PerCell, Event: probe.Instability,
-		Needs: []Need{
-			NeedsLocation, NeedsDisplacement, NeedsSteadyRate,
-			NeedsOneAge, NeedsScatter, NeedsKnownRule,
-		},
-		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule, rom.RuleAtStiffness},
-	}
-	RuleIsSafe = &Claim{
-		Name: "rule-is-safe", Per: PerCell, Event: probe.Instability,
-		Needs: StabilityThreshold.Needs,
-		Predictions: []rom.Kind{
-			rom.PaperRule, rom.RuleAtStiffness, rom.RuleAtLargestAge, rom.SufficientRule,
-		},
-	}
-
-	// about where the mean reward visibly oscillates, and its class
-	VisibleFrontier = &Claim{
-		Name: "visible-frontier", Per: PerCell, Event: probe.Visible,
-		Needs: []Need{
-			NeedsLocation, NeedsDisplacement, NeedsDistance,
-			NeedsExpected, NeedsSteadyRate, NeedsKnownRule,
-		},
-		Predictions: []rom.Kind{rom.PaperRule, rom.RuleAtStiffness},
-	}
-	FrontierAboveOnset = &Claim{
-		Name: "frontier-above-onset", Per: PerCell, Event: probe.Visible, Needs: VisibleFrontier.Needs,
-		Predictions: []rom.Kind{rom.PaperRule, rom.RuleAtStiffness},
-	}
-	MedianFrontier = &Claim{
-		Name: "median-frontier", Per: AcrossCells, Event: probe.Visible, Over: []string{ArmsKey},
-		Needs:       append([]Need{NeedsThreeValues, NeedsAbsolute}, VisibleFrontier.Needs...),
-		Predictions: []rom.Kind{rom.PaperRule, rom.RuleAtStiffness},
-	}
-	FrontierGap = &Claim{
-		Name: "frontier-gap", Per: AcrossCells, Event: probe.Visible, Over: []string{LearningRateKey},
-		Needs:       append([]Need{NeedsThreeValues}, VisibleFrontier.Needs...),
-		Predictions: []rom.Kind{rom.PaperRule},
-	}
-	FrontierRatio = &Claim{
-		Name: "frontier-ratio", Per: AcrossCells, Event: probe.Visible, Over: FrontierGap.Over,
-		Needs: FrontierGap.Needs, Predictions: FrontierGap.Predictions,
-	}
-	FrontierConstant = &Claim{
-		Name: "frontier-constant", Per: AcrossCells, Event: probe.Visible,
-		Over: []string{LearningRateKey}, Needs: MedianFrontier.Needs,
-		Predictions: []rom.Kind{rom.PaperRule},
-	}
-	ClassOccurs = &Claim{
-		Name: "class-occurs", Per: AcrossCells, Over: []string{LagIntervalKey},
-		Needs:       []Need{NeedsThreeValues, NeedsClass, NeedsExpected, NeedsDistance},
-		Predictions: []rom.Kind{rom.PaperRule},
-	}
-	ClassThroughout = &Claim{
-		Name: "class-throughout", Per: AcrossCells, Over: []string{LagIntervalKey, ArmsKey},
-		Needs: ClassOccurs.Needs, Predictions: []rom.Kind{rom.PaperRule},
-	}
-
-	// about curves and laws that are fitted
-	SaturationFit = &Claim{
-		Name: "saturation-fit", Per: PerCell, Fit: sim.SaturationFit, Needs: []Need{NeedsDistance},
-		Predictions: []rom.Kind{rom.Exact, rom.LeadingOrder},
-	}
-	EarlySlope = &Claim{
-		Name: "early-slope", Per: PerCell, Fit: sim.EarlySlopeFit,
-		Needs:       []Need{NeedsDistance, NeedsOnPolicy, NeedsHundredSteps},
-		Predictions: []rom.Kind{rom.Exact, rom.PaperRule, rom.RuleAtStiffness},
-	}
-	LawFit = &Claim{
-		Name: "law-fit", Per: PerCell, Fit: sim.LoggedFit,
-		Needs:       []Need{NeedsLaw, NeedsDistance, NeedsOnPolicy},
-		Predictions: []rom.Kind{rom.Exact, rom.PaperRule},
-	}
-	LawForecast = &Claim{
-		Name: "law-forecast", Per: PerCell, Fit: sim.LoggedFit,
-		Needs: []Need{NeedsLaw, NeedsDistance, NeedsOnPolicy}, Predictions: []rom.Kind{rom.PaperRule},
-	}
-
-	// about the policies, groups and names of a run
-	Recurrence = &Claim{
-		Name: "recurrence", Per: PerCell, Needs: []Need{NeedsRecurrence, NeedsTwoArms, NeedsAbsolute},
-		Predictions: []rom.Kind{rom.Exact},
-	}
-	DegenerateGroups = &Claim{
-		Name: "degenerate-groups", Per: PerCell, Needs: []Need{NeedsBurnIn},
-		Predictions: []rom.Kind{rom.Exact},
-	}
-	FailureMode = &Claim{
-		Name: "failure-mode", Per: PerCell, Diagnosed: true, Needs: []Need{NeedsMode},
-		Predictions: []rom.Kind{rom.Exact, rom.PaperRule},
-	}
+	Trajectory            = declared("trajectory")
+	TimeToLevel           = declared("time-to-level")
+	Arrival               = declared("arrival")
+	ModelAmplitude        = declared("model-amplitude")
+	FixedPoint            = declared("fixed-point")
+	StationaryFluctuation = declared("stationary-fluctuation")
+	FluctuationScaling    = declared("fluctuation-scaling")
+	Stiffness             = declared("stiffness")
+	EdgeOfStability       = declared("edge-of-stability")
+	RateOverThreshold     = declared("rate-over-threshold")
+	Relaxation            = declared("relaxation")
+	RelaxationScaling     = declared("relaxation-scaling")
+	DampingRatio          = declared("damping-ratio")
+	OscillationOnset      = declared("oscillation-onset")
+	StabilityThreshold    = declared("stability-threshold")
+	RuleIsSafe            = declared("rule-is-safe")
+	VisibleFrontier       = declared("visible-frontier")
+	FrontierAboveOnset    = declared("frontier-above-onset")
+	MedianFrontier        = declared("median-frontier")
+	FrontierGap           = declared("frontier-gap")
+	FrontierRatio         = declared("frontier-ratio")
+	FrontierConstant      = declared("frontier-constant")
+	ClassOccurs           = declared("class-occurs")
+	ClassThroughout       = declared("class-throughout")
+	SaturationFit         = declared("saturation-fit")
+	EarlySlope            = declared("early-slope")
+	LawFit                = declared("law-fit")
+	LawForecast           = declared("law-forecast")
+	Recurrence            = declared("recurrence")
+	DegenerateGroups      = declared("degenerate-groups")
+	FailureMode           = declared("failure-mode")
 )
 
 // LookupClaim returns the claim with a name of the table; known is false where there

@@ -15,7 +15,7 @@ func WriteReference(w io.Writer, part string) error {
 	cell := func(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 	page := template.New("reference").Funcs(template.FuncMap{"cell": cell})
 	return template.Must(page.Parse(referenceText)).ExecuteTemplate(w, part, map[string]any{
-		"Example": referenceExample, "File": table.File, "Keys": Keys, "Checks": checkKeys, "Claims": Claims, "Said": said,
+		"Example": referenceExample, "File": table.File, "Keys": Keys, "Checks": checkKeys, "Claims": Claims,
 		"MaxArms": maxArms, "MaxCells": maxCells,
 	})
 }

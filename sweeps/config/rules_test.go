@@ -12,8 +12,18 @@ import (
 // checks claims and needs. Every claim is said in words.
 func TestRulesNameKeys(t *testing.T) {
 	for _, c := range Claims {
-		if words := said[c.Name]; words.Quantity == "" || words.Says == "" || len(said) != len(Claims) {
-			t.Errorf("claims.yaml says of %s: %+v", c.Name, words)
+		if c.Quantity == "" || c.Says == "" || len(claimTable) != len(Claims) {
+			t.Errorf("claims.yaml says of %s: %+v", c.Name, c)
+		}
+		for _, need := range c.Needs {
+			if need.String() == "" {
+				t.Errorf("claim %s: unknown need %s", c.Name, need)
+			}
+		}
+		for _, key := range c.Over {
+			if keyIndex(key) < 0 {
+				t.Errorf("claim %s: unknown key %s", c.Name, key)
+			}
 		}
 	}
 	for _, r := range slices.Concat(cellRules, demands) {

@@ -1,0 +1,85 @@
+package config
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What a key of a trainer sets is a key here, and each of its values one that the key can have.
+func TestTrainersNameKeys(t *testing.T) {
+	for preset, trainer := range trainers.Trainers {
+		for _, k := range trainer.Keys {
+			if (k.Left != "") == (k.Sets != nil || k.Is != nil) {
+				t.Errorf("%s %s: want what it sets, or why it is left out", preset, k.Key)
+			}
+			all := []map[string]any{k.With}
+			for _, sets := range k.Is {
+				all = append(all, sets)
+			}
+			for _, sets := range all {
+				for path, value := range sets {
+					if key, known := LookupKey(path); !known || key.Kind == WordValue && !slices.Contains(key.Words, value.(string)) {
+						t.Errorf("%s %s: %s %v is no value of a key", preset, k.Key, path, value)
+					}
+				}
+			}
+			for _, path := range k.Sets {
+				if key, _ := LookupKey(path); !key.Numeric() {
+					t.Errorf("%s %s: %s is no numeric key", preset, k.Key, path)
+				}
+			}
+		}
+		for _, m := range trainer.Made {
+			if keyIndex(m.Sets) < 0 || m.Of == nil {
+				t.Errorf("%s: %+v", preset, m)
+			}
+		}
+	}
+}
+
+// A command line of verl and a file of TRL become files that this program reads: mini-batches and
+// epochs make blocks, staleness an older block, and what is left out has a reason.
+func TestTranslate(t *testing.T) {
+	const mini = "python -m verl.trainer.main_ppo data.train_batch_size=1024 low=0.2 \\\n" +
+		"actor_rollout_ref.actor.ppo_mini_batch_size=256 actor_rollout_ref.actor.ppo_epochs=2 \\\n" +
+		"actor_rollout_ref.actor.clip_ratio_low=${low} +actor_rollout_ref.actor.use_kl_loss=False " +
+		"actor_rollout_ref.actor.kl_loss_coef=0.1 'trainer.total_training_steps=10' critic.ppo_epochs=7"
+	for _, c := range []struct{ text, trainer, set, left, unknown string }{
+		{mini, "verl", "grpo.kl.coefficient=0 lag.interval=8 lag.samples=reused run.steps=80 grpo.importance.clip_low=0.2",
+			"kl_loss_coef 0.1: no effect without actor.use_kl_loss", "critic.ppo_epochs low"},
+		{"async_training: {trigger_parameter_sync_step: 4, staleness_threshold: 1, partial_rollout: true}\n" +
+			"algorithm: {adv_estimator: rloo}\n", "verl",
+			"lag.interval=4 lag.behind=1 grpo.advantage.baseline=leave-one-out", "one policy", ""},
+		{"--num_generations 16 --per_device_train_batch_size=8 --num_processes 4 --bf16 --num_iterations 2 " +
+			"--gradient_accumulation_steps 2 --steps_per_generation 4 --learning_rate 1e-6 --loss_type other", "trl",
+			"grpo.group_size=16 grpo.groups_per_step=4 lag.interval=4 lag.samples=reused", "logits", "bf16"},
+		{"beta: null\nnum_generations: 4\nmax_staleness: 8\n", "trl", "grpo.group_size=4 lag.kind=random lag.ages.to=8",
+			"beta null: not set", ""},
+	} {
+		got, err := Translate("f", []byte(c.text))
+		if err != nil {
+			t.Errorf("%s: %v", c.text, err)
+			continue
+		}
+		spec, err := ToPredict.Load("f", []byte(got.File))
+		if err != nil || got.Trainer != c.trainer {
+			t.Errorf("%s: %s, %v", c.text, got.Trainer, err)
+			continue
+		}
+		for want := range strings.FieldsSeq(c.set) {
+			path, value, _ := strings.Cut(want, "=")
+			if key, _ := LookupKey(path); Format(key.Get(&spec.Base)) != value {
+				t.Errorf("%s: %s is %s, want %s\n%s", c.text, path, Format(key.Get(&spec.Base)), value, got.File)
+			}
+		}
+		if !strings.Contains(strings.Join(got.Left, "\n"), c.left) || strings.Join(got.Unknown, " ") != c.unknown {
+			t.Errorf("%s: left out %q, unknown %q", c.text, got.Left, got.Unknown)
+		}
+	}
+	for _, bad := range []string{"", "a=a", "name: x\noptimizer: {learning_rate: 1}\n", "\x00"} {
+		if _, err := Translate("f", []byte(bad)); err == nil {
+			t.Errorf("%q is a trainer's configuration", bad)
+		}
+	}
+}
