@@ -118,7 +118,7 @@ const rowsTogether = 4096
 // of which every cell holds the default.
 func tableKeys(p *plan.Plan) (keys []config.Key) {
 	for _, k := range config.Keys {
-		used := !k.Sparse()
+		used := !k.Sparse
 		for i := 0; i < len(p.Cells) && !used; i++ {
 			used = !k.AtDefault(&p.Cells[i].Settings)
 		}

@@ -40,7 +40,7 @@ func TestCellsCSV(t *testing.T) {
 	header, rows := records(t, table.Bytes())
 	want := []string{"cell", "label", "variant"}
 	for _, k := range config.Keys {
-		if !k.Sparse() {
+		if !k.Sparse {
 			want = append(want, k.Path)
 		}
 	}

@@ -72,15 +72,15 @@ func (t *Trial) ends(e *Ending, subject string) string {
 	case theory.Overflown:
 		return fmt.Sprintf("%s out of the range of floating point, %s", subject, since)
 	case theory.TooDeep:
-		says := fmt.Sprintf("%s on %s as predicted, but too deep: log odds %.3g, at rest %.3g, and %s",
-			subject, t.arm(e.Arm), e.LogOdds, -math.Log(t.target.Rare), t.rare(e))
+		says := fmt.Sprintf("%s on %s as predicted, but too deep: log odds %.3g, at rest %.3g",
+			subject, t.arm(e.Arm), e.LogOdds, -math.Log(t.target.Rare))
 		if t.target.Front == slices.Max(t.target.Means) {
 			says += ". That looks healthy, and is not the state at rest"
 		}
 		return says
 	case theory.Elsewhere:
 		subject += " on " + t.arm(e.Arm)
-		return fmt.Sprintf("%s, %s: log odds %.3g, and %s", subject, since, e.LogOdds, t.rare(e))
+		return fmt.Sprintf("%s, %s: log odds %.3g", subject, since, e.LogOdds)
 	}
 	level := fmt.Sprintf("%s at a mean reward of %.3g over the last quarter, %.3g at the last step",
 		subject, e.Reward, e.Last)
@@ -105,19 +105,4 @@ func (t *Trial) arm(a int) string {
 		return fmt.Sprintf("one of %d arms of mean reward %.3g", n, t.target.Means[a])
 	}
 	return fmt.Sprintf("arm %d (mean reward %.3g; the first arm is 0)", a, t.target.Means[a])
-}
-
-// rare says how often other arms are sampled.
-func (t *Trial) rare(e *Ending) string {
-	if math.IsInf(float64(e.Rare), 1) {
-		return "without the noise of sampling none is drawn by chance"
-	}
-	expected := "no samples of other arms are"
-	switch {
-	case e.Rare >= 10:
-		expected = fmt.Sprintf("%.0f samples of other arms are", e.Rare)
-	case e.Rare >= 0.01:
-		expected = fmt.Sprintf("%.2g samples of other arms are", e.Rare)
-	}
-	return fmt.Sprintf("%s expected in %d steps", expected, t.Steps)
 }

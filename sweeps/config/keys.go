@@ -40,7 +40,10 @@ type Row struct {
 	Unit    string   // on axes; "": none
 	// what trainers call it: TRL's GRPOConfig and verl without their sections (docs/primer.md), and
 	// usual abbreviations
-	Known  []string
+	Known []string
+	// tables of cells have a column for it only if a cell does not hold the default: of the options
+	// that trainers add to GRPO (docs/theory-trainers.md §11)
+	Sparse bool
 	Need   Need     // of a check: claims with this need require the key, others refuse it; "": none
 	Claims []string // of a check: the claims that may have the key; nil: all
 
@@ -86,22 +89,6 @@ func (k Key) Set(s *Settings, v any) error {
 
 // IdleIn reports whether the key has no effect in a cell.
 func (k Key) IdleIn(s *Settings) bool { return k.Idle.Param != "" && k.Idle.holds(s) }
-
-// Sparse reports whether tables of cells have a column for the key only if a cell does not hold the
-// default: so it is with the options that trainers add to GRPO (docs/theory-trainers.md §11).
-func (k Key) Sparse() bool {
-	begins := func(path string) bool { return strings.HasPrefix(k.Path, path) }
-	return slices.ContainsFunc(sparse, begins)
-}
-
-// sparse lists the beginnings of the paths of sparse keys.
-var sparse = []string{
-	"bandit.prompts.", "bandit.contexts.", "policy.network.", "policy.reference_update.",
-	"grpo.filter", "grpo.advantage.value", "grpo.advantage.rate", "grpo.importance.floor",
-	"grpo.importance.cap", "grpo.importance.tau", "grpo.importance.power", "grpo.importance.decay",
-	"grpo.kl.in", "grpo.entropy.", "lag.behind", "lag.ages.", "lag.samples", "optimizer.max_norm",
-	"run.record",
-}
 
 // Want says in words what a value of the key must be: the end of a message
 // "got X, want Y".

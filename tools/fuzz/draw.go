@@ -185,7 +185,7 @@ func (d *drawing) value(k config.Key, c class) any {
 		return nil
 	}
 	prompts := d.file.get("bandit.prompts.count") != nil
-	if k.Sparse() && !strings.HasPrefix(k.Path, "bandit.prompts.") && (prompts || d.IntN(4) > 0) {
+	if k.Sparse && !strings.HasPrefix(k.Path, "bandit.prompts.") && (prompts || d.IntN(4) > 0) {
 		return nil // most options of trainers are refused beside prompts, and some beside each other
 	}
 	if draw := usual[k.Path]; draw != nil {
