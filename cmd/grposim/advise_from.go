@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"strings"
 
 	"grposim/sweeps/config"
 )
@@ -21,7 +22,8 @@ func adviseFrom(out *printer, file string) error {
 	}
 	return out.print(t, func(p *page) {
 		p.printf("# made by `grposim advise --from %s`; the rest is the preset %s\n", pathWord(file), t.Trainer)
-		for i, lines := range [][]string{t.Modelled, t.Left, t.Unknown, t.Learn} {
+		unknown := []string{strings.Join(t.Unknown, ", ")}
+		for i, lines := range [][]string{t.Modelled, t.Left, unknown, t.Learn} {
 			p.printf("#\n# %s:\n", []string{"modelled", "left out, and why", "not known, or nothing of the update",
 				"to learn from a run"}[i])
 			for _, line := range lines {

@@ -226,7 +226,7 @@ func (a *adviser) wayInWords() (says, do string) {
 		return says, ""
 	}
 	s := &a.settings
-	at, broken := config.Change(*s, longer(s, 4)[1]...)
+	at, broken := config.Change(*s, longer(s)[1]...)
 	if broken == "" {
 		c := newCourse(a.cache, &at, a.p)
 		if c != nil && c.Scope.In && !math.IsInf(c.made.Value, 1) && c.made.Size() < c.made.Value {

@@ -19,8 +19,8 @@ type change = config.Assignment
 type kind [][]change
 
 // kinds returns the kinds of changes for a cell of which the trial as it stands is given, the mildest
-// first. Learning rates are at most as given, runs at most so many times as long.
-func kinds(s *config.Settings, present *Trial, most float64, longest int) (all []kind) {
+// first. Learning rates are at most as given.
+func kinds(s *config.Settings, present *Trial, most float64) (all []kind) {
 	if present.late() {
 		all = append(all, rates(s, most, 2, 4, 8, 16, 64, 256, 1024, 4096, 16384))
 	}
@@ -58,14 +58,14 @@ func kinds(s *config.Settings, present *Trial, most float64, longest int) (all [
 		all = append(all, values("grpo.groups_per_step", 2*b, 4*b, 8*b))
 	}
 	if present.most(present.onTheWay() + present.Count(theory.TooDeep)) {
-		all = append(all, longer(s, longest))
+		all = append(all, longer(s))
 	}
 	return slices.DeleteFunc(all, func(k kind) bool { return k == nil })
 }
 
-// longer lists longer runs, up to so many times as long.
-func longer(s *config.Settings, most int) (all kind) {
-	for factor := 2; factor <= most; factor *= 2 {
+// longer lists longer runs.
+func longer(s *config.Settings) (all kind) {
+	for _, factor := range []int{2, 4, 16, 64} {
 		steps := factor * s.Run.Steps
 		if factor > 4 && steps > 100_000 { // four times the file's length is tried however long
 			break
@@ -127,11 +127,8 @@ const MostCures = 2
 
 // cure tries changes of a cell of which the trial as it stands is given.
 func (advice *Advice) cure(ctx context.Context, t *Trials, present *Trial) error {
-	s, longest, arrived := &t.cell.Settings, 4, 0
-	if advice.All {
-		longest = 64
-	}
-	all := kinds(s, present, safest(advice.Lines, ofRate)/safetyFactor, longest)
+	s, arrived := &t.cell.Settings, 0
+	all := kinds(s, present, safest(advice.Lines, ofRate)/safetyFactor)
 	if present.late() && s.Units() != "" {
 		all = nil // at a network's rate runs are late for that alone
 	}
@@ -141,7 +138,10 @@ func (advice *Advice) cure(ctx context.Context, t *Trials, present *Trial) error
 			break
 		}
 		t.tell("kinds of changes", i, len(all))
-		for _, set := range k {
+		for n, set := range k {
+			if set[0].Param == config.StepsKey && n > 1 && arrived > 0 && !advice.All {
+				break // longer runs are dear
+			}
 			trial, err := t.hopeful(ctx, set, nil)
 			if err != nil {
 				return err

@@ -102,15 +102,16 @@ func Translate(file string, data []byte) (*Translation, error) {
 	return t, err
 }
 
-// find returns the name under which a key of the trainer is given, the key or one that ends in it;
-// "": it is not.
-func (t *Translation) find(key string) string {
+// find returns the name under which a key of the trainer is given, the key or the first that ends in
+// it; "": it is not.
+func (t *Translation) find(key string) (found string) {
 	for name := range t.values {
-		if name == key || key != "" && strings.HasSuffix(name, "."+key) {
-			return name
+		ends := key != "" && strings.HasSuffix(name, "."+key) && found != key
+		if name == key || ends && (found == "" || name < found) {
+			found = name
 		}
 	}
-	return ""
+	return found
 }
 
 // read translates the keys that have a row.
@@ -132,6 +133,8 @@ func (t *Translation) read() {
 			sets, isKnown = k.Is[strings.ToLower(value)]
 		case err != nil:
 			isKnown = false
+		case x < 0:
+			why = "not set"
 		default:
 			for _, key := range k.Sets {
 				sets[key] = x
@@ -164,10 +167,10 @@ func (t *Translation) make() {
 		for _, name := range m.Over {
 			product /= t.number(name, &from)
 		}
-		if product = math.Round(product); m.Word != "" && product <= 1 || !(product < 1<<53) {
+		if m.Word != "" && product <= 1 || !(product > 0 && product < 1<<53) {
 			continue
 		}
-		if t.set[m.Sets] = int(product); m.Word != "" {
+		if t.set[m.Sets] = int(math.Round(product)); m.Word != "" {
 			t.set[m.Sets] = m.Word
 		}
 		t.Modelled = append(t.Modelled, fmt.Sprint(strings.Join(from, ", "), ": ", m.Sets, " ", t.set[m.Sets], m.Note))
@@ -214,7 +217,8 @@ func (t *Translation) arguments(text string) {
 			value = words[i+1]
 		}
 		if variable, is := strings.CutPrefix(value, "$"); is {
-			value = t.values[strings.Trim(variable, "{}")]
+			variable = strings.Trim(variable, "{}")
+			value, t.used[variable] = t.values[variable], true
 		}
 		if isOption || assigned && !strings.ContainsAny(name, "$(){}/:,") {
 			t.values[name] = value

@@ -47,7 +47,7 @@ func TestTranslate(t *testing.T) {
 		"actor_rollout_ref.actor.kl_loss_coef=0.1 'trainer.total_training_steps=10' critic.ppo_epochs=7"
 	for _, c := range []struct{ text, trainer, set, left, unknown string }{
 		{mini, "verl", "grpo.kl.coefficient=0 lag.interval=8 lag.samples=reused run.steps=80 grpo.importance.clip_low=0.2",
-			"kl_loss_coef 0.1: no effect without actor.use_kl_loss", "critic.ppo_epochs low"},
+			"kl_loss_coef 0.1: no effect without actor.use_kl_loss", "critic.ppo_epochs"},
 		{"async_training: {trigger_parameter_sync_step: 4, staleness_threshold: 1, partial_rollout: true}\n" +
 			"algorithm: {adv_estimator: rloo}\n", "verl",
 			"lag.interval=4 lag.behind=1 grpo.advantage.baseline=leave-one-out", "one policy", ""},
