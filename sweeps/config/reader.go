@@ -99,7 +99,11 @@ func (rd *reader) unknownKey(at Place, path, section, name, want string, known [
 	if len(rd.problems) < mostHinted {
 		meant = meantKey(name, known)
 	}
-	rd.problem(at, path, "got an unknown key, want %s%s", want, didYou(meant))
+	hint := didYou(meant)
+	if why := trainers.Declined[lastName(name)]; why != "" {
+		hint = ": " + why
+	}
+	rd.problem(at, path, "got an unknown key, want %s%s", want, hint)
 	if slices.Contains(known, meant) {
 		meant = section + meant
 	}

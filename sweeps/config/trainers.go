@@ -19,6 +19,7 @@ var trainersText []byte
 // trainers has trainers.yaml, which says what the columns are.
 var trainers = decodeTable[struct {
 	Learn    []string
+	Declined map[string]string
 	Trainers map[string]struct {
 		Keys []struct {
 			Key, When, Left string

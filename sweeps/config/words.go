@@ -50,8 +50,8 @@ var ofTrainers = func() map[string]string {
 	meant := map[string]string{
 		"async": "random", "loo": "leave-one-out", "rloo": "leave-one-out", "dr_grpo": "none",
 		"batch": "batch-std", "max_rl": "mean", "grpo_passk": "second-best", "low_var_kl": "k3",
-		"mse": "k2", "gspo": "clip", "tis": "truncated", "icepop": "masked", "adamw": "adam",
-		"sgd": "heavy-ball",
+		"mse": "k2", "gspo": "clip", "tis": "truncated", "icepop": "masked",
+		"decoupled": "masked", "adamw": "adam", "sgd": "heavy-ball",
 	}
 	for _, k := range Keys {
 		for _, name := range k.Known {
