@@ -219,21 +219,11 @@ const batches = 8
 // probability change.FalseAlarm.
 var steep = distuv.StudentsT{Sigma: 1, Nu: batches - 2}.Quantile(1 - change.FalseAlarm)
 
-// trend returns 1 if a series rises, −1 if it falls and 0 if neither is certain. At least eight
-// rows go by the slope of eight batch means, three to seven by whether every row says so.
+// trend returns 1 if a series rises, −1 if it falls and 0 if neither is certain by the slope of eight
+// batch means.
 func (s series) trend() int {
-	n := len(s.values)
-	switch {
-	case n < 3:
+	if len(s.values) < batches {
 		return 0
-	case n < batches:
-		sign := cmp.Compare(s.values[1], s.values[0])
-		for i := range n - 1 {
-			if cmp.Compare(s.values[i+1], s.values[i]) != sign {
-				return 0
-			}
-		}
-		return sign
 	}
 	slope, error := change.Line(change.Rows(batches), change.Batches(s.values, batches))
 	if math.Abs(slope) <= steep*error {

@@ -107,19 +107,14 @@ func brokenKeys(broken []logs.Column, rows []int, lost []bool) string {
 // rewards the row has not (logging_steps of TRL).
 func noUpdate(l *logs.Log) (found []Finding) {
 	if norm := read(l, notBelow0, logs.GradNorm); len(norm.values) > 0 && norm.below == 0 {
-		differ, known := rewardsDiffer(l)
+		differ, within, shown := rewardsDiffer(l)
 		at := longest(norm.steps, func(i int) bool {
 			row, _ := slices.BinarySearch(l.Steps, norm.steps[i])
 			return norm.values[i] == 0 && differ[row] >= 0
 		})
-		because, alike := "though rewards within groups differ ("+known+")", false
-		if known == "" {
-			if std := read(l, positive, logs.RewardStdAmbiguous, logs.RewardStdBatch); len(std.values) > 0 {
-				because = fmt.Sprintf("though rewards differ (%s %s)", std.key, plain(std.values[0]))
-			} else {
-				because = "and no column says whether rewards within groups differ"
-				alike = extremeRewards(l, norm)
-			}
+		because, alike := "though "+shown, false
+		if shown == "" {
+			because, alike = "and no column says whether rewards within groups differ", extremeRewards(l, norm)
 		}
 		what := norm.key + " is"
 		if loss := read(l, anything, logs.Loss); len(loss.values) > 0 && loss.below == 0 &&
@@ -128,7 +123,7 @@ func noUpdate(l *logs.Log) (found []Finding) {
 		}
 		f := Finding{Level: Remark, Since: at.since(),
 			Text: fmt.Sprintf("%s exactly 0 %s, %s", what, at.text(), because)}
-		if at.certain() && at.atEnd && (known != "" || at.read > 1) && !alike {
+		if at.certain() && at.atEnd && (within || at.read > 1) && !alike {
 			f.Level, f.Stops = Failure, at.end == at.read
 			f.Text += ": the weights do not move"
 		}
@@ -173,18 +168,15 @@ func zeroLoss(l *logs.Log) []Finding {
 		return nil
 	}
 	// Something must show that there is a gradient: its norm, or rewards that differ.
-	shown := ""
+	_, _, shown := rewardsDiffer(l)
 	if column, has := l.Column(logs.GradNorm); has {
 		norm := numbers(l, column, positive)
 		if len(norm.values) == 0 || len(column.NotFinite) > 0 {
 			return nil
 		}
 		shown = fmt.Sprintf("the gradient is not 0 (%s %s)", norm.key, span(norm.values, plain))
-	} else if _, known := rewardsDiffer(l); known != "" {
-		shown = fmt.Sprintf("rewards differ (%s)", known)
-	} else if std := read(l, positive, logs.RewardStdAmbiguous, logs.RewardStdBatch); len(std.values) > 0 {
-		shown = fmt.Sprintf("rewards differ (%s %s)", std.key, span(std.values, plain))
-	} else {
+	}
+	if shown == "" {
 		return nil
 	}
 	if slices.ContainsFunc(noSignal(l), func(f Finding) bool { return f.Level == Failure }) {
@@ -196,26 +188,30 @@ func zeroLoss(l *logs.Log) []Finding {
 			"the advantages of a group add up to 0, and what is left is the KL penalty", loss.key, at.text(), shown)}}
 }
 
-// rewardsDiffer says of every row whether rewards within some group differ: 1 yes, 0 not
-// known, −1 no. known names a column that says yes in some row.
-func rewardsDiffer(l *logs.Log) (differ []int, known string) {
+// rewardsDiffer says of every row whether rewards within some group differ: 1 yes, 0 not known, −1
+// no. shown names a column that says so of groups (within), or at least that rewards differ.
+func rewardsDiffer(l *logs.Log) (differ []int, within bool, shown string) {
 	differ = make([]int, len(l.Steps))
 	share, exact := ZeroVariance(l)
-	within, _ := l.Column(logs.RewardStdWithin)
+	deviation, _ := l.Column(logs.RewardStdWithin)
 	advantage, has := l.Column(logs.AdvantageMax)
 	for row := range l.Steps {
 		if share.Values[row] == 1 || has && advantage.Values[row] == 0 {
 			differ[row] = -1
 			continue
 		}
-		for i, c := range []logs.Column{share, within, advantage} {
+		for i, c := range []logs.Column{share, deviation, advantage} {
 			if c.Values == nil || !(c.Values[row] > 0 || c.Values[row] == 0 && exact && i == 0) {
 				continue
 			}
-			if differ[row] = 1; known == "" {
-				known = fmt.Sprintf("%s %s", c.Key, plain(c.Values[row]))
+			if differ[row] = 1; !within {
+				within, shown = true, fmt.Sprintf("rewards within groups differ (%s %s)", c.Key, plain(c.Values[row]))
 			}
 		}
 	}
-	return differ, known
+	std := read(l, positive, logs.RewardStdAmbiguous, logs.RewardStdBatch)
+	if !within && len(std.values) > 0 {
+		shown = fmt.Sprintf("rewards differ (%s %s)", std.key, span(std.values, plain))
+	}
+	return differ, within, shown
 }
