@@ -8,6 +8,7 @@ import (
 	"grposim/rom"
 	"grposim/sweeps/advice"
 	"grposim/sweeps/store"
+	"grposim/training/findings"
 	"grposim/training/fit"
 	"grposim/training/logs"
 )
@@ -19,7 +20,7 @@ func adviseLog(out *printer, stderr io.Writer, file string, how logs.Options, la
 	if err != nil {
 		return err
 	}
-	log, steps, lost, err := curveBeforeLoss(log, "fitted")
+	log, steps, lost, err := curveBeforeLoss(log, findings.Crashed, "fitted")
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"grposim/training/equivalence"
+	"grposim/training/findings"
 	"grposim/training/fit"
 )
 
@@ -21,7 +22,7 @@ func compareRuns(stderr io.Writer, args [2]string, o *equivalenceOptions) error 
 			if err != nil {
 				return err
 			}
-			_, curve, lost, err := curveBeforeLoss(log, "compared")
+			_, curve, lost, err := curveBeforeLoss(log, findings.Lost, "compared")
 			if err != nil {
 				return err
 			}

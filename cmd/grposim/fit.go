@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"grposim/training/findings"
 	"grposim/training/fit"
 	"grposim/training/logs"
 )
@@ -65,7 +66,7 @@ type logFit struct {
 func fitLog(log *logs.Log) (*logFit, error) {
 	f := new(logFit)
 	var err error
-	if f.log, f.steps, f.lost, err = curveBeforeLoss(log, "fitted"); err != nil {
+	if f.log, f.steps, f.lost, err = curveBeforeLoss(log, findings.Crashed, "fitted"); err != nil {
 		return nil, err
 	}
 	f.curve, f.time = lawCurve(f.log, f.steps)

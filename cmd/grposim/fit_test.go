@@ -50,6 +50,8 @@ func TestFitSaysWhatHappens(t *testing.T) {
 		{"rises", 1, rises, 0, "rises", "it rises without oscillation"},
 		{"falls", 1, func(s float64) float64 { return 1 - rises(s) }, 0, "falls",
 			"it falls without oscillation"},
+		{"rises and collapses", 1, func(s float64) float64 { return rises(s) * max(0.1, math.Copysign(1, 45-s)) }, 1,
+			"rises", "lost since step 46 (reward-collapse), and fitted before it: it rises without oscillation"},
 		{"goes-on", 5000, func(s float64) float64 { return rises(s - 4999) }, 0, "rises",
 			"from step 4999 on, one row before the first"},
 		{"stays", 1, func(float64) float64 { return 0.5 }, 3, "none",

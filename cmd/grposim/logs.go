@@ -121,12 +121,15 @@ func rewardCurve(l *logs.Log) (fit.Curve, error) {
 	return c, nil
 }
 
-// curveBeforeLoss returns the reward of the rows before the step from which on no update trains,
-// with these rows. lost says since when and why, and what is done before it; "" if the run is not
-// lost after its first row.
-func curveBeforeLoss(l *logs.Log, done string) (_ *logs.Log, c fit.Curve, lost string, err error) {
-	if stops, found := findings.Lost(findings.Of(l)); found && stops.Since > l.Steps[0] {
-		n, _ := slices.BinarySearch(l.Steps, stops.Since)
+// curveBeforeLoss returns the reward of the rows before the step from which on a run is lost by what
+// the log states, with these rows. lost says since when and why, and what is done before it; "" if
+// nothing is left out.
+func curveBeforeLoss(l *logs.Log, by func([]findings.Finding) (findings.Finding, bool),
+	done string) (_ *logs.Log, c fit.Curve, lost string, err error) {
+	stops, found := by(findings.Of(l))
+	n, _ := slices.BinarySearch(l.Steps, stops.Since)
+	// A reward that falls from the start on has nothing before.
+	if found && n > 0 && (stops.Stops || n >= fit.MinRows) {
 		l = l.Prefix(n)
 		lost = fmt.Sprintf("lost since step %d (%s), and %s before it", stops.Since, stops.Kind, done)
 	}

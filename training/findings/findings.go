@@ -28,8 +28,9 @@ type Finding struct {
 	Next  string // what to do, one sentence without a full stop; "" of a Remark that needs nothing
 	// Stops says that from Since to the end of the log no update trains the policy. Later rows are
 	// then no evidence about the dynamics of training.
-	Stops bool
-	order int // the step by which it is ordered; 0: Since
+	Stops  bool
+	order  int // the step by which it is ordered; 0: Since
+	begins int // the step at which a reward that collapses begins to fall
 }
 
 // Level says how much a finding matters.

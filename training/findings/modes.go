@@ -63,6 +63,20 @@ func Lost(stated []Finding) (first Finding, found bool) {
 	return first, found
 }
 
+// Crashed returns what Lost does, or else a reward that has collapsed, since it began to fall.
+func Crashed(stated []Finding) (first Finding, found bool) {
+	if first, found = Lost(stated); found {
+		return first, true
+	}
+	for _, f := range stated {
+		if f.Kind == RewardCollapse && f.Level == Failure {
+			f.Since = f.begins
+			return f, true
+		}
+	}
+	return first, false
+}
+
 // misattributed says why a verdict would take the effect of a finding for a mode; "" if it does not.
 func misattributed(l *logs.Log, v diagnose.Verdict, stated []Finding) string {
 	present := v.Finding == diagnose.Present

@@ -26,8 +26,9 @@ func rewardCollapse(l *logs.Log) []Finding {
 	steps, x := reward.steps, reward.values
 	fall, _ := change.Late(x, change.Falls)
 	from, to, since, how := fall.Before.Mean, fall.After.Mean, fall.Index, "falls"
+	begin := since
 	if fall.Chance > change.FalseAlarm {
-		if from, to, since = slowFall(x); since == 0 {
+		if from, to, begin, since = slowFall(x); since == 0 {
 			return nil
 		}
 		how = "falls slowly"
@@ -40,7 +41,7 @@ func rewardCollapse(l *logs.Log) []Finding {
 	if recovered(x[:since], levels, max(lostReward*(from-to), errors)) {
 		return nil
 	}
-	f := Finding{Level: Remark, Since: steps[since],
+	f := Finding{Level: Remark, Since: steps[since], begins: steps[begin],
 		Text: fmt.Sprintf("%s %s from %.3g to %.3g, half of it at step %d", reward.key, how, from, to,
 			steps[since])}
 	if from-to >= max(lostReward*(from-min(start, to)), 2*noise) {
@@ -101,15 +102,15 @@ func earliestSign(l *logs.Log, fall int) (text string, since int) {
 const parts = 16
 
 // slowFall finds that the mean of the last quarter of the rows has lost half of the rise to the
-// highest of sixteen batches. The quarter is of what follows that batch. since is the row of half
-// of the loss, 0 if there is none.
+// highest of sixteen batches. The quarter is of what follows that batch, at whose end the fall
+// begins. since is the row of half of the loss, 0 if there is none.
 //
 // The error is that of batch means, since chance chooses the highest with probability
 // change.FalseAlarm. It is by the noise of rows or of three neighbouring batches about their line,
 // whichever is larger.
-func slowFall(x []float64) (from, to float64, since int) {
+func slowFall(x []float64) (from, to float64, begin, since int) {
 	if len(x) < parts {
-		return 0, 0, 0
+		return 0, 0, 0, 0
 	}
 	batches, bends := change.Batches(x, parts), make([]float64, parts-2)
 	for i := range bends {
@@ -123,10 +124,10 @@ func slowFall(x []float64) (from, to float64, since int) {
 	error := distuv.UnitNormal.Quantile(1-change.FalseAlarm/parts) * noise * math.Sqrt(1+1/float64(len(after)))
 	loss := from - to - error
 	if !(loss > 0 && loss >= lostReward*(from-min(batches[0], to)) && from-to >= 2*change.Noise(x)) {
-		return 0, 0, 0
+		return 0, 0, 0, 0
 	}
 	height := top * len(x) / parts
-	return from, to, height + change.Onset(len(x)-height,
+	return from, to, (top + 1) * len(x) / parts, height + change.Onset(len(x)-height,
 		func(i int) float64 { return (from+to)/2 - x[height+i] })
 }
 
