@@ -51,6 +51,7 @@ var lineForms = []lineForm{
 	{"several of `KEY: NUMBER` or `KEY=NUMBER` in a line, with a step or two known keys", "",
 		(*console).several},
 	{"`step N | KEY NUMBER | …`", "step ", parts(`step +(\d+) +\| `, "|", ofOneLine)},
+	{"`Step N/M: KEY NUMBER, …`", "Step ", parts(`Step (\d+)(?:/\d+)?: `, ", ", ofOneLine)},
 	{"tables `│ KEY │ NUMBER │ …` of tinker and AReaL", "", (*console).grid},
 	{"`• KEY: NUMBER`, one a line, after a heading such as `Step N/M`, of NeMo-RL, " +
 		"torchforge and mlx-lm", "", (*console).single},

@@ -21,9 +21,18 @@ var csvFormat = format{
 		{"CSV in long form, of Comet or MLflow", "columns `name` or `key`, `value`, `step`, perhaps `run`: a row for each value"},
 	},
 	begins: func(c *collector, in *input) bool {
-		return !strings.HasPrefix(in.begin, "{") && separator(c, firstLine(in.begin)) != 0
+		return !strings.HasPrefix(in.begin, "{") && separator(c, headerOf(in)) != 0
 	},
 	read: readCSV,
+}
+
+// headerOf returns the first line of a file that is no comment.
+func headerOf(in *input) string {
+	text := in.begin
+	for strings.HasPrefix(text, "#") {
+		_, text, _ = strings.Cut(text, "\n")
+	}
+	return firstLine(text)
 }
 
 // separators of the cells of a CSV file.
@@ -174,11 +183,12 @@ var decimalComma = regexp.MustCompile(`(?:^|\t)[-+]?(?:0,\d+|\d+,(?:\d{1,2}|\d{4
 
 // readCSV reads a file of a header and rows.
 func readCSV(c *collector, in *input) error {
-	by := separator(c, firstLine(in.begin))
+	by := separator(c, headerOf(in))
 	commas := by == ';' || by == '\t' && decimalComma.MatchString(in.begin)
 	input := &bounded{from: in}
 	r := csv.NewReader(input)
 	r.Comma, r.FieldsPerRecord, r.ReuseRecord, r.LazyQuotes = by, -1, true, true
+	r.Comment = '#'
 	record := func() ([]string, int, error) {
 		input.left = longRecord
 		cells, err := r.Read()
@@ -200,13 +210,14 @@ func readCSV(c *collector, in *input) error {
 		defer long.finish()
 	}
 
-	var held []string // the row read before, which may be cut if it is the last
+	var held []string             // the row read before, which may be cut if it is the last
+	header = slices.Clone(header) // a writer that is started again writes it again
 	want, line := len(header), 0
 	for {
 		cells, next, err := record()
 		wrong, malformed := errors.AsType[*csv.ParseError](err)
 		switch end := err == io.EOF; {
-		case len(held) == 0:
+		case len(held) == 0, slices.Equal(held, header):
 		case len(held) == want:
 			if end && input.last != '\n' && input.last != '\r' {
 				c.note(lastCell, line)

@@ -92,6 +92,8 @@ func TestTextForms(t *testing.T) {
 			"nobody,x,1,9\ntrain/kl,0.2,2,9\ntrain/reward,0.75,2,9\n"},
 		{"long, by key", "run,key,value,step\na,kl,1,1\na,reward,0.5,1\na,reward,0.75,2\na,reward,0.6,"},
 		{"iterations of Ray", "reward,training_iteration,config/lr,epoch\n0.5,1,1,0\n0.75,2,1,0\n"},
+		{"CSV with its header again, and comments", "# run\nstep,reward,kl\n1,0.5,0\nstep,reward,kl\n# x\n2,0.75,0\n"},
+		{"pairs after a step", "Step 1/9: reward 0.5, kl 0.01\nStep 2/9: reward 0.75, kl 0.02\n"},
 		{"CSV of R", "\"step\",\"reward\",\"kl\"\n1,0.5,NA\n2,0.75,NULL\n"},
 		{"CSV of a spreadsheet", "\ufeffstep,reward\r\n1,0.5\r\n2,0.75\r\n"},
 		{"tabs without an end", "step\treward\tkl\n1\t0.5\t0\n2\t0.75\t0"},
