@@ -326,6 +326,7 @@ type pair struct{ key, value string }
 // key of several words that nobody knows the last word stands. It must be known, and end no other
 // key: a format reward beside a reward is none.
 func (k *console) pairs(text string) (found []pair) {
+	times := make(map[string]int) // by the last word
 	last := func(key string) string { return key[strings.LastIndexByte(key, ' ')+1:] }
 	for _, m := range equals.FindAllStringSubmatchIndex(text, -1) {
 		from, to := m[2], m[3]
@@ -335,12 +336,11 @@ func (k *console) pairs(text string) (found []pair) {
 			continue
 		}
 		found = append(found, pair{text[phrase(text, from):to], value})
+		times[word]++
 	}
 	for i, p := range found {
-		word := last(p.key)
-		ends := func(q pair) bool { return q != p && last(q.key) == word }
-		if word != p.key && k.newSeries([]byte(p.key)) == nil && k.newSeries([]byte(word)) != nil &&
-			!slices.ContainsFunc(found, ends) {
+		if word := last(p.key); word != p.key && times[word] == 1 && k.newSeries([]byte(p.key)) == nil &&
+			k.newSeries([]byte(word)) != nil {
 			found[i].key = word
 		}
 	}
