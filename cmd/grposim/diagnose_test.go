@@ -101,7 +101,7 @@ func TestDiagnose(t *testing.T) {
 		{"learnt.jsonl", 0, "none", "remark: policy-concentration since step"},
 		{"concentrated.jsonl", 1, "policy-concentration", "failure: policy-concentration since step 610"},
 		{"healthy.jsonl concentrated.jsonl", 1, "none", ""},
-		{"collapsed.jsonl", 1, "reward-collapse", "reward falls from 0.685 to 0.313"},
+		{"collapsed.jsonl", 1, "reward-collapse", "reward falls from 0.687 to 0.313"},
 		{"frozen.jsonl", 1, "no-update",
 			"not observable: no update trains the policy in any row (no-update)"},
 		{"cut.jsonl", 1, "truncation",

@@ -125,10 +125,8 @@ func (k Kind) IsMode() bool { return slices.Contains(diagnose.Failures, diagnose
 
 // Next says what to do about a kind, one sentence without a full stop; "" of none in the table.
 func (k Kind) Next() string {
-	for _, c := range checks {
-		if c.Kind == k {
-			return c.Next
-		}
+	if i := slices.IndexFunc(checks, func(r Row) bool { return r.Kind == k }); i >= 0 {
+		return checks[i].Next
 	}
 	return ""
 }

@@ -18,7 +18,7 @@ import (
 // Shares of groups with rewards of 0 and of 1 add up to it if there are no other equal rewards.
 // NeMo-RL's are at least the share.
 func ZeroVariance(l *logs.Log) (share logs.Column, exact bool) {
-	share = logs.Column{Quantity: logs.FracZeroStd, Values: make([]float64, len(l.Steps))}
+	share = logs.Column{Quantity: logs.FracZeroStd, Values: slices.Repeat([]float64{math.NaN()}, len(l.Steps))}
 	groups, counted := l.Column(logs.Groups)
 	for _, parts := range [][]logs.Quantity{{logs.FracZeroStd}, {logs.CountZeroStd},
 		{logs.FracAll0, logs.FracAll1}, {logs.CountAll0, logs.CountAll1}} {
@@ -41,14 +41,11 @@ func ZeroVariance(l *logs.Log) (share logs.Column, exact bool) {
 			if counts {
 				x /= groups.Values[row]
 			}
-			if share.Values[row] = x; !(x >= 0 && x <= 1) {
-				share.Values[row] = math.NaN() // no share
+			if x >= 0 && x <= 1 {
+				share.Values[row] = x
 			}
 		}
 		return share, true
-	}
-	for row := range share.Values {
-		share.Values[row] = math.NaN()
 	}
 	for _, of := range deviations {
 		_, deviation := spread(l, of)

@@ -53,14 +53,12 @@ func Judge(l *logs.Log, trace diagnose.Trace, stated []Finding) (all []Finding, 
 	return all, verdicts, note
 }
 
-// Lost returns the first finding from which on no update trains.
+// Lost returns the first finding from which on no update trains, which stands before others.
 func Lost(stated []Finding) (first Finding, found bool) {
-	for _, f := range stated {
-		if f.Stops && (!found || f.Since < first.Since) {
-			first, found = f, true
-		}
+	if i := slices.IndexFunc(stated, func(f Finding) bool { return f.Stops }); i >= 0 {
+		return stated[i], true
 	}
-	return first, found
+	return first, false
 }
 
 // Crashed returns what Lost does, or else a reward that has collapsed, since it began to fall.

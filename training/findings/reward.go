@@ -41,8 +41,9 @@ func rewardCollapse(l *logs.Log) []Finding {
 	if recovered(x[:since], levels, max(lostReward*(from-to), errors)) {
 		return nil
 	}
+	before := change.Median(x[max(0, begin-leastExcess):max(1, begin)])
 	f := Finding{Level: Remark, Since: steps[since], begins: steps[begin],
-		Text: fmt.Sprintf("%s %s from %.3g to %.3g, half of it at step %d", reward.key, how, from, to,
+		Text: fmt.Sprintf("%s %s from %.3g to %.3g, half of it at step %d", reward.key, how, before, to,
 			steps[since])}
 	if from-to >= max(lostReward*(from-min(start, to)), 2*noise) {
 		f.Level = Failure

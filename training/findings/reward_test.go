@@ -30,7 +30,7 @@ func TestEarliestSign(t *testing.T) {
 	}
 	l := table(160, columns{"reward": x, "grad_norm": norm, "kl_ref": kl})
 	const want = "grad_norm grows 82 times from 0.366 at about step 1180, " +
-		"then reward falls from 0.698 to 0.03"
+		"then reward falls from 0.699 to 0.03"
 	if f := rewardCollapse(l); len(f) != 1 || !strings.HasPrefix(f[0].Text, want) {
 		t.Errorf("got %+v, want %s", f, want)
 	}

@@ -373,8 +373,7 @@ var eventJSONFormat = format{
 
 // isEventChart reports whether a header is that of TensorBoard's download of a chart.
 func isEventChart(names []string) bool {
-	is := func(name, want string) bool { return strings.EqualFold(strings.TrimSpace(name), want) }
-	return slices.EqualFunc(names, []string{"Wall time", "Step", "Value"}, is)
+	return strings.EqualFold(strings.Join(names, ","), "Wall time,Step,Value")
 }
 
 // eventChartColumns returns the columns of TensorBoard's download of a chart. The file does not say
