@@ -321,19 +321,11 @@ func (a *adviser) limit(of bounded, asked string, threshold *float64, searched f
 func (a *adviser) beyondNoise(of bounded, half float64) string {
 	s := a.settings
 	of.set(&s, half)
-	if a.tooNoisy(s) {
+	v := a.cache.Stationary(&s).Variance()
+	if s.Estimator.GroupSize != option.Infinite && floorMargin.Judge(&v).Out() {
 		return ", without noise"
 	}
 	return ""
-}
-
-// tooNoisy reports whether groups fluctuate too much for linear theory.
-func (a *adviser) tooNoisy(s config.Settings) bool {
-	if s.Estimator.GroupSize == option.Infinite {
-		return false
-	}
-	v := a.cache.Stationary(&s).Variance()
-	return floorMargin.Judge(&v).Out()
 }
 
 // saying returns the largest safe value for a threshold, and its words.

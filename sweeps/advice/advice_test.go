@@ -296,6 +296,8 @@ run: {steps: 200}
 			"Do: keep η = 0.1 and K = 4."}},
 		{strings.Replace(default1, "rate: 0.1", "rate: 0.025", 1), []string{"not within 200 steps, which make 81 %.",
 			"With β = 0 it ends", "Do: run about 336 steps, or raise η to about 0.042."}},
+		{lateUnderNoise, []string{"not within 600 steps, which make 68 % (as with fresh samples).",
+			"Stable at its fixed point J* = 0.9996", "Do: run about 1320 steps, or raise η to about 0.0086."}},
 		{wrongArm, []string{"not before step 25.6 of 1000",
 			"Runs may be lost: the clip reverses the force of late samples.", "Do: see which of the changes"}},
 		{strings.Replace(advisedBandit, "steps: 10", "steps: 200", 1), []string{"J starts where it should end, at 0.752.", "Stable at its fixed point J* = 0.7516",
