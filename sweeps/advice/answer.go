@@ -20,6 +20,9 @@ import (
 // trained is the share of the way of J, from the start to its end, after which a run has learnt.
 const trained = 0.9
 
+// latest is the share of a run after which this is too late, madeBy that by which it should be made.
+const latest, madeBy = 0.85, 0.75
+
 // mostFollowed is the largest number of steps times squared arms of a way, about a second. Adam
 // counts ten times.
 const mostFollowed = 4_000_000
@@ -257,25 +260,28 @@ func (a *adviser) wayInWords() (says, do string) {
 	if dangers, lost = Dangers(c.arrival); dangers != nil && !(lost <= 1-wantedShare) {
 		return says, "see which of the changes below brings the runs home"
 	}
+	s := &a.settings
+	steps := float64(s.Run.Steps)
+	if c.samples > 0 && !math.IsInf(c.made.Value, 1) {
+		says += fmt.Sprintf(", %s samples", number(c.samples))
+	}
 	switch {
 	case math.IsInf(size, 1):
 		return says, "take the suggestion below, of trials"
-	case !math.IsInf(c.made.Value, 1):
-		if c.samples > 0 {
-			says += fmt.Sprintf(", %s samples", number(c.samples))
-		}
+	case c.made.Value <= latest*steps:
 		return says, ""
-	}
-	s := &a.settings
-	at, broken := config.Change(*s, longer(s)[1]...)
-	if broken == "" {
-		c := newCourse(a.cache, &at, a.p)
-		if c != nil && c.Scope.In && !math.IsInf(c.made.Value, 1) && c.made.Size() < c.made.Value {
-			return says, fmt.Sprintf("run about %s steps, or raise η to about %.2g", number(c.made.Value),
-				c.made.Value/float64(s.Run.Steps)*s.Optimizer.LearningRate)
+	case math.IsInf(c.made.Value, 1):
+		at, broken := config.Change(*s, longer(s)[1]...)
+		if broken == "" {
+			c = newCourse(a.cache, &at, a.p)
 		}
 	}
-	return says, fmt.Sprintf("raise η: even %d steps are few for this one", 4*s.Run.Steps)
+	if c == nil || !c.Scope.In || math.IsInf(c.made.Value, 1) || c.made.Size() > c.made.Value {
+		return says, fmt.Sprintf("raise η: even %d steps are few for this one", 4*s.Run.Steps)
+	}
+	factor := c.made.Value / madeBy / steps
+	return says, fmt.Sprintf("run about %s steps, or raise η to about %.2g", number(factor*steps),
+		factor*s.Optimizer.LearningRate)
 }
 
 // unpulled reports whether nothing pulls the policy back, so that there is no state at rest.
