@@ -52,8 +52,8 @@ type Translation struct {
 // translated is the begin of the file of a translation: what a trainer's configuration does not say.
 const translated = `name: from-%s
 extends: %[1]s
-bandit: {arms: [{reward: bernoulli, mean: 1}, {reward: bernoulli, mean: 0}]} # right, wrong
-policy: {init: [0, 0.85], reference: [0, 0.85]} # 30 %% are right at the start: put yours
+# a right answer and a wrong one, and by the policy below 30 %% are right at the start: put yours
+bandit: {arms: [{reward: bernoulli, mean: 1}, {reward: bernoulli, mean: 0}]}
 `
 
 // Translate reads the configuration of TRL or verl: YAML, or the arguments of a command line.
@@ -61,7 +61,8 @@ func Translate(file string, data []byte) (*Translation, error) {
 	if problem := unreadable(data); problem != "" {
 		return nil, Wrong(file, "%s", problem)
 	}
-	t := &Translation{Learn: trainers.Learn, values: map[string]string{}, used: map[string]bool{}, set: map[string]any{LearningRateKey: 0.01}}
+	t := &Translation{Learn: trainers.Learn, values: map[string]string{}, used: map[string]bool{},
+		set: map[string]any{LearningRateKey: 0.01, InitKey: []float64{0, 0.85}, "policy.reference": []float64{0, 0.85}}}
 	var tree yaml.Node
 	err := yaml.Unmarshal(data, &tree)
 	if err == nil && tree.Content != nil && tree.Content[0].Kind == yaml.MappingNode {
@@ -98,7 +99,7 @@ func Translate(file string, data []byte) (*Translation, error) {
 	}
 	text, err := yaml.Marshal(nested)
 	if t.File = fmt.Sprintf(translated, t.Trainer) + string(text); err == nil {
-		_, err = ToPredict.Load("from-"+t.Trainer+".yaml", []byte(t.File))
+		_, err = ToPredict.Load("what "+file+" makes", []byte(t.File))
 	}
 	return t, err
 }

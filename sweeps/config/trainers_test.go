@@ -54,8 +54,8 @@ func TestTranslate(t *testing.T) {
 		{"--num_generations 16 --per_device_train_batch_size=8 --num_processes 4 --bf16 --num_iterations 2 " +
 			"--gradient_accumulation_steps 2 --steps_per_generation 4 --learning_rate 1e-6 --loss_type other", "trl",
 			"grpo.group_size=16 grpo.groups_per_step=4 lag.interval=4 lag.samples=reused", "logits", "bf16"},
-		{"beta: null\nnum_generations: 4\nmax_staleness: 8\n", "trl", "grpo.group_size=4 lag.kind=random lag.ages.to=8",
-			"beta null: not set", ""},
+		{"beta: null\nnum_generations: 4\nmax_staleness: 8\nsync_ref_model: true\nref_model_sync_steps: 64\n", "trl",
+			"grpo.group_size=4 lag.kind=random lag.ages.to=8 policy.reference_update.interval=64", "beta null: not set", ""},
 	} {
 		got, err := Translate("f", []byte(c.text))
 		if err != nil {
@@ -77,7 +77,7 @@ func TestTranslate(t *testing.T) {
 			t.Errorf("%s: left out %q, unknown %q", c.text, got.Left, got.Unknown)
 		}
 	}
-	for _, bad := range []string{"", "a=a", "name: x\noptimizer: {learning_rate: 1}\n", "\x00"} {
+	for _, bad := range []string{"", "a=a", "num_generations: 1", "name: x\noptimizer: {learning_rate: 1}\n", "\x00"} {
 		if _, err := Translate("f", []byte(bad)); err == nil {
 			t.Errorf("%q is a trainer's configuration", bad)
 		}
