@@ -268,7 +268,9 @@ func Learnt(l *logs.Log) string {
 		return ""
 	}
 	level := change.Mean(reward.values[n-max(1, n/4):])
-	if reward.trend() > 0 || reward.rose() {
+	rise, _ := change.Find(reward.values, change.Rises)
+	stays := level >= (rise.Before.Mean+rise.After.Mean)/2
+	if reward.trend() > 0 || rise.Chance <= change.FalseAlarm && stays || reward.rose() {
 		return "; the reward rises meanwhile: " + reward.ends()
 	}
 	smallest, largest := extremes(l)

@@ -230,46 +230,32 @@ func (k *console) mostCertain() []printedRow {
 var rank = regexp.MustCompile(`^\s*(\[(?:(?i:rank ?)|default|\d+,)?\d+\](?:<\w+>)?:?|(?i:rank ?)\d+:|\d+:|` +
 	`\(\w+ pid=\d+)(?:[^)]*\))?[ {']`)
 
-// ranks are the processes of a kind that print rows.
-type ranks struct {
-	first, last string
-	rows, turns int // turns: how often another process prints than before
-	all         map[string]bool
-}
-
-// inTurn reports whether processes print at the same time, as those of a run that is resumed do
-// not.
-func (p *ranks) inTurn() bool { return p.rows >= 2*len(p.all) && p.turns >= len(p.all) }
-
 // firstRank leaves out rows of other processes than the first of their kind, where they print in
-// turn.
+// turn, as those of a run that is resumed do not.
 func (k *console) firstRank(rows []printedRow) []printedRow {
-	kinds := make(map[string]*ranks)
-	of := func(label string) *ranks {
-		kind := label[:strings.IndexAny(label, "0123456789")]
-		if kinds[kind] == nil {
-			kinds[kind] = &ranks{first: label, last: label, all: make(map[string]bool)}
-		}
-		return kinds[kind]
-	}
+	kind := func(label string) string { return label[:strings.IndexAny(label, "0123456789")] }
+	labels := make(map[string][]string) // of each kind, in the order of rows
 	for _, r := range rows {
 		if r.rank != "" {
-			p := of(r.rank)
-			if p.rows++; r.rank != p.last {
-				p.turns++
-			}
-			p.last, p.all[r.rank] = r.rank, true
+			labels[kind(r.rank)] = append(labels[kind(r.rank)], r.rank)
 		}
 	}
-	all := len(rows)
-	rows = slices.DeleteFunc(slices.Clone(rows), func(r printedRow) bool {
-		return r.rank != "" && r.rank != of(r.rank).first && of(r.rank).inTurn()
-	})
-	if n := all - len(rows); n > 0 {
-		k.note("%s of other processes than %s left out: they train together.", CountWords(n, "row"),
-			quote(rows[0].rank))
+	for of, all := range labels {
+		processes := len(slices.Compact(slices.Sorted(slices.Values(all))))
+		turns := len(slices.Compact(slices.Clone(all)))
+		if len(all) < 2*processes || turns <= processes {
+			delete(labels, of)
+		}
 	}
-	return rows
+	own := slices.DeleteFunc(slices.Clone(rows), func(r printedRow) bool {
+		return r.rank != "" && labels[kind(r.rank)] != nil && r.rank != labels[kind(r.rank)][0]
+	})
+	if n := len(rows) - len(own); n > 0 {
+		first := slices.IndexFunc(own, func(r printedRow) bool { return r.rank != "" })
+		k.note("%s of other processes than %s left out: they train together.", CountWords(n, "row"),
+			quote(own[first].rank))
+	}
+	return own
 }
 
 // put sets the value of a key; one that is not understood is noted.
