@@ -119,14 +119,13 @@ func successes(t *testing.T, runs, rows int) {
 	stopped := 0
 	for range runs {
 		speed, start := 3*math.Pow(10, rng.Float64()), 0.05+0.4*rng.Float64()
-		top := start + (0.98-start)*(0.3+0.7*rng.Float64())
+		top, noise := start+(0.98-start)*(0.3+0.7*rng.Float64()), 0.1*rng.Float64()
 		if lines, found := watched(t, healthyLog(rng, rows, 0.1, func(i int, values logged) {
 			s := 1 - math.Exp(-speed*float64(i)/float64(rows))
 			mean := start + (top-start)*s
-			noise := values[logs.GradNorm]/0.3 - 1
-			values[logs.Reward] = min(1, mean+0.1*noise*mean*(1-mean))
+			values[logs.Reward] = min(1, max(0, mean+noise*rng.NormFloat64()))
 			values[logs.RewardStdWithin] = math.Sqrt(mean * (1 - mean))
-			values[logs.FracZeroStd] = s * s
+			values[logs.FracZeroStd] = s * s * mean
 			values[logs.Entropy] *= 1 - 0.93*s
 			values[logs.LenMean] = 5
 		})); found {

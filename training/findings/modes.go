@@ -127,6 +127,10 @@ func (v *Verdict) weigh(l *logs.Log) {
 	case diagnose.AdvantageDegeneracy:
 		remark = true
 	case diagnose.PolicyConcentration:
+		// A reward that may rise is no sign of a policy that is lost.
+		if reward := read(l, anything, logs.Reward); learnt == "" && reward.rose(2.5, 0) {
+			learnt = "; the reward may rise meanwhile: " + reward.ends()
+		}
 		remark = learnt != "" || !isLost
 	}
 	if remark {

@@ -232,19 +232,21 @@ func (s series) trend() int {
 	return cmp.Compare(slope, 0)
 }
 
-// remembered is the largest correlation of neighbouring rows that is expected of noise.
-const remembered = 0.75
-
 // rose reports whether the last quarter of a series is above its first two, four, eight, … values, up
-// to a quarter of all, by four deviations of their mean and half of the way to its top. A reward that
-// rises within a few rows and stays has no trend. Its noise is that of the last half.
-func (s series) rose() bool {
+// to a quarter of all, by a number of deviations of their mean and half of the way to its top. A
+// reward that rises within a few rows and stays has no trend. Its noise is that of the last half,
+// whose neighbours have the correlation memory.
+func (s series) rose(deviations, memory float64) bool {
 	n := len(s.values)
-	level, noise := change.Mean(s.values[n-n/4:]), change.Noise(s.values[n/2:])/math.Sqrt(1-remembered)
+	if n < batches {
+		return false
+	}
+	level, noise := change.Mean(s.values[n-n/4:]), change.Noise(s.values[n/2:])/math.Sqrt(1-memory)
 	top := slices.Max(change.Batches(s.values, batches))
 	for k := 2; k <= n/4; k *= 2 {
-		first, deviation := change.Mean(s.values[:k]), noise*min(1, math.Sqrt(1/change.Independent(remembered)/float64(k)))
-		if level-first > 4*deviation && level >= (first+top)/2 {
+		first := change.Mean(s.values[:k])
+		error := noise * min(1, math.Sqrt((1/float64(k)+4/float64(n))/change.Independent(memory)))
+		if level-first > deviations*error && level >= (first+top)/2 {
 			return true
 		}
 	}
@@ -270,7 +272,7 @@ func Learnt(l *logs.Log) string {
 	level := change.Mean(reward.values[n-max(1, n/4):])
 	rise, _ := change.Find(reward.values, change.Rises)
 	stays := level >= (rise.Before.Mean+rise.After.Mean)/2
-	if reward.trend() > 0 || rise.Chance <= change.FalseAlarm && stays || reward.rose() {
+	if reward.trend() > 0 || rise.Chance <= change.FalseAlarm && stays || reward.rose(4, 0.75) {
 		return "; the reward rises meanwhile: " + reward.ends()
 	}
 	smallest, largest := extremes(l)
