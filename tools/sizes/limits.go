@@ -3,9 +3,9 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 70_391
+	mostProduct = 70_385
 	mostTools   = 5_200
-	mostTests   = 45_583
+	mostTests   = 45_582
 	mostDocs    = 329
 )
 
@@ -58,7 +58,7 @@ var rooms = map[string]int{
 	"training/change":        376,
 	"training/diagnose":      1200,
 	"training/equivalence":   817,
-	"training/findings":      1615,
+	"training/findings":      1623,
 	"training/fit":           954,
-	"training/logs":          5551,
+	"training/logs":          5537,
 }
