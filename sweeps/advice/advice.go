@@ -178,7 +178,8 @@ func (a *adviser) regime(d *rom.Dynamics) {
 	}
 	if r := d.RelaxationRate; r != nil && *r > 0 {
 		steps := math.Log(20) / *r
-		a.add("recovery from a small displacement", steps, fmt.Sprintf("%.4g optimizer steps until 5 %% are left", steps), a.kind,
+		a.add("recovery from a small displacement", steps,
+			fmt.Sprintf("%.4g optimizer steps until 5 %% are left", steps), a.kind,
 			"ln 20 / relaxation rate of the state at rest; the rise from the start is another time")
 	}
 }

@@ -20,7 +20,7 @@ import (
 // trained is the share of the way of J, from the start to its end, after which a run has learnt.
 const trained = 0.9
 
-// latest is the share of a run after which this is too late, madeBy that by which it should be made.
+// latest is the share of a run after which this is too late, madeBy that by which it is to be.
 const latest, madeBy = 0.85, 0.75
 
 // mostFollowed is the largest number of steps times squared arms of a way, about a second. Adam
@@ -138,8 +138,8 @@ var mechanisms = map[arrive.Mechanism]string{
 	arrive.SpreadAtRest:   "the noise at rest carries them off",
 }
 
-// Dangers says what keeps runs from where the mean path should end, and which share of them is lost,
-// NaN where it is the mean path itself.
+// Dangers says what keeps runs from where the mean path should end, and which share is lost, NaN
+// where it is the mean path itself.
 func Dangers(arrival *arrive.Prediction) (says []string, lost float64) {
 	if arrival == nil {
 		return nil, 0
@@ -309,9 +309,9 @@ func (a *adviser) endInWords() string {
 	case point == nil:
 		return "It does not come to rest: " + theory.MissingFixedPoint(a.p).String()
 	case !d.Scope.In && c != nil && c.Scope.Because.String() == d.Scope.Because.String():
-		return fmt.Sprintf("At rest J* = %.4g; whether that is stable is not known for the same reason", point.Reward)
+		return fmt.Sprintf("At rest J* = %.4g; is that stable? Not known for the same reason", point.Reward)
 	case !d.Scope.In:
-		return fmt.Sprintf("At rest J* = %.4g; whether that is stable is not known: %s", point.Reward, d.Scope.Because)
+		return fmt.Sprintf("At rest J* = %.4g; is that stable? Not known: %s", point.Reward, d.Scope.Because)
 	case a.unstable:
 		return fmt.Sprintf("Unstable at its fixed point J* = %.4g: runs leave it at this η", point.Reward)
 	}

@@ -14,12 +14,12 @@ import (
 // change sets one key of a configuration.
 type change = config.Assignment
 
-// kind is a kind of changes that may let runs arrive: those to try, the mildest first. Later ones are
-// not tried once one arrives. Those that break a rule between keys are left out.
+// kind is a kind of changes that may let runs arrive: those to try, the mildest first. Later ones
+// are not tried once one arrives. Those that break a rule between keys are left out.
 type kind [][]change
 
-// kinds returns the kinds of changes for a cell of which the trial as it stands is given, the mildest
-// first. Learning rates are at most as given.
+// kinds returns the kinds of changes for a cell of which the trial as it stands is given, the
+// mildest first. Learning rates are at most as given.
 func kinds(s *config.Settings, present *Trial, most float64) (all []kind) {
 	if present.late() {
 		all = append(all, rates(s, most, 2, 4, 8, 16, 64, 256, 1024, 4096, 16384))
@@ -100,8 +100,8 @@ func below(present float64, values ...float64) []float64 {
 	return slices.DeleteFunc(values, func(v float64) bool { return present > 0 && v >= present })
 }
 
-// rates lists changes of the learning rate to multiples of the present one that are at most as given,
-// rounded.
+// rates lists changes of the learning rate to multiples of the present one, rounded, that are at
+// most as given.
 func rates(s *config.Settings, most float64, factors ...float64) kind {
 	var all []float64
 	for _, factor := range factors {

@@ -165,10 +165,9 @@ func (t *Trial) arrive() string {
 // arrive, first the changes that do, those of the learning rate before those of the interval.
 //
 // Then comes what the limits give: the present learning rate with half of the limit of the interval,
-// of which there are at least fewestPeriods in a run. Where no interval can be halved it is the present
-// one with the present learning rate, or half of the limit of that if it is less. Shorter intervals
-// down to the present one follow, smaller learning rates with that or with the shortest, and the cell
-// as it stands.
+// of which a run has at least fewestPeriods. Where no interval can be halved it is the present one
+// with the present learning rate, or half of the limit of that. Shorter intervals down to the
+// present one follow, then smaller learning rates, and the cell as it stands.
 func (advice *Advice) choices(s *config.Settings) (all []choice) {
 	arrives := advice.Start.Outcome == Arrives
 	if !arrives {
@@ -181,7 +180,8 @@ func (advice *Advice) choices(s *config.Settings) (all []choice) {
 			}
 		}
 	}
-	best, asItStands := safe(s, advice.Lines), choice{s.Optimizer.LearningRate, s.Lag.Interval, "the present ones", Simulated, nil}
+	best := safe(s, advice.Lines)
+	asItStands := choice{s.Optimizer.LearningRate, s.Lag.Interval, "the present ones", Simulated, nil}
 	first, name := shortestLag(s.Lag.Kind)
 	for n := best.interval; n > s.Lag.Interval; n /= 2 {
 		if arrives {
@@ -225,7 +225,8 @@ func safe(s *config.Settings, lines []Line) choice {
 		best.because = "the present ones; η is at most half of the largest known to be safe"
 		best.kind = l.Kind
 		if half := rounded(l.safe / safetyFactor); half < best.rate && half >= option.SmallestNormal {
-			best.rate, best.because = half, fmt.Sprintf("the present %s, and half of %.3g, the largest safe η", name, l.safe)
+			best.because = fmt.Sprintf("the present %s, and half of %.3g, the largest safe η", name, l.safe)
+			best.rate = half
 		}
 	}
 	return best

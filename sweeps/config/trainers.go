@@ -49,7 +49,7 @@ type Translation struct {
 	set    map[string]any
 }
 
-// translated is the begin of the file of a translation: what a trainer's configuration does not say.
+// translated is the begin of the file: what a trainer's configuration does not say.
 const translated = `name: from-%s
 extends: %[1]s
 # a right answer and a wrong one, and by the policy below 30 %% are right at the start: put yours
@@ -104,8 +104,8 @@ func Translate(file string, data []byte) (*Translation, error) {
 	return t, err
 }
 
-// find returns the name under which a key of the trainer is given, the key or the first that ends in
-// it; "": it is not.
+// find returns the name under which a key of the trainer is given, the key or the first that ends
+// in it; "": it is not.
 func (t *Translation) find(key string) (found string) {
 	for name := range t.values {
 		ends := key != "" && strings.HasSuffix(name, "."+key) && found != key
@@ -179,8 +179,8 @@ func (t *Translation) make() {
 	}
 }
 
-// number returns the number of NAME:DEFAULT, where DEFAULT may be another name, 1 where there is none,
-// and adds the names with their values.
+// number returns the number of NAME:DEFAULT, where DEFAULT may be another name, 1 where there is
+// none, and adds the names with their values.
 func (t *Translation) number(name string, from *[]string) float64 {
 	name, usual, _ := strings.Cut(name, ":")
 	known := t.find(name)
