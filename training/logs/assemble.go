@@ -438,22 +438,9 @@ func (a *assembly) table(of part) Table {
 
 	t := Table{Steps: at}
 	for _, s := range sources {
-		c := Column{Quantity: s.quantity, Key: s.of.key, Meaning: s.rule.Meaning,
-			Values: make([]float64, len(kept))}
-		if s.of.decimals > 0 {
-			c.Below = math.Pow10(-s.of.decimals) / 2 * math.Abs(cmp.Or(s.rule.Scale, 1))
-		}
-		for i, row := range kept {
-			c.Values[i] = math.NaN()
-			if a.has(s, row) {
-				c.Values[i] = s.value(row)
-			}
-			if s.of.broken(row) {
-				c.NotFinite = append(c.NotFinite, i)
-			}
-		}
-		a.believe(&c, s.rule.Estimator, at)
-		if s.quantity == Reward || len(c.NotFinite) > 0 || slices.ContainsFunc(c.Values, func(x float64) bool { return !math.IsNaN(x) }) {
+		c := a.column(s, kept, at)
+		isNumber := func(x float64) bool { return !math.IsNaN(x) }
+		if s.quantity == Reward || len(c.NotFinite) > 0 || slices.ContainsFunc(c.Values, isNumber) {
 			t.Columns = append(t.Columns, c)
 			if of == training {
 				a.tellColumn(s)
@@ -461,6 +448,25 @@ func (a *assembly) table(of part) Table {
 		}
 	}
 	return t
+}
+
+// column makes a column of the rows kept, at their steps.
+func (a *assembly) column(s source, kept, at []int) Column {
+	c := Column{Quantity: s.quantity, Key: s.of.key, Meaning: s.rule.Meaning, Values: make([]float64, len(kept))}
+	if s.of.decimals > 0 {
+		c.Below = math.Pow10(-s.of.decimals) / 2 * math.Abs(cmp.Or(s.rule.Scale, 1))
+	}
+	for i, row := range kept {
+		c.Values[i] = math.NaN()
+		if a.has(s, row) {
+			c.Values[i] = s.value(row)
+		}
+		if s.of.broken(row) {
+			c.NotFinite = append(c.NotFinite, i)
+		}
+	}
+	a.believe(&c, s.rule.Estimator, at)
+	return c
 }
 
 // tellColumn says what of a column was not read.

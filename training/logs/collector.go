@@ -3,6 +3,7 @@ package logs
 import (
 	"bytes"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -157,7 +158,7 @@ func spelled(word string) (x float64, has, ok bool) {
 	}
 	word, _, _ = strings.Cut(word, "/") // 5/100 of ms-swift
 	word, percent := strings.CutSuffix(word, "%")
-	if thousands(word) {
+	if thousands.MatchString(word) {
 		word = strings.ReplaceAll(word, ",", "")
 	}
 	x, err := strconv.ParseFloat(word, 64)
@@ -170,17 +171,9 @@ func spelled(word string) (x float64, has, ok bool) {
 	return x, true, true
 }
 
-// thousands reports whether a number is written with commas between groups of three digits.
-func thousands(word string) bool {
-	whole, _, _ := strings.Cut(strings.TrimLeft(word, "+-"), ".")
-	groups := strings.Split(whole, ",")
-	for i, g := range groups {
-		if i > 0 && len(g) != 3 || len(g) == 0 || len(g) > 3 {
-			return false
-		}
-	}
-	return len(groups) > 1 && groups[0] != "0" // 0,125 is an eighth where decimals follow a comma
-}
+// thousands is a number with commas between groups of three digits. 0,125 is an eighth where decimals
+// follow a comma.
+var thousands = regexp.MustCompile(`^[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.|$)`)
 
 // seriesOf returns the series of a key, nil if nobody knows it.
 func (c *collector) seriesOf(line int, key []byte) *series {
