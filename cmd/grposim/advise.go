@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -216,8 +217,12 @@ to tell. TOO DEEP and OTHERS are numbers of RUNS.`
 // printCures prints the changes that were tried, without --all those that come first.
 func printCures(p *page, given *advice.Advice) {
 	rows, shown := [][]string{{"CHANGE", "OUTCOME", "ARRIVE", "TOO DEEP", "OTHERS", "RUNS"}}, 0
+	cures := slices.Clone(given.Cures)
+	slices.SortStableFunc(cures, func(a, b *advice.Trial) int { // those that arrive stay: mildest first
+		return cmp.Compare(min(b.Arrived.Mean, 0.95), min(a.Arrived.Mean, 0.95))
+	})
 	for _, outcome := range []advice.Outcome{advice.Arrives, advice.Holds, advice.Undecided, advice.Fails} {
-		for _, c := range given.Cures {
+		for _, c := range cures {
 			if c.Outcome != outcome || shown == advice.MostCures && !given.All {
 				continue
 			}
@@ -230,7 +235,9 @@ func printCures(p *page, given *advice.Advice) {
 	if p.table(rows); shown > 0 && given.All {
 		p.printf("%s\n", cureLegend)
 	}
-	if more := len(given.Cures) - shown; more+given.Untried > 0 {
-		p.printf("%d other changes were tried, %d kinds were not: --all\n", more, given.Untried)
+	if more := len(cures) - shown; more > 0 {
+		p.printf("%d other changes were tried: --all\n", more)
+	} else if given.Untried > 0 {
+		p.printf("%d other kinds of changes were not tried: --all\n", given.Untried)
 	}
 }
