@@ -105,6 +105,33 @@ func (v *Verdict) Cells() []string {
 		margin, verdict, control}
 }
 
+// RowColumns are the columns of Verdict.Row.
+var RowColumns = []string{"experiment", "claim", "cell", "quantity", "measured", "predicted", "theory",
+	"verdict"}
+
+// Row returns a verdict as RowColumns: what a screen has room for, without reasons. Where the file
+// claims a value, predicted is the claim, and theory what the theory predicts.
+func (v *Verdict) Row() []string {
+	measured, interval, predicted, margin := v.Numbers()
+	theory, says := "–", v.Says()
+	if interval != fmt.Sprintf("[%s, %[1]s]", measured) { // which has a width
+		measured = v.measured()
+	}
+	if v.Margin > 0 {
+		predicted += " " + margin
+	}
+	if h := v.Hypothesis; h != nil {
+		theory = Format(h.Predicted, 4)
+	} else if v.PredictionKind != rom.Exact && v.PredictionKind != "" {
+		predicted += " (" + string(v.PredictionKind) + ")"
+	}
+	if v.Missed() {
+		says += ", as its control"
+	}
+	return []string{v.Experiment, v.Claim, cmp.Or(v.Label, "–"), v.Quantity, measured, predicted,
+		theory, says}
+}
+
 // Numbers returns the numbers of a verdict for people, rounded; "–" stands for what is missing.
 // interval is "" where measured says beyond which value it lies.
 func (v *Verdict) Numbers() (measured, interval, predicted, margin string) {

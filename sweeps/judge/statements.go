@@ -14,13 +14,12 @@ import (
 var StatementOutcomes = []StatementOutcome{StatementHolds, StatementLeadingOrder,
 	StatementInAReading, StatementDepends, StatementFails, StatementNotTestable, StatementUndecided}
 
-// Words returns the outcome as the predicate of n statements, such as "fail" of two.
-func (o StatementOutcome) Words(n int) string {
+// Predicate returns the predicate of one statement as that of n, such as "fail" of two.
+func Predicate(words string, n int) string {
 	if n == 1 {
-		return string(o)
+		return words
 	}
-	plural := strings.NewReplacer("holds", "hold", "depends", "depend", "fails", "fail")
-	return plural.Replace(string(o))
+	return strings.NewReplacer("holds", "hold", "depends", "depend", "fails", "fail").Replace(words)
 }
 
 // JudgedStatement is a statement of the paper with its outcome.
@@ -194,7 +193,7 @@ func Headline(statements []JudgedStatement) string {
 					n++
 				}
 			}
-			counts = append(counts, counted{n, s.Words(n)})
+			counts = append(counts, counted{n, Predicate(string(s), n)})
 		}
 		if line := joinCounts(counts); line != "" {
 			parts = append(parts, strings.TrimPrefix(ground.String()+" ", " ")+line)

@@ -116,7 +116,8 @@ func TestPageIsBounded(t *testing.T) {
 	}
 	part, size := Part{Experiment: &e, SVGs: make(map[string][]byte)}, 0
 	for i := range 100 {
-		f := sweeps.Figure{Name: fmt.Sprint(i)}
+		f := drawn
+		f.Name = fmt.Sprint(i)
 		if e.Figures = append(e.Figures, f); Sample.Fits(len(svg), size) {
 			part.SVGs[f.Name] = svg
 			size += len(svg)

@@ -88,19 +88,15 @@ func Page(w io.Writer, heading Heading, parts []Part) error {
 		p.Judged = p.Judged || judged
 		p.Sections = append(p.Sections, s)
 	}
-	p.Total = judge.Summarize(verdicts)
-	own := 0
-	for _, v := range verdicts {
-		if v.Hypothesis != nil && v.Verdict == judge.Disagree {
-			own++
-		}
+	if len(p.Sections) == 1 {
+		p.Question = p.Sections[0].Claim
 	}
-	p.State, p.Sentence = overall(p.Total, own)
-	p.Counts = counts(p.Total)
+	p.Total = judge.Summarize(verdicts)
+	p.State, p.Answer = overall(verdicts, p.Total), judge.Answer(verdicts)
+	p.Counts = counts(verdicts)
 	p.Outcomes = outcomesOf(judge.DecidedStatements(verdicts), p.Sections)
 	for _, o := range p.Outcomes {
-		p.Statements += len(o.Statements)
-		if o.StatementOutcome == judge.StatementFails {
+		if o.Class == "fails" {
 			p.Failing = &o
 		}
 	}
@@ -122,8 +118,8 @@ func sectionOf(sections []section, experiment string) int {
 // columns are the headers of the tables of a page, by their CSS class.
 var columns = map[string][]string{
 	"statements": {"statement", "where in the paper", "facts by reading", "decided by"},
-	"experiments": {"experiment", "claim", "✓ agree", "✗ disagree", "? inconclusive",
-		"– out of scope", "fails here", "faults caught"},
+	"experiments": {"experiment", "claim", "✓ agree", "≠ refuted, as expected", "✗ disagree",
+		"? inconclusive", "– out of scope", "faults caught"},
 	"verdicts": {"verdict", "claim", "cell", "measured", "predicted", "against the margin",
 		"prediction", "control"},
 	"cells": sweeps.CellColumns,
@@ -146,80 +142,87 @@ type page struct {
 	Heading
 	CSS      template.CSS
 	JS       template.JS
-	Digest   string  // sha256 of JS in base64: the only script that a browser runs on the page
-	State    badge   // of all verdicts together
-	Sentence string  // the state in words
-	Counts   []count // of all experiments
+	Digest   string   // sha256 of JS in base64: the only script that a browser runs on the page
+	State    badge    // of all verdicts together
+	Answer   []string // what they decide, in sentences
+	Question string   // the claim of the only experiment; ""
+	Counts   []count  // of all experiments
 	Total    judge.Summary
 	Sections []section
 	Columns  map[string][]string // of its tables
 
 	Judged      bool      // whether there is anything to judge: a map alone has no checks
 	Outcomes    []outcome // the statements of the paper; nil for a single experiment
-	Statements  int       // their number
 	Failing     *outcome  // those that fail; nil: none
 	Lead        *figure   // the figure at the top; nil: none
 	LeadSection *section  // where it is from
 }
 
-// count is the number of verdicts with a ruling.
+// count is the number of verdicts with a badge.
 type count struct {
 	badge
 	Count int
 }
 
-// counts lists the counts of a summary in the order of the page.
-func counts(s judge.Summary) []count {
-	return []count{
-		{badge{judge.Agree}, s.Agree}, {badge{judge.Disagree}, s.Disagree},
-		{badge{judge.Inconclusive}, s.Inconclusive}, {badge{judge.OutOfScope}, s.OutOfScope},
+// counts lists how many verdicts have each badge, in the order of the page.
+func counts(verdicts []judge.Verdict) []count {
+	all := []count{{badge: badge{judge.Agree, false}}, {badge: badge{judge.Agree, true}},
+		{badge: badge{judge.Disagree, false}}, {badge: badge{judge.Inconclusive, false}},
+		{badge: badge{judge.OutOfScope, false}}}
+	for i := range verdicts {
+		of := badgeOf(&verdicts[i])
+		all[slices.IndexFunc(all, func(c count) bool { return c.badge == of })].Count++
 	}
+	return all
 }
 
-// badge is a ruling as the page shows it: with a symbol, its name and a colour.
-type badge struct{ Ruling judge.Ruling }
+// badge is what a verdict says as the page shows it: with a symbol, words and a colour.
+type badge struct {
+	Ruling  judge.Ruling
+	refuted bool // it agrees that a prediction fails
+}
 
-// Symbol returns one character for the ruling.
-func (b badge) Symbol() string { return string([]rune("✗?–✓")[b.Order()]) }
+func badgeOf(v *judge.Verdict) badge { return badge{v.Verdict, v.IsRefuted()} }
 
-// Order returns the key that sorts rulings: disagreements first, agreements last.
+// Class returns the name of its style.
+func (b badge) Class() string {
+	if b.refuted {
+		return "refuted"
+	}
+	return b.Ruling.String()
+}
+
+// Words returns what it says.
+func (b badge) Words() string {
+	if b.refuted {
+		return judge.Refuted
+	}
+	return b.Ruling.String()
+}
+
+// Symbol returns one character for it.
+func (b badge) Symbol() string { return string([]rune("✗?–≠✓")[b.Order()]) }
+
+// Order returns the key that sorts badges: disagreements first, agreements last.
 func (b badge) Order() int {
-	return slices.Index([]judge.Ruling{judge.Disagree, judge.Inconclusive, judge.OutOfScope, judge.Agree}, b.Ruling)
+	order := []string{"disagree", "inconclusive", "out-of-scope", "refuted", "agree"}
+	return slices.Index(order, b.Class())
 }
 
-// overall returns the state of all verdicts together, and a sentence that says it: the worst of
-// their rulings, inconclusive if all are out of scope, out-of-scope if there are none. own is the
-// number of disagreements with a hypothesis of the file, not with the theory.
-func overall(s judge.Summary, own int) (badge, string) {
-	const expected = "with what the file expected"
-	disagree, undecided := badge{judge.Disagree}, badge{judge.Inconclusive}
+// overall returns the state of all verdicts together: the worst of their rulings, inconclusive if
+// all are out of scope, out-of-scope if there are none.
+func overall(verdicts []judge.Verdict, s judge.Summary) badge {
 	switch {
-	case own > 0 && own < s.Disagree:
-		return disagree, fmt.Sprintf("%d verdicts disagree: %d with the theory, %d %s.", s.Disagree,
-			s.Disagree-own, own, expected)
-	case own > 0:
-		return disagree, fmt.Sprintf("%s %s.", agrees(own, "disagrees", "disagree"), expected)
 	case s.Disagree > 0:
-		return disagree, agrees(s.Disagree, "disagrees", "disagree") + " with the theory."
-	case s.Inconclusive > 0:
-		words := agrees(s.Inconclusive, "is inconclusive", "are inconclusive")
-		return undecided, fmt.Sprintf("No verdict disagrees, but %s.", strings.ToLower(words))
-	case s.Agree == 1:
-		return badge{judge.Agree}, "The one verdict in scope agrees."
+		return badge{judge.Disagree, false}
+	case s.Inconclusive > 0, s.Agree == 0 && s.OutOfScope > 0:
+		return badge{judge.Inconclusive, false}
 	case s.Agree > 0:
-		return badge{judge.Agree}, fmt.Sprintf("All %d verdicts in scope agree.", s.Agree)
-	case s.OutOfScope > 0:
-		return undecided, "Nothing was decided: every verdict is out of scope."
+		return badge{judge.Agree, !slices.ContainsFunc(verdicts, func(v judge.Verdict) bool {
+			return v.Verdict == judge.Agree && !v.IsRefuted()
+		})}
 	}
-	return badge{judge.OutOfScope}, "No verdicts."
-}
-
-// agrees returns the subject and verb of a sentence about n verdicts.
-func agrees(n int, one, several string) string {
-	if n == 1 {
-		return "One verdict " + one
-	}
-	return fmt.Sprintf("%d verdicts %s", n, several)
+	return badge{judge.OutOfScope, false}
 }
 
 // section is one experiment on the page.
@@ -231,12 +234,12 @@ type section struct {
 	Facts    string // one line
 	Units    string // of the learning rate: Plan.Units
 	Summary  judge.Summary
-	Refuted  int // number of verdicts that agree that a prediction fails
-	Figures  []figure
+	Counts   []count       // of its verdicts
+	Figures  []figure      // those that show something
 	Verdicts string        // their number, in words
 	Claims   []claimCount  // in the order of the rows
 	Rows     iter.Seq[row] // one for each verdict; nil if there are none
-	Long     bool          // whether the table of verdicts is folded at first
+	Long     bool          // whether its table is folded at first
 	Cells    [][]string    // rows of sweeps.CellColumns; nil unless there are no checks
 	// name of the file that has all rows of the table, of which the page has some; "": it has all
 	Table    string
@@ -279,14 +282,21 @@ func document(spec *config.Spec) string {
 	})
 }
 
+// shows reports whether a figure has a point.
+func shows(f *sweeps.Figure) bool {
+	seen := func(p sweeps.FigurePoint) bool { return finite(p.Y) || finite(p.Lo) }
+	return slices.ContainsFunc(f.Series,
+		func(s sweeps.FigureSeries) bool { return slices.ContainsFunc(s.Points, seen) })
+}
+
+// More returns the figures behind the first.
+func (s section) More() []figure { return s.Figures[min(1, len(s.Figures)):] }
+
 // claimCount is the number of verdicts on a claim.
 type claimCount struct {
 	Name  string
 	Count int
 }
-
-// Counts lists the counts of the section's verdicts.
-func (s section) Counts() []count { return counts(s.Summary) }
 
 // newSection returns the i-th section of the page.
 func newSection(i int, part Part) section {
@@ -295,7 +305,7 @@ func newSection(i int, part Part) section {
 	s := section{
 		ID: fmt.Sprintf("experiment-%d", i+1), Name: spec.Name, experiment: spec.Name,
 		Claim: spec.Claim, Facts: facts(part), Units: e.Plan.Units(), Command: part.Command,
-		Summary: judge.Summarize(e.Verdicts), ConfigFile: file,
+		Summary: judge.Summarize(e.Verdicts), Counts: counts(e.Verdicts), ConfigFile: file,
 		FromFile: strings.Contains(part.Command, " "+file),
 	}
 	if part.Folder != "" && part.Folder != spec.Name {
@@ -314,7 +324,7 @@ func newSection(i int, part Part) section {
 		s.Files = append(s.Files, link{name, folder + name})
 	}
 	for _, f := range e.Figures {
-		if svg, ok := part.SVGs[f.Name]; ok {
+		if svg, ok := part.SVGs[f.Name]; ok && shows(&f) {
 			file := folder + "figures/" + url.PathEscape(f.Name)
 			files := []link{{"SVG", file + ".svg"}, {"PNG", file + ".png"}}
 			if table := part.Tables[f.Name]; table != "" {
@@ -328,7 +338,8 @@ func newSection(i int, part Part) section {
 	}
 	s.Gist, _, _ = strings.Cut(strings.TrimSuffix(spec.Claim, "."), ". ")
 	s.Verdicts = config.CountWords(len(e.Verdicts), "verdict")
-	s.Long = len(e.Verdicts) > 20
+	const few = 8 // rows that need no fold
+	s.Long = max(len(e.Verdicts), len(e.Plan.Cells)) > few
 	if len(e.Verdicts) > 0 {
 		shown := part.Extent.rows(len(e.Verdicts), func(i int) int {
 			v := &e.Verdicts[i]
@@ -344,9 +355,6 @@ func newSection(i int, part Part) section {
 		s.leaveOut("verdicts.json", s.Verdicts, len(e.Verdicts), len(shown), "do not agree")
 	}
 	for _, v := range e.Verdicts {
-		if refuted(&v) {
-			s.Refuted++
-		}
 		i := slices.IndexFunc(s.Claims, func(c claimCount) bool { return c.Name == v.Claim })
 		if i < 0 {
 			i = len(s.Claims)
@@ -425,29 +433,16 @@ func inline(svg []byte) template.HTML {
 	return template.HTML(bytes.TrimSpace(svg)) // from Draw, which escapes all text
 }
 
-// outcome is a group of statements of the paper with the same outcome.
+// outcome is a group of statements of the paper that come to the same.
 type outcome struct {
-	judge.StatementOutcome
-	mark
-	Statements []statement // at least one
+	Class, Symbol string      // name of a style, with a colour, and a symbol
+	Words         string      // the predicate of the statements
+	Statements    []statement // at least one
 }
 
-// mark is how the page shows an outcome: by the name of a style, with a colour, and by a symbol.
-type mark struct{ Class, Symbol string }
-
-// marks of the outcomes.
-var marks = map[judge.StatementOutcome]mark{
-	judge.StatementHolds:        {"holds", "✓"},
-	judge.StatementLeadingOrder: {"leading-order", "≈"},
-	judge.StatementInAReading:   {"in-a-reading", "◐"},
-	judge.StatementDepends:      {"depends", "◇"},
-	judge.StatementFails:        {"fails", "✗"},
-	judge.StatementNotTestable:  {"not-testable", "–"},
-	judge.StatementUndecided:    {"undecided", "?"},
-}
-
-// Words returns the outcome as the predicate of the statements.
-func (o outcome) Words() string { return o.StatementOutcome.Words(len(o.Statements)) }
+// marks are the classes and symbols of judge.Splits.
+var marks = [...][2]string{{"holds", "✓"}, {"in-part", "◐"}, {"fails", "✗"}, {"depends", "◇"},
+	{"undecided", "?"}}
 
 // statement is a statement of the paper on the page.
 type statement struct {
@@ -455,13 +450,13 @@ type statement struct {
 	Deciding []link // the sections of the experiments whose verdicts are about it
 }
 
-// outcomesOf groups statements by their outcome, with links to the sections that decide them.
+// outcomesOf groups statements by what they come to, with links to the sections that decide them.
 func outcomesOf(statements []judge.JudgedStatement, sections []section) []outcome {
 	var outcomes []outcome
-	for _, o := range judge.StatementOutcomes {
-		group := outcome{StatementOutcome: o, mark: marks[o]}
+	for n, split := range judge.Splits {
+		group := outcome{Class: marks[n][0], Symbol: marks[n][1]}
 		for _, t := range statements {
-			if t.Outcome != o {
+			if !slices.Contains(split.Outcomes, t.Outcome) {
 				continue
 			}
 			s := statement{JudgedStatement: t}
@@ -473,6 +468,7 @@ func outcomesOf(statements []judge.JudgedStatement, sections []section) []outcom
 			group.Statements = append(group.Statements, s)
 		}
 		if group.Statements != nil {
+			group.Words = judge.Predicate(split.Words, len(group.Statements))
 			outcomes = append(outcomes, group)
 		}
 	}

@@ -8,7 +8,18 @@
   const kinds = [...form.querySelectorAll("input[type=checkbox]")];
   const text = new Map(rows.map(row => [row, [...row.cells].map(cell => cell.textContent).join(" ").toLowerCase()]));
 
-  const folds = [...document.querySelectorAll("details.rows")];
+  // What a link leads to is not folded.
+  const unfold = () => {
+    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    for (let at = target && (target.querySelector("details.experiment") ?? target); at; at = at.parentElement) {
+      if (at.tagName === "DETAILS") at.open = true;
+    }
+    if (target) target.scrollIntoView();
+  };
+  addEventListener("hashchange", unfold);
+  unfold();
+
+  const folds = [...document.querySelectorAll("details.rows, details.experiment")];
   const asWritten = new Map(folds.map(fold => [fold, fold.open]));
   let active = false;
 
@@ -26,11 +37,11 @@
       shown += row.hidden ? 0 : 1;
     }
     for (const section of document.querySelectorAll("main > section")) {
-      const fold = section.querySelector("details.rows");
-      const found = fold ? fold.querySelectorAll("tbody tr:not([hidden])").length : 0;
+      const found = section.querySelectorAll(".verdicts tbody tr:not([hidden])").length;
       section.hidden = active && found === 0;
-      if (!fold) continue;
-      fold.querySelector(".shown").textContent = active ? ` · ${found} shown` : "";
+      for (const shown of section.querySelectorAll(".shown")) shown.textContent = active ? ` · ${found} shown` : "";
+    }
+    for (const fold of folds) {
       if (active) fold.open = true;
       else if (before) fold.open = asWritten.get(fold);
     }

@@ -24,7 +24,6 @@ type row struct {
 
 	Strip   *strip   // nil if there is nothing to compare
 	Claimed string   // the hypothesis, as in the file; ""
-	Refuted bool     // the prediction fails, as expected
 	Control *control // nil if the check has none
 
 	Smallest string // the smallest fault that the check would catch; ""
@@ -38,23 +37,18 @@ type control struct {
 	Caught bool // the check disagrees with the faulty theory
 }
 
-// refuted reports whether a prediction fails, as expected.
-func refuted(v *judge.Verdict) bool {
-	return v.Expect == config.Fails && v.Verdict == judge.Agree
-}
-
 // newRow formats a verdict.
 func newRow(v *judge.Verdict) row {
 	m, p, margin := float64(v.Measured), float64(v.Predicted), float64(v.Margin)
 	r := row{
-		Verdict: v, Badge: badge{v.Verdict}, Cell: shortCell(v.Cell),
+		Verdict: v, Badge: badgeOf(v), Cell: shortCell(v.Cell),
 		Label:       cmp.Or(v.Label, shortCell(v.Cell)),
 		MeasuredKey: key(m), PredictedKey: key(p), DistanceKey: key((m - p) / margin),
-		Strip: newStrip(m, float64(v.Lo), float64(v.Hi), p, margin), Refuted: refuted(v),
+		Strip: newStrip(m, float64(v.Lo), float64(v.Hi), p, margin),
 	}
 	r.Measured, r.Interval, r.Predicted, r.Margin = v.Numbers()
 	if c := v.Control; c != nil {
-		r.Control = &control{badge{c.Verdict}, c.Fault, v.Verdict != judge.OutOfScope,
+		r.Control = &control{badge{c.Verdict, false}, c.Fault, v.Verdict != judge.OutOfScope,
 			c.Verdict == judge.Disagree}
 	}
 	if v.SmallestFault != nil {
@@ -176,8 +170,8 @@ type (
 )
 
 // JUnit returns verdicts as a JUnit XML report: a test suite for each experiment and a test case
-// for each verdict. A verdict that disagrees, and one whose control does not, is a failure; one
-// that decides nothing, or is out of scope, is skipped. Its error is one of encoding.
+// for each verdict. A verdict that disagrees or decides nothing, and one whose control does not
+// disagree, is a failure; one that is out of scope is skipped. Its error is one of encoding.
 func JUnit(verdicts []judge.Verdict) ([]byte, error) {
 	var all junitSuites
 	for i := range verdicts {
@@ -193,8 +187,8 @@ func JUnit(verdicts []judge.Verdict) ([]byte, error) {
 		}
 		measured := "measured " + cells[4] + ", predicted " + cells[5] + " " + cells[6]
 		switch {
-		case v.Verdict == judge.Disagree:
-			c.Failure = &junitMessage{"disagree: " + v.Because, measured}
+		case v.Verdict == judge.Disagree, v.Verdict == judge.Inconclusive:
+			c.Failure = &junitMessage{v.Verdict.String() + ": " + v.Because, measured}
 		case v.Missed():
 			c.Failure = &junitMessage{"the control does not disagree, so that the check could not have failed: " + v.Control.Fault, measured}
 		case v.Verdict != judge.Agree:
