@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 )
@@ -134,7 +135,8 @@ func runDocuments(t *testing.T, fast func(args string) bool) {
 					continue
 				}
 				ran[command] = want
-				if grposim(t, want, args...); t.Failed() {
+				stdout, _ := grposim(t, want, args...)
+				if narrow(t, command, stdout); t.Failed() {
 					t.Fatal(d.name)
 				}
 			}
@@ -152,6 +154,23 @@ func runDocuments(t *testing.T, fast func(args string) bool) {
 		}
 	}
 }
+
+// narrow fails where a command that judges or compares results prints a line of more than a readable
+// width, for people.
+func narrow(t *testing.T, command, stdout string) {
+	t.Helper()
+	if !forPeople.MatchString(command) || strings.Contains(command, " --json") {
+		return
+	}
+	for line := range strings.Lines(stdout) {
+		if n := utf8.RuneCountInString(line) - 1; n > readable {
+			t.Errorf("%s: a line of %d columns, want at most %d: %s", command, n, readable, line)
+		}
+	}
+}
+
+// forPeople matches the commands whose lines narrow measures.
+var forPeople = regexp.MustCompile(`^(sweep|check|map|merge|compare results) `)
 
 var (
 	galleryImage = regexp.MustCompile(`(?m)^!\[[^\]]+\]\((\S+\.svg)\)$`)

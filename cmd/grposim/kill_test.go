@@ -150,7 +150,7 @@ func TestReadOnlyResults(t *testing.T) {
 		ends(t, c, code, want)
 	}
 	other(0, "note: "+results+" is read-only: it is judged, and nothing is written", "check", results)
-	other(0, "4 agree", "check", results)
+	other(0, "All 4 verdicts agree", "check", results)
 	other(0, page, "report", results, "--out", page)
 	other(exitDamaged, "permission denied", "report", results)
 	other(exitDamaged, "permission denied", append(sweep, "--set", "confidence=0.9")...)

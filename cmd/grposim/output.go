@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,11 +12,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"grposim/rom/scope"
 	"grposim/sweeps"
 	"grposim/sweeps/config"
 	"grposim/sweeps/judge"
@@ -55,6 +56,9 @@ func (o *output) print(stdout, stderr io.Writer, folder string, of []*sweeps.Exp
 		}
 	}
 	p := &page{w: stdout}
+	if !o.all { // else as wide as the table is, for other programs
+		p.width = readable
+	}
 	if o.json {
 		text := bufio.NewWriter(stdout)
 		p.err = errors.Join(judge.WriteJSON(text, nameOf(folder, of), verdicts), text.Flush())
@@ -103,68 +107,117 @@ func (o *output) printCells(p *page, folder string, e *sweeps.Experiment) {
 	if p.err = err; err != nil {
 		return
 	}
+	p.paragraph("", fmt.Sprintf("%s measured. Nothing is judged: the file has no checks.\n",
+		config.CountWords(e.Plan.Spec.Size(), "cell")))
 	p.table(knownColumns(append([][]string{upper(sweeps.CellColumns)}, rows...)))
 	if hidden := e.Plan.Spec.Size() - len(rows); hidden > 0 {
 		p.printf("\n%d more cells: see --all, or %s\n", hidden, filepath.Join(folder, "cells.csv"))
 	}
 }
 
-// printTables prints the statements of the paper that the verdicts decide, a table of
-// verdicts, and the counts of statements, measurements and verdicts. Of many verdicts it
-// prints the counts by experiment, and the rows that do not agree.
+// printTables prints the answer in words, the statements of the paper that the verdicts decide, a
+// table of verdicts, of many those that do not agree, and at the end what comes of the statements.
+// Columns, controls and evidence that an answer does not need are left to --all.
 func (o *output) printTables(p *page, folder string, verdicts []judge.Verdict) {
+	for _, says := range judge.Answer(verdicts) {
+		p.paragraph("", says)
+	}
+	p.printf("\n")
 	statements := judge.DecidedStatements(verdicts)
 	if statements != nil {
 		rows := [][]string{upper(judge.StatementColumns)}
 		for i := range statements {
 			rows = append(rows, statements[i].Cells())
 		}
+		if !o.all {
+			for i, row := range rows {
+				rows[i] = []string{row[0], row[2]} // which, and what comes of it
+			}
+		}
 		p.table(rows)
 		p.printf("\n")
 	}
 	shown := verdicts
 	if len(verdicts) > mostRows && !o.all {
-		p.table(countRows(verdicts))
-		p.printf("\n")
 		agrees := func(v judge.Verdict) bool { return v.Verdict == judge.Agree }
 		shown = slices.DeleteFunc(slices.Clone(verdicts), agrees)
 	}
-	rows := [][]string{upper(judge.VerdictColumns)}
-	for i := range shown {
-		rows = append(rows, shown[i].Cells())
-	}
-	p.table(rows)
+	o.printVerdicts(p, shown)
 	s := judge.Summarize(verdicts)
-	p.printf("\n")
 	if hidden := len(verdicts) - len(shown); hidden > 0 {
-		p.printf("%d more that agree: see --all, or %s\n", hidden, filepath.Join(folder, "verdicts.md"))
+		p.printf("\n%d more: see --all, or %s\n", hidden, filepath.Join(folder, "verdicts.md"))
+	}
+	if o.all {
+		p.printf("%s; the confidence is that of each file's verdicts together\n%s\n", s.Measurements(), s)
 	}
 	if statements != nil {
-		p.printf("%s\n", judge.Headline(statements))
+		p.printf("\n%s\n", judge.Split(statements))
 	}
-	if len(verdicts) > 0 {
-		p.printf("%s; the confidence is that of each file's verdicts together\n", s.Measurements())
-	}
-	p.printf("%s\n", s)
 }
 
-// countRows returns the number of verdicts of each experiment by ruling.
-func countRows(verdicts []judge.Verdict) [][]string {
-	rows := [][]string{{"EXPERIMENT", "AGREE", "DISAGREE", "INCONCLUSIVE", "OUT OF SCOPE", "CONTROLS CAUGHT"}}
-	for begin, end := 0, 1; end <= len(verdicts); end++ {
-		name := verdicts[begin].Experiment
-		if end < len(verdicts) && verdicts[end].Experiment == name {
-			continue
+// printVerdicts prints verdicts as a table: with --all every column, else those of which rows
+// differ, and below them one reason of each kind.
+func (o *output) printVerdicts(p *page, verdicts []judge.Verdict) {
+	if o.all {
+		rows := [][]string{upper(judge.VerdictColumns)}
+		for i := range verdicts {
+			rows = append(rows, verdicts[i].Cells())
 		}
-		s := judge.Summarize(verdicts[begin:end])
-		row, controls := []string{name}, s.Planted+s.Exact
-		for _, n := range []int{s.Agree, s.Disagree, s.Inconclusive, s.OutOfScope} {
-			row = append(row, strconv.Itoa(n))
-		}
-		rows = append(rows, append(row, fmt.Sprintf("%d of %d", controls-s.Uncaught(), controls)))
-		begin = end
+		p.table(rows)
+		p.printf("\n")
+		return
 	}
-	return rows
+	const experiment, quantity = 0, 3 // columns
+	experiments, checked, quantities := words{}, words{}, words{}
+	rows := [][]string{upper(judge.RowColumns)}
+	for i := range verdicts {
+		v := &verdicts[i]
+		checks := v.Experiment + "\n" + v.Claim + "\n" + v.Label
+		experiments[v.Experiment], checked[checks], quantities[checks+v.Quantity] = true, true, true
+		rows = append(rows, v.Row())
+	}
+	for i := range rows {
+		if len(quantities) == len(checked) && i > 0 {
+			rows[i][quantity] = "–"
+		}
+		if len(experiments) == 1 {
+			rows[i] = rows[i][experiment+1:]
+		}
+	}
+	if len(verdicts) > 0 {
+		p.table(knownColumns(rows))
+		printReasons(p, verdicts)
+	}
+}
+
+// words is a set of words.
+type words map[string]bool
+
+// printReasons prints one reason of each kind of verdicts that do not agree, and what to do.
+func printReasons(p *page, verdicts []judge.Verdict) {
+	count, first := make(map[string]int), []*judge.Verdict(nil)
+	kind := func(v *judge.Verdict) string { return v.Verdict.String() + cmp.Or(v.Reason, v.Claim) }
+	for i := range verdicts {
+		if v := &verdicts[i]; v.Verdict != judge.Agree {
+			if count[kind(v)]++; count[kind(v)] == 1 {
+				first = append(first, v)
+			}
+		}
+	}
+	for _, v := range first {
+		text := v.Verdict.String()
+		if n := count[kind(v)]; n > 1 {
+			text += fmt.Sprintf(" in %d rows, the first", n)
+		}
+		text += ": " + v.Because
+		for row := range scope.Rows {
+			if row.Name() == v.Reason && v.Reason != "of-part" {
+				text += ". What to do: " + row.Try()
+			}
+		}
+		p.printf("\n")
+		p.paragraph("  ", text+".")
+	}
 }
 
 func upper(words []string) []string {

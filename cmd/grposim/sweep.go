@@ -11,6 +11,7 @@ import (
 
 	"grposim/sweeps"
 	"grposim/sweeps/config"
+	"grposim/sweeps/judge"
 	"grposim/sweeps/plan"
 	"grposim/sweeps/report"
 	"grposim/sweeps/store"
@@ -132,11 +133,11 @@ func newReport(stdout, stderr io.Writer) *cobra.Command {
 		case trajectories != "":
 			return writeTrajectories(ctx, stdout, dir, trajectories, display)
 		}
-		judge := sweeps.JudgeFolder
+		read := sweeps.JudgeFolder
 		if drawn.alone {
-			judge = sweeps.JudgeStored
+			read = sweeps.JudgeStored
 		}
-		folders, experiments, err := checkFolder(ctx, dir, display, judge)
+		folders, experiments, err := checkFolder(ctx, dir, display, read)
 		if err != nil {
 			return err
 		}
@@ -157,6 +158,7 @@ func newReport(stdout, stderr io.Writer) *cobra.Command {
 			err = writeSummary(dir, parts)
 		}
 		if err == nil {
+			say(stderr, "%s", strings.Join(judge.Answer(allVerdicts(experiments)), " "))
 			_, err = fmt.Fprintln(stdout, file)
 		}
 		return err
