@@ -39,6 +39,7 @@ type mapPoint struct {
 	cell  *plan.Cell
 	class claim.Class
 	value float64 // of the quantity that colours the cells; NaN: none
+	needs float64 // replicas that would resolve its class; NaN: not known, or it is resolved
 	theory.Regime
 }
 
@@ -69,8 +70,12 @@ func newRegimeMap(e *claim.Evidence, p panel, colour *recordedNumber) *regimeMap
 		c := p.cells[i]
 		prediction, class := e.Cache.PredictRegime(&c.Settings), e.Class(c)
 		kinds[i] = theory.StationaryKind(&c.Settings, prediction)
+		needs := math.NaN()
+		if class == claim.Unresolved {
+			needs = e.Resolving(c)
+		}
 		m.points[i] = mapPoint{
-			x: p.x.Number(&c.Settings), y: p.y.Number(&c.Settings), cell: c, class: class,
+			needs: needs, x: p.x.Number(&c.Settings), y: p.y.Number(&c.Settings), cell: c, class: class,
 			value:  mapValue(e, c, class, colour),
 			Regime: theory.NewRegime(&c.Settings, prediction),
 		}
@@ -96,6 +101,29 @@ func newRegimeMap(e *claim.Evidence, p panel, colour *recordedNumber) *regimeMap
 	plane := e.Cache.NewPlane(p.cells[0].Settings, p.x, p.y, p.values(p.x), p.values(p.y))
 	m.curves, m.area = plane.Boundaries(kindWords[m.kind])
 	return m
+}
+
+// words says how many cells have which class, and how many replicas would resolve the others.
+func (m *regimeMap) words() string {
+	var classes []string
+	var needs []float64
+	for _, n := range m.counts {
+		classes = append(classes, fmt.Sprintf("%d %s", n.cells, n.class))
+	}
+	for _, p := range m.points {
+		if p.needs > float64(m.cells[0].Settings.Run.Replicas) { // else not for its error
+			needs = append(needs, p.needs)
+		}
+	}
+	says := fmt.Sprintf("%s%s: %s.", strings.TrimPrefix(m.variant+": ", ": "),
+		config.CountWords(len(m.points), "cell"), config.JoinWords(classes, "and"))
+	if len(needs) > 0 {
+		slices.Sort(needs)
+		says += fmt.Sprintf(" Unresolved: %s. For half of them about %.2g replicas would do, in the "+
+			"place of %d.", claim.Meanings[claim.Unresolved], needs[len(needs)/2],
+			m.cells[0].Settings.Run.Replicas)
+	}
+	return says
 }
 
 // values returns the distinct values of a parameter among the cells, in order.
@@ -233,6 +261,7 @@ func (m *Map) drawRegimes(e *Experiment) (d *Drawing, has bool) {
 	for _, panel := range m.panels {
 		r := newRegimeMap(e.evidence, panel, colour)
 		d.Figures, has = append(d.Figures, r.figure()), has || r.valued > 0
+		d.Words = append(d.Words, r.words())
 		for _, n := range r.counts {
 			row := []string{r.variant, string(n.class), strconv.Itoa(n.cells)}
 			for _, regime := range []string{theory.Overdamped, theory.Oscillatory, theory.Unstable} {
@@ -280,7 +309,7 @@ func (m *Map) drawNumbers(e *Experiment) (d *Drawing, has bool) {
 	confidence := e.evidence.Confidence
 	k, given := config.LookupKey(m.X)
 	d = &Drawing{Name: "map-" + cmp.Or(m.X, "cells"), Table: [][]string{names(keyMapDocs)},
-		Rows: [][]string{{"CELL"}}}
+		Rows: [][]string{{"CELL"}}, Words: []string{m.ranges(values)}}
 	if given {
 		d.Table[0] = append(d.Table[0], m.X)
 	}
@@ -306,6 +335,29 @@ func (m *Map) drawNumbers(e *Experiment) (d *Drawing, has bool) {
 		d.Table, d.Rows = append(d.Table, fields), append(d.Rows, row)
 	}
 	return d, d.Figures != nil
+}
+
+// ranges says from where to where each number goes over the cells, given by cell and number.
+func (m *Map) ranges(values [][]measure.Estimate) string {
+	var all []string
+	for i := range m.numbers {
+		var known []float64
+		for _, cell := range values {
+			if x := cell[i].Mean; !math.IsNaN(x) {
+				known = append(known, x)
+			}
+		}
+		says := m.numbers[i].words(false) + " nowhere"
+		if len(known) > 0 {
+			says = fmt.Sprintf("%s from %.3g to %.3g", m.numbers[i].words(false), slices.Min(known),
+				slices.Max(known))
+		}
+		if lacking := len(values) - len(known); lacking > 0 && len(known) > 0 {
+			says += fmt.Sprintf(", none in %d", lacking)
+		}
+		all = append(all, says)
+	}
+	return config.CountWords(len(m.cells), "cell") + ": " + strings.Join(all, "; ") + "."
 }
 
 // figureOf returns the figure of the i-th number, whose values are given by cell and number;

@@ -33,6 +33,7 @@ type Map struct {
 type Drawing struct {
 	Name    string     // of the file of Table, without extension; names of figures begin with it
 	Table   [][]string // for programs, below the names of its columns
+	Words   []string   // what it shows, a sentence or two each
 	Rows    [][]string // for people, below the names of its columns
 	Figures []Figure
 }

@@ -93,7 +93,11 @@ func (m *mapping) draw(ctx context.Context, stdout, stderr io.Writer, plan *plan
 	if _, err := (reporter{report.Sample, false, display}).part(ctx, m.out, experiment); err != nil {
 		return err
 	}
-	p := &page{w: stdout}
+	p := &page{w: stdout, width: readable}
+	for _, says := range d.Words {
+		p.paragraph("", says)
+	}
+	p.printf("\n")
 	if p.table(knownColumns(d.Rows)); p.err != nil {
 		return p.err
 	}
@@ -103,6 +107,6 @@ func (m *mapping) draw(ctx context.Context, stdout, stderr io.Writer, plan *plan
 	if len(plan.Checks) == 0 {
 		return nil
 	}
-	display.Note("verdicts: " + judge.Summarize(experiment.Verdicts).String())
+	display.Note("verdicts: " + strings.Join(judge.Answer(experiment.Verdicts), " "))
 	return verdictExit(stderr, experiment.Verdicts)
 }

@@ -83,21 +83,12 @@ func ClassOf(c *plan.Cell, t *store.Trajectory) Class {
 	if locked(t) {
 		return Locked
 	}
-	reward := make([]float64, len(t.Steps))
-	band, size := 0.0, 0.0
-	for i := range reward {
-		mean := c.MeanReward(t, i)
-		reward[i] = mean.Mean
-		size = max(size, math.Abs(mean.Mean))
-		if t.Steps[i] > 0 { // at step 0 all replicas are the same
-			lo, hi := mean.Interval(1 - 0.01/float64(len(reward)))
-			band = max(band, hi-lo)
-		}
-	}
+	reward, band := bandOf(c, t)
 	if math.IsNaN(band) || math.IsInf(band, 0) {
 		return Unresolved
 	}
 	last := len(reward) - 1
+	size := max(math.Abs(slices.Min(reward)), math.Abs(slices.Max(reward)))
 	reach := measure.Spread(reward)
 	tolerance := max(measure.VisibleShare*reach, band)
 	switch {
@@ -128,6 +119,27 @@ func ClassOf(c *plan.Cell, t *store.Trajectory) Class {
 		return Overshooting
 	}
 	return Monotone
+}
+
+// bandOf returns the mean reward over the recorded steps, and the width of its simultaneous band.
+func bandOf(c *plan.Cell, t *store.Trajectory) (reward []float64, band float64) {
+	for i := range t.Steps {
+		mean := c.MeanReward(t, i)
+		reward = append(reward, mean.Mean)
+		if t.Steps[i] > 0 { // at step 0 all replicas are the same
+			lo, hi := mean.Interval(1 - 0.01/float64(len(t.Steps)))
+			band = max(band, hi-lo)
+		}
+	}
+	return reward, band
+}
+
+// Resolving returns the number of replicas with which the error of a cell's mean reward would not
+// hide its class; NaN where the error is not known.
+func (e *Evidence) Resolving(c *plan.Cell) float64 {
+	reward, band := bandOf(c, e.Means(e.Outcome(c), sim.ExpectedReward))
+	share := band / (blurred * measure.Spread(reward))
+	return float64(c.Settings.Run.Replicas) * float64(share*share)
 }
 
 // brief reports whether recorded steps can miss the brief excursions of an oscillation: the median
