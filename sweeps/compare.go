@@ -114,6 +114,12 @@ func CompareFolders(a, b string, progress Progress) (*Comparison, error) {
 	return c, nil
 }
 
+// Differ reports whether a quantity is higher or lower, or a cell is in one folder alone.
+func (c *Comparison) Differ() bool {
+	return len(c.OnlyA)+len(c.OnlyB) > 0 || slices.ContainsFunc(c.Quantities,
+		func(q ComparedQuantity) bool { return q.Verdict == Higher || q.Verdict == Lower })
+}
+
 // FoldersToCompare returns the pairs of results folders in a and b. If both hold results folders,
 // they are those of the same name, in order, and only lists the others. Else a and b are the pair.
 func FoldersToCompare(a, b string) (pairs [][2]string, only []string) {

@@ -36,11 +36,13 @@ func newCompare(stdout, stderr io.Writer) *cobra.Command {
 			return compareRuns(stderr, [2]string(args), &o)
 		}
 		pairs, only := sweeps.FoldersToCompare(args[0], args[1])
+		differ := len(only) > 0
 		for i, pair := range pairs {
 			comparison, err := sweeps.CompareFolders(pair[0], pair[1], newProgress(stderr))
 			if err != nil {
 				return cmp.Or(errors.Join(badFolder(pair[0], nil), badFolder(pair[1], nil)), err)
 			}
+			differ = differ || comparison.Differ()
 			err = o.out.print(comparison, func(p *page) {
 				if i > 0 {
 					p.printf("\n")
@@ -54,10 +56,14 @@ func newCompare(stdout, stderr io.Writer) *cobra.Command {
 		for _, folder := range only {
 			printLines(stderr, "only in one of the two: "+folder)
 		}
+		if differ && o.fail {
+			return exitError(exitDisagree)
+		}
 		return nil
 	})
 	o.out = addJSON(c, stdout, "  ", "print JSON instead of tables")
 	c.Flags().BoolVar(&o.all, "all", false, fmt.Sprintf("print every row, also of more than %d", mostRows))
+	c.Flags().BoolVar(&o.fail, "fail-on-difference", false, "")
 	c.Flags().Float64Var(&o.margin, "margin", 0, fmt.Sprintf("largest difference that counts as the "+
 		"same, in units of the reward or in points (default 5 %% of the range of A's curve, %d points)",
 		defaultPoints))
@@ -86,7 +92,7 @@ func headline(whole equivalence.Verdict, margin string, n equivalence.Counts) st
 
 type equivalenceOptions struct {
 	out                *printer
-	all                bool
+	all, fail          bool
 	margin, confidence float64  // a margin of 0 is the default
 	runs               []string // names of runs: none, of A and B, or of each
 }
@@ -128,6 +134,9 @@ func (o *equivalenceOptions) check(c *cobra.Command, args []string) (isLogs bool
 	case len(args) == 1 && o.margin > 100*equivalence.MaxMargin:
 		return false, usageError{fmt.Errorf("--margin: got %g points, want at most %g: "+
 			"the errors of wider ones are not those declared", o.margin, 100*equivalence.MaxMargin)}
+	case o.fail && (isLogs || len(args) == 1):
+		return false, usageError{errors.New("--fail-on-difference is for results folders: " +
+			"logs and scores have exit code 1 without it")}
 	case !isLogs && flags.Changed("run"):
 		return false, usageError{errors.New("--run is for training logs")}
 	case len(o.runs) > 2:
@@ -140,14 +149,12 @@ func (o *equivalenceOptions) check(c *cobra.Command, args []string) (isLogs bool
 	return isLogs, nil
 }
 
-// printComparison prints a comparison: the folders, what differs between them as a
-// whole, the table of quantities, and what is in one folder only.
+// printComparison prints a comparison: what differs, the folders, the table of quantities, and what
+// is in one folder only.
 func printComparison(p *page, c *sweeps.Comparison, all bool) {
-	for i, f := range []sweeps.ComparedFolder{c.A, c.B} {
-		p.printf("%c: %s (%s, %s)\n", 'A'+i, f.Folder, f.Name, config.CountWords(f.Cells, "cell"))
-	}
-	for _, param := range c.Differing {
-		p.printf("%s: %s in A, %s in B\n", param.Param, param.A, param.B)
+	p.width = readable
+	if all {
+		p.width = 0
 	}
 	count := make(map[sweeps.Change]int)
 	rows := [][]string{upper(sweeps.ComparisonColumns)}
@@ -158,6 +165,20 @@ func printComparison(p *page, c *sweeps.Comparison, all bool) {
 			rows = append(rows, q.Cells())
 		}
 	}
+	verdict := "No difference is found"
+	if n := count[sweeps.Higher] + count[sweeps.Lower]; n > 0 {
+		verdict = fmt.Sprintf("%d of %d quantities differ", n, len(c.Quantities))
+	}
+	p.paragraph("", fmt.Sprintf("%s: %d higher in B, %d lower, %d no difference found, "+
+		"%d not comparable, in %d pairs of cells, at %g confidence over all of them together.",
+		verdict, count[sweeps.Higher], count[sweeps.Lower], count[sweeps.NoneFound],
+		count[sweeps.NotComparable], c.Pairs, c.Confidence))
+	for i, f := range []sweeps.ComparedFolder{c.A, c.B} {
+		p.printf("%c: %s (%s, %s)\n", 'A'+i, f.Folder, f.Name, config.CountWords(f.Cells, "cell"))
+	}
+	for _, param := range c.Differing {
+		p.printf("%s: %s in A, %s in B\n", param.Param, param.A, param.B)
+	}
 	p.printf("\n")
 	p.table(rows)
 	p.printf("\n")
@@ -167,14 +188,11 @@ func printComparison(p *page, c *sweeps.Comparison, all bool) {
 		}
 	}
 	if c.SameID > 0 {
-		p.printf("%d of %d pairs have the same id: with the same version of the streams they draw the "+
-			"same random numbers, and their intervals are too wide\n", c.SameID, c.Pairs)
+		p.paragraph("", fmt.Sprintf("%d of %d pairs have the same id: with the same version of the "+
+			"streams they draw the same random numbers, and their intervals are too wide",
+			c.SameID, c.Pairs))
 	}
 	if hidden := len(c.Quantities) - len(rows) + 1; hidden > 0 {
 		p.printf("%d quantities without a difference found are not shown: see --all\n", hidden)
 	}
-	p.printf("%d pairs of cells; %d quantities: %d higher, %d lower, %d no difference found, "+
-		"%d not comparable; %g confidence over all differences together\n",
-		c.Pairs, len(c.Quantities), count[sweeps.Higher], count[sweeps.Lower], count[sweeps.NoneFound],
-		count[sweeps.NotComparable], c.Confidence)
 }
