@@ -34,6 +34,7 @@ var helpTexts = template.Must(template.New("help").Funcs(template.FuncMap{
 	"memoryFactor": func() int { return memoryFactor },
 	"mostRows":     func() int { return mostRows },
 	"patience":     func() string { return logs.CountWords(patience, "row") },
+	"presets":      func() string { return config.JoinWords(config.Presets(), "or") },
 	"shortestTime": shortestTime.String,
 	"suiteNames":   func() string { return strings.Join(suiteNames(), " or ") },
 	"suites":       func() any { return suites },
@@ -98,6 +99,69 @@ func newReferences() (topics []*cobra.Command) {
 		topics = append(topics, topic)
 	}
 	return topics
+}
+
+// explains lets the help command take a name behind a topic, as in `help claims fixed-point`.
+func explains(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	help, _, _ := root.Find([]string{"help"})
+	whole := help.Run
+	help.Run, help.RunE = nil, func(c *cobra.Command, args []string) error {
+		found, rest, err := root.Find(args)
+		for _, r := range references {
+			if err == nil && len(rest) == 1 && found.Name() == r.name {
+				return explain(c.OutOrStdout(), r.name, rest[0], r.write)
+			}
+		}
+		if found == root && len(rest) > 0 {
+			return knownCommand(root, rest)
+		}
+		whole(c, args)
+		return err
+	}
+}
+
+// explain prints the rows of a topic's tables that begin with a name, a line for each column.
+func explain(w io.Writer, topic, name string, write func(io.Writer) error) error {
+	var text strings.Builder
+	if err := write(&text); err != nil {
+		return err
+	}
+	p, columns, before, known := &page{w: w}, []string(nil), []string(nil), []string(nil)
+	found := false
+	for line := range strings.Lines(text.String()) {
+		line = strings.TrimSuffix(line, "\n")
+		cells := strings.Split(strings.Trim(line, "| "), " | ")
+		if strings.HasPrefix(line, "|---") {
+			columns = before
+		}
+		before = cells
+		first, is := strings.CutPrefix(cells[0], "`")
+		if first = strings.TrimSuffix(first, "`"); !is || !strings.HasPrefix(line, "| ") {
+			how, more := strings.CutPrefix(line, "- **`"+name+"`**: ")
+			if more {
+				p.paragraph("  ", "  how: "+how)
+			}
+			continue
+		}
+		if known = append(known, first); first == name && len(cells) == len(columns) {
+			found = true
+			p.printf("%s\n", name)
+			for i, cell := range cells[1:] {
+				if cell != "" {
+					p.paragraph("    ", "  "+columns[i+1]+": "+cell)
+				}
+			}
+		}
+	}
+	if found {
+		return p.err
+	}
+	hint := fmt.Sprintf("`grposim help %s` lists all", topic)
+	if near := config.Meant(name, known); near != "" {
+		hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	return misuse("help %s: got %q: %s", topic, name, hint)
 }
 
 func writeReasons(w io.Writer) error {

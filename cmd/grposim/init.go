@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -17,9 +18,19 @@ import (
 )
 
 func newInit(stdout, stderr io.Writer) *cobra.Command {
-	return newCommand("init", cobra.MaximumNArgs(1), func(_ *cobra.Command, args []string) error {
+	like := ""
+	c := newCommand("init", cobra.MaximumNArgs(1), func(_ *cobra.Command, args []string) error {
+		first := configs.First
+		if like != "" {
+			preset, err := configs.Files.ReadFile("presets/" + like + ".yaml")
+			if err != nil {
+				return misuse("--like: got %q, want %s", like, config.JoinWords(config.Presets(), "or"))
+			}
+			set := strings.ReplaceAll(strings.TrimPrefix(string(bytes.TrimSpace(preset)), "# "), "\n", "\n#   ")
+			first = fmt.Appendf(nil, trainerFile, like, set)
+		}
 		if len(args) == 0 || args[0] == "-" {
-			_, err := stdout.Write(configs.First)
+			_, err := stdout.Write(first)
 			return err
 		}
 		if args[0] == "" {
@@ -33,7 +44,7 @@ func newInit(stdout, stderr io.Writer) *cobra.Command {
 		} else if err != nil {
 			return err
 		}
-		text, name := firstNamed(args[0])
+		text, name := named(first, args[0])
 		_, err = file.Write(text)
 		if err = errors.Join(err, file.Close()); err == nil {
 			word := shellQuote(pathWord(args[0]))
@@ -42,20 +53,39 @@ func newInit(stdout, stderr io.Writer) *cobra.Command {
 		}
 		return err
 	})
+	c.Flags().StringVar(&like, "like", "", "")
+	complete(c, "like", config.Presets(), cobra.ShellCompDirectiveDefault)
+	return c
 }
 
-// firstNamed returns the first configuration and its name: that of a file in the characters that
-// the name of a configuration may have, where it is one.
-func firstNamed(file string) (text []byte, name string) {
+// trainerFile is a first configuration with a trainer's defaults, given its name and its preset.
+const trainerFile = `# What ` + "`extends: %[1]s`" + ` sets, beside its own keys. A key that you give below wins.
+#
+#   %[2]s
+#
+name: first       # of the results folder, results/local/NAME
+extends: %[1]s
+seed: 1
+bandit:           # one prompt: its answers, and how often each is rewarded
+  arms:
+    - {reward: bernoulli, mean: 0.9}
+    - {reward: bernoulli, mean: 0.2}
+optimizer: {learning_rate: 0.01}   # rates of a bandit are much larger than yours
+run: {steps: 2000, replicas: 32}   # optimizer steps of a run, and independent runs
+`
+
+// named returns a first configuration with a name, and the name: that of a file in the characters
+// that the name of a configuration may have, where it is one.
+func named(first []byte, file string) (text []byte, name string) {
 	name = strings.Map(func(r rune) rune {
 		if r = unicode.ToLower(r); 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
 			return r
 		}
 		return '-'
 	}, strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)))
-	named := bytes.Replace(configs.First, []byte("\nname: first "), []byte("\nname: "+name+" "), 1)
-	if spec, err := config.Load(file, named); err != nil || spec.Name != name {
-		return configs.First, "first"
+	text = bytes.Replace(first, []byte("\nname: first "), []byte("\nname: "+name+" "), 1)
+	if spec, err := config.Load(file, text); err != nil || spec.Name != name {
+		return first, "first"
 	}
-	return named, name
+	return text, name
 }

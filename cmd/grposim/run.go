@@ -164,6 +164,7 @@ func newRoot(stdout, stderr io.Writer) *cobra.Command {
 	root.AddCommand(newCommand("exit-codes", nil, nil))
 	describeFlags(root.Commands())
 	root.AddCommand(newReferences()...)
+	explains(root)
 	return root
 }
 
