@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -124,44 +125,34 @@ func explains(root *cobra.Command) {
 // explain prints the rows of a topic's tables that begin with a name, a line for each column.
 func explain(w io.Writer, topic, name string, write func(io.Writer) error) error {
 	var text strings.Builder
-	if err := write(&text); err != nil {
-		return err
-	}
-	p, columns, before, known := &page{w: w}, []string(nil), []string(nil), []string(nil)
-	found := false
+	err := write(&text)
+	p, columns, before, known := &page{w: w, err: err}, []string(nil), []string(nil), []string(nil)
 	for line := range strings.Lines(text.String()) {
-		line = strings.TrimSuffix(line, "\n")
-		cells := strings.Split(strings.Trim(line, "| "), " | ")
-		if strings.HasPrefix(line, "|---") {
+		cells := strings.Split(strings.Trim(line, "| \n"), " | ")
+		first := strings.Trim(cells[0], "`")
+		if how, is := strings.CutPrefix(line, "- **`"+name+"`**: "); is {
+			p.paragraph("    ", "  how: "+strings.TrimSpace(how))
+		}
+		switch {
+		case strings.HasPrefix(line, "|---"):
 			columns = before
+		case strings.HasPrefix(line, "| `") && len(cells) == len(columns):
+			known = append(known, first)
+			for i := 0; first == name && i < len(cells); i++ {
+				says := strings.TrimPrefix("  "+columns[i]+": "+cells[i], "  "+columns[0]+": ")
+				p.paragraph("    ", strings.NewReplacer("`", "", `\|`, "|").Replace(says))
+			}
 		}
 		before = cells
-		first, is := strings.CutPrefix(cells[0], "`")
-		if first = strings.TrimSuffix(first, "`"); !is || !strings.HasPrefix(line, "| ") {
-			how, more := strings.CutPrefix(line, "- **`"+name+"`**: ")
-			if more {
-				p.paragraph("  ", "  how: "+how)
-			}
-			continue
-		}
-		if known = append(known, first); first == name && len(cells) == len(columns) {
-			found = true
-			p.printf("%s\n", name)
-			for i, cell := range cells[1:] {
-				if cell != "" {
-					p.paragraph("    ", "  "+columns[i+1]+": "+cell)
-				}
-			}
-		}
 	}
-	if found {
+	if slices.Contains(known, name) {
 		return p.err
 	}
 	hint := fmt.Sprintf("`grposim help %s` lists all", topic)
 	if near := config.Meant(name, known); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
-	return misuse("help %s: got %q: %s", topic, name, hint)
+	return cmp.Or(err, misuse("help %s: got %q: %s", topic, name, hint))
 }
 
 func writeReasons(w io.Writer) error {

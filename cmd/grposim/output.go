@@ -158,6 +158,9 @@ func (o *output) printTables(p *page, folder string, verdicts []judge.Verdict) {
 // printVerdicts prints verdicts as a table: with --all every column, else those of which rows
 // differ, and below them one reason of each kind.
 func (o *output) printVerdicts(p *page, verdicts []judge.Verdict) {
+	if len(verdicts) == 0 {
+		return
+	}
 	if o.all {
 		rows := [][]string{upper(judge.VerdictColumns)}
 		for i := range verdicts {
@@ -168,45 +171,41 @@ func (o *output) printVerdicts(p *page, verdicts []judge.Verdict) {
 		return
 	}
 	const experiment, quantity = 0, 3 // columns
-	experiments, checked, quantities := words{}, words{}, words{}
-	rows := [][]string{upper(judge.RowColumns)}
+	rows, quantities, differ := [][]string{upper(judge.RowColumns)}, make(map[string]string), false
 	for i := range verdicts {
 		v := &verdicts[i]
-		checks := v.Experiment + "\n" + v.Claim + "\n" + v.Label
-		experiments[v.Experiment], checked[checks], quantities[checks+v.Quantity] = true, true, true
+		of := v.Experiment + "\n" + v.Claim + "\n" + v.Label
+		differ = differ || v.Quantity != cmp.Or(quantities[of], v.Quantity)
+		quantities[of] = v.Quantity
 		rows = append(rows, v.Row())
 	}
-	for i := range rows {
-		if len(quantities) == len(checked) && i > 0 {
-			rows[i][quantity] = "–"
+	for i, row := range rows {
+		if !differ && i > 0 {
+			row[quantity] = "–"
 		}
-		if len(experiments) == 1 {
-			rows[i] = rows[i][experiment+1:]
+		if verdicts[0].Experiment == verdicts[len(verdicts)-1].Experiment {
+			rows[i] = row[experiment+1:]
 		}
 	}
-	if len(verdicts) > 0 {
-		p.table(knownColumns(rows))
-		printReasons(p, verdicts)
-	}
+	p.table(knownColumns(rows))
+	printReasons(p, verdicts)
 }
-
-// words is a set of words.
-type words map[string]bool
 
 // printReasons prints one reason of each kind of verdicts that do not agree, and what to do.
 func printReasons(p *page, verdicts []judge.Verdict) {
-	count, first := make(map[string]int), []*judge.Verdict(nil)
 	kind := func(v *judge.Verdict) string { return v.Verdict.String() + cmp.Or(v.Reason, v.Claim) }
+	count := make(map[string]int)
 	for i := range verdicts {
-		if v := &verdicts[i]; v.Verdict != judge.Agree {
-			if count[kind(v)]++; count[kind(v)] == 1 {
-				first = append(first, v)
-			}
-		}
+		count[kind(&verdicts[i])]++
 	}
-	for _, v := range first {
+	for i := range verdicts {
+		v := &verdicts[i]
+		n := count[kind(v)]
+		if delete(count, kind(v)); n == 0 || v.Verdict == judge.Agree {
+			continue
+		}
 		text := v.Verdict.String()
-		if n := count[kind(v)]; n > 1 {
+		if n > 1 {
 			text += fmt.Sprintf(" in %d rows, the first", n)
 		}
 		text += ": " + v.Because

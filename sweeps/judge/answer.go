@@ -10,57 +10,68 @@ import (
 	"grposim/sweeps/config"
 )
 
+// kinds are what Says, and subject behind it, tell apart, and what verdicts of each kind do.
+var kinds = []struct{ says, do string }{
+	{Disagree.String(), "disagree with the theory"}, {claimed, "refute what the file claims"},
+	{Refuted, "refute a formula, as expected"}, {Agree.String(), "agree"},
+	{Inconclusive.String(), "are inconclusive"}, {OutOfScope.String(), "are out of scope"},
+}
+
+// claimed is the kind of disagreement with a hypothesis.
+const claimed = "claimed"
+
+// singular changes what several verdicts do to what one does.
+var singular = strings.NewReplacer("agree", "agrees", "refute", "refutes", "are", "is")
+
 // Answer says in at most three sentences what verdicts decide. Where they are of several
 // experiments, it counts the statements of the paper, if any, and names experiments, not claims.
 func Answer(verdicts []Verdict) (says []string) {
-	if len(verdicts) == 0 {
+	all := len(verdicts)
+	if all == 0 {
 		return []string{"There is nothing to judge: no check has a verdict."}
 	}
 	if statements := DecidedStatements(verdicts); statements != nil {
 		says = []string{Split(statements)}
 	}
-	one := !slices.ContainsFunc(verdicts,
-		func(v Verdict) bool { return v.Experiment != verdicts[0].Experiment })
-	of := make(map[string]*naming)
-	for i := range verdicts {
-		v := &verdicts[i]
-		word := v.Says()
-		if v.Verdict == Disagree && v.Hypothesis != nil {
-			word = claimed
-		}
-		if of[word] == nil {
-			of[word] = new(naming)
-		}
-		of[word].add(v, one)
-	}
+	several := func(v Verdict) bool { return v.Experiment != verdicts[0].Experiment }
+	byClaim := !slices.ContainsFunc(verdicts, several)
 	var clauses []string
-	for _, part := range []struct{ word, says string }{
-		{Disagree.String(), "disagree with the theory"}, {claimed, "refute what the file claims"},
-		{Refuted, "refute a formula, as expected"}, {Agree.String(), "agree"},
-		{Inconclusive.String(), "are inconclusive"}, {OutOfScope.String(), "are out of scope"},
-	} {
-		n, all := of[part.word], len(verdicts)
-		if n == nil {
-			continue
+	for _, kind := range kinds {
+		n, names := 0, []string(nil)
+		for i := range verdicts {
+			says, name := verdicts[i].subject()
+			if !byClaim {
+				name = verdicts[i].Experiment
+			}
+			if says != kind.says {
+				continue
+			}
+			if n++; !slices.Contains(names, name) {
+				names = append(names, name)
+			}
 		}
-		count := strconv.Itoa(n.count)
+		const most = 3
+		if more := len(names) - most; more > 1 {
+			names = append(names[:most], fmt.Sprintf("%d more", more))
+		}
+		count, do := strconv.Itoa(n), kind.do
 		switch {
+		case n == 0:
+			continue
 		case all == 1:
 			count = "the one verdict"
-		case n.count == all:
+		case n == all:
 			count = fmt.Sprintf("all %d verdicts", all)
 		case clauses == nil:
 			count += fmt.Sprintf(" of %d verdicts", all)
 		}
-		if n.count == 1 {
-			part.says = singular.Replace(part.says)
+		if n == 1 {
+			do = singular.Replace(do)
 		}
-		clauses = append(clauses, fmt.Sprintf("%s %s: %s", count, part.says, n))
+		clauses = append(clauses, count+" "+do+": "+config.JoinWords(names, "and"))
 	}
-	if first := min(len(clauses)-1, 2-len(says)); first > 0 { // the others are one sentence
+	if first := min(len(clauses)-1, 2-len(says)); first >= 0 { // the others are one sentence
 		clauses = append(clauses[:first:first], strings.Join(clauses[first:], "; "))
-	} else {
-		clauses = []string{strings.Join(clauses, "; ")}
 	}
 	for _, clause := range clauses {
 		says = append(says, strings.ToUpper(clause[:1])+clause[1:]+".")
@@ -68,44 +79,18 @@ func Answer(verdicts []Verdict) (says []string) {
 	return says
 }
 
-// singular changes what several verdicts do to what one does.
-var singular = strings.NewReplacer("agree", "agrees", "refute", "refutes", "are", "is")
-
-// claimed is the kind of disagreement with a hypothesis.
-const claimed = "claimed"
-
-// naming counts verdicts of a kind, and names what they are about.
-type naming struct {
-	count int
-	names []string
-}
-
-// add counts a verdict, and names its claim, or its experiment.
-func (n *naming) add(v *Verdict, byClaim bool) {
-	name := v.Experiment
-	if byClaim {
-		name = v.Claim
-		switch h := v.Hypothesis; {
-		case h != nil && h.Relation == config.Equals:
-			name += " = " + h.String()
-		case h != nil:
-			name += " " + h.String()
-		case v.PredictionKind != rom.Exact && v.PredictionKind != "":
-			name += " (" + string(v.PredictionKind) + ")"
-		}
+// subject returns the kind of a verdict, and the claim with what predicts it.
+func (v *Verdict) subject() (kind, name string) {
+	kind, name = v.Says(), v.Claim
+	switch h := v.Hypothesis; {
+	case h == nil && v.PredictionKind != rom.Exact && v.PredictionKind != "":
+		return kind, name + " (" + string(v.PredictionKind) + ")"
+	case h == nil:
+		return kind, name
+	case v.Verdict == Disagree:
+		kind = claimed
 	}
-	if n.count++; !slices.Contains(n.names, name) {
-		n.names = append(n.names, name)
-	}
-}
-
-// String returns the names, of many the first ones.
-func (n *naming) String() string {
-	const most = 3
-	if more := len(n.names) - most; more > 1 {
-		return fmt.Sprintf("%s and %d more", strings.Join(n.names[:most], ", "), more)
-	}
-	return config.JoinWords(n.names, "and")
+	return kind, name + " " + v.Hypothesis.String()
 }
 
 // Refuted is said of a verdict that agrees that a prediction fails.

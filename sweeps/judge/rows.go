@@ -112,24 +112,18 @@ var RowColumns = []string{"experiment", "claim", "cell", "quantity", "measured",
 // Row returns a verdict as RowColumns: what a screen has room for, without reasons. Where the file
 // claims a value, predicted is the claim, and theory what the theory predicts.
 func (v *Verdict) Row() []string {
-	measured, interval, predicted, margin := v.Numbers()
-	theory, says := "–", v.Says()
-	if interval != fmt.Sprintf("[%s, %[1]s]", measured) { // which has a width
-		measured = v.measured()
-	}
+	cells, theory, says := v.Cells(), "–", v.Says()
+	predicted := strings.NewReplacer(", expected to fail", "", " (hypothesis)", "").Replace(cells[5])
 	if v.Margin > 0 {
-		predicted += " " + margin
+		predicted += " " + cells[6]
 	}
-	if h := v.Hypothesis; h != nil {
-		theory = Format(h.Predicted, 4)
-	} else if v.PredictionKind != rom.Exact && v.PredictionKind != "" {
-		predicted += " (" + string(v.PredictionKind) + ")"
+	if v.Hypothesis != nil {
+		theory = Format(v.Hypothesis.Predicted, 4)
 	}
 	if v.Missed() {
 		says += ", as its control"
 	}
-	return []string{v.Experiment, v.Claim, cmp.Or(v.Label, "–"), v.Quantity, measured, predicted,
-		theory, says}
+	return append(cells[:5:5], predicted, theory, says)
 }
 
 // Numbers returns the numbers of a verdict for people, rounded; "–" stands for what is missing.
