@@ -103,27 +103,32 @@ func newRegimeMap(e *claim.Evidence, p panel, colour *recordedNumber) *regimeMap
 	return m
 }
 
-// words says how many cells have which class, and how many replicas would resolve the others.
+// words says how many cells have which class, and what would resolve the others.
 func (m *regimeMap) words() string {
 	var classes []string
-	var needs []float64
 	for _, n := range m.counts {
 		classes = append(classes, fmt.Sprintf("%d %s", n.cells, n.class))
 	}
+	says := fmt.Sprintf("%s%s: %s.", strings.TrimPrefix(m.variant+": ", ": "),
+		config.CountWords(len(m.points), "cell"), config.JoinWords(classes, "and"))
+	return strings.TrimSpace(says + " " + m.resolving())
+}
+
+// resolving says how many replicas would resolve the cells whose error hides their class.
+func (m *regimeMap) resolving() string {
+	var needs []float64
+	replicas := m.cells[0].Settings.Run.Replicas
 	for _, p := range m.points {
-		if p.needs > float64(m.cells[0].Settings.Run.Replicas) { // else not for its error
+		if p.needs > float64(replicas) {
 			needs = append(needs, p.needs)
 		}
 	}
-	says := fmt.Sprintf("%s%s: %s.", strings.TrimPrefix(m.variant+": ", ": "),
-		config.CountWords(len(m.points), "cell"), config.JoinWords(classes, "and"))
-	if len(needs) > 0 {
-		slices.Sort(needs)
-		says += fmt.Sprintf(" Unresolved: %s. For half of them about %.2g replicas would do, in the "+
-			"place of %d.", claim.Meanings[claim.Unresolved], needs[len(needs)/2],
-			m.cells[0].Settings.Run.Replicas)
+	if needs == nil {
+		return ""
 	}
-	return says
+	slices.Sort(needs)
+	return fmt.Sprintf("Unresolved: %s. For half of them about %.2g replicas would do, in the "+
+		"place of %d.", claim.Meanings[claim.Unresolved], needs[len(needs)/2], replicas)
 }
 
 // values returns the distinct values of a parameter among the cells, in order.
@@ -226,7 +231,7 @@ func (m *regimeMap) caption() string {
 	if len(curves) > 0 {
 		sentences = append(sentences, "Lines are predicted, not fitted. "+strings.Join(curves, "; ")+".")
 	}
-	return strings.Join(sentences, " ")
+	return strings.TrimSpace(strings.Join(append(sentences, m.resolving()), " "))
 }
 
 // HasCellsOf reports whether all cells in the CSV file of a map are of the experiment.

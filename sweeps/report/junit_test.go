@@ -44,6 +44,10 @@ func TestJUnit(t *testing.T) {
 	if !slices.Equal(got.Suites, []suite{{"one", 3, 2, 0}, {"two", 2, 1, 1}}) {
 		t.Errorf("suites %+v", got.Suites)
 	}
+	none, err := report.JUnit([]judge.Verdict{{Verdict: judge.OutOfScope}})
+	if err != nil || !strings.Contains(string(none), `failures="1"`) {
+		t.Errorf("nothing is decided: %v\n%s", err, none)
+	}
 	for _, part := range []string{`name="λ &lt; 1"`, `classname="one.stiffness" name="λ, G=8"`,
 		`message="disagree: outside"`, `noise × 1.1`, `message="out-of-scope: unstable"`} {
 		if !strings.Contains(string(data), part) {

@@ -170,10 +170,13 @@ type (
 )
 
 // JUnit returns verdicts as a JUnit XML report: a test suite for each experiment and a test case
-// for each verdict. A verdict that disagrees or decides nothing, and one whose control does not
-// disagree, is a failure; one that is out of scope is skipped. Its error is one of encoding.
+// for each verdict. A verdict that disagrees or is inconclusive, and one whose control does not
+// disagree, is a failure; one that is out of scope is skipped, unless all are. Its error is one of
+// encoding.
 func JUnit(verdicts []judge.Verdict) ([]byte, error) {
 	var all junitSuites
+	s := judge.Summarize(verdicts)
+	nothing := s.Agree+s.Disagree == 0
 	for i := range verdicts {
 		v := &verdicts[i]
 		if n := len(all.Suites); n == 0 || all.Suites[n-1].Name != v.Experiment {
@@ -187,7 +190,7 @@ func JUnit(verdicts []judge.Verdict) ([]byte, error) {
 		}
 		measured := "measured " + cells[4] + ", predicted " + cells[5] + " " + cells[6]
 		switch {
-		case v.Verdict == judge.Disagree, v.Verdict == judge.Inconclusive:
+		case v.Verdict == judge.Disagree, v.Verdict == judge.Inconclusive, nothing:
 			c.Failure = &junitMessage{v.Verdict.String() + ": " + v.Because, measured}
 		case v.Missed():
 			c.Failure = &junitMessage{"the control does not disagree, so that the check could not have failed: " + v.Control.Fault, measured}
