@@ -92,8 +92,8 @@ func Page(w io.Writer, heading Heading, parts []Part) error {
 		p.Question = p.Sections[0].Claim
 	}
 	p.Total = judge.Summarize(verdicts)
-	p.State, p.Answer = overall(verdicts, p.Total), judge.Answer(verdicts)
-	p.Counts = counts(verdicts)
+	p.Answer, p.Counts = judge.Answer(verdicts), counts(verdicts)
+	p.State = overall(p.Counts)
 	p.Outcomes = outcomesOf(judge.DecidedStatements(verdicts), p.Sections)
 	for _, o := range p.Outcomes {
 		if o.Class == "fails" {
@@ -119,7 +119,7 @@ func sectionOf(sections []section, experiment string) int {
 var columns = map[string][]string{
 	"statements": {"statement", "where in the paper", "facts by reading", "decided by"},
 	"experiments": {"experiment", "claim", "✓ agree", "≠ refuted, as expected", "✗ disagree",
-		"? inconclusive", "– out of scope", "faults caught"},
+		"? inconclusive", "– out of scope"},
 	"verdicts": {"verdict", "claim", "cell", "measured", "predicted", "against the margin",
 		"prediction", "control"},
 	"cells": sweeps.CellColumns,
@@ -164,14 +164,18 @@ type count struct {
 	Count int
 }
 
-// counts lists how many verdicts have each badge, in the order of the page.
+// badges are what verdicts say, in the order of the page.
+var badges = []badge{{judge.Agree, false}, {judge.Agree, true}, {judge.Disagree, false},
+	{judge.Inconclusive, false}, {judge.OutOfScope, false}}
+
+// counts lists how many verdicts have each badge.
 func counts(verdicts []judge.Verdict) []count {
-	all := []count{{badge: badge{judge.Agree, false}}, {badge: badge{judge.Agree, true}},
-		{badge: badge{judge.Disagree, false}}, {badge: badge{judge.Inconclusive, false}},
-		{badge: badge{judge.OutOfScope, false}}}
+	all := make([]count, len(badges))
+	for i, b := range badges {
+		all[i].badge = b
+	}
 	for i := range verdicts {
-		of := badgeOf(&verdicts[i])
-		all[slices.IndexFunc(all, func(c count) bool { return c.badge == of })].Count++
+		all[slices.Index(badges, badgeOf(&verdicts[i]))].Count++
 	}
 	return all
 }
@@ -184,14 +188,6 @@ type badge struct {
 
 func badgeOf(v *judge.Verdict) badge { return badge{v.Verdict, v.IsRefuted()} }
 
-// Class returns the name of its style.
-func (b badge) Class() string {
-	if b.refuted {
-		return "refuted"
-	}
-	return b.Ruling.String()
-}
-
 // Words returns what it says.
 func (b badge) Words() string {
 	if b.refuted {
@@ -199,6 +195,9 @@ func (b badge) Words() string {
 	}
 	return b.Ruling.String()
 }
+
+// Class returns the name of its style.
+func (b badge) Class() string { return strings.TrimSuffix(b.Words(), ", as expected") }
 
 // Symbol returns one character for it.
 func (b badge) Symbol() string { return string([]rune("✗?–≠✓")[b.Order()]) }
@@ -209,20 +208,15 @@ func (b badge) Order() int {
 	return slices.Index(order, b.Class())
 }
 
-// overall returns the state of all verdicts together: the worst of their rulings, inconclusive if
-// all are out of scope, out-of-scope if there are none.
-func overall(verdicts []judge.Verdict, s judge.Summary) badge {
-	switch {
-	case s.Disagree > 0:
-		return badge{judge.Disagree, false}
-	case s.Inconclusive > 0, s.Agree == 0 && s.OutOfScope > 0:
-		return badge{judge.Inconclusive, false}
-	case s.Agree > 0:
-		return badge{judge.Agree, !slices.ContainsFunc(verdicts, func(v judge.Verdict) bool {
-			return v.Verdict == judge.Agree && !v.IsRefuted()
-		})}
+// overall returns the state of all verdicts together: the worst of their badges, out-of-scope if
+// there is no other.
+func overall(all []count) badge {
+	for _, i := range []int{2, 3, 0, 1} {
+		if all[i].Count > 0 {
+			return badges[i]
+		}
 	}
-	return badge{judge.OutOfScope, false}
+	return badges[4]
 }
 
 // section is one experiment on the page.
@@ -230,14 +224,12 @@ type section struct {
 	ID       string // of the HTML element
 	Name     string // with that of its folder if they differ
 	Claim    string
-	Gist     string // the first sentence of Claim
-	Facts    string // one line
-	Units    string // of the learning rate: Plan.Units
-	Summary  judge.Summary
+	Gist     string        // the first sentence of Claim
+	Facts    string        // one line
+	Units    string        // of the learning rate: Plan.Units
 	Counts   []count       // of its verdicts
 	Figures  []figure      // those that show something
 	Verdicts string        // their number, in words
-	Claims   []claimCount  // in the order of the rows
 	Rows     iter.Seq[row] // one for each verdict; nil if there are none
 	Long     bool          // whether its table is folded at first
 	Cells    [][]string    // rows of sweeps.CellColumns; nil unless there are no checks
@@ -292,12 +284,6 @@ func shows(f *sweeps.Figure) bool {
 // More returns the figures behind the first.
 func (s section) More() []figure { return s.Figures[min(1, len(s.Figures)):] }
 
-// claimCount is the number of verdicts on a claim.
-type claimCount struct {
-	Name  string
-	Count int
-}
-
 // newSection returns the i-th section of the page.
 func newSection(i int, part Part) section {
 	e, spec := part.Experiment, part.Experiment.Plan.Spec
@@ -305,7 +291,7 @@ func newSection(i int, part Part) section {
 	s := section{
 		ID: fmt.Sprintf("experiment-%d", i+1), Name: spec.Name, experiment: spec.Name,
 		Claim: spec.Claim, Facts: facts(part), Units: e.Plan.Units(), Command: part.Command,
-		Summary: judge.Summarize(e.Verdicts), Counts: counts(e.Verdicts), ConfigFile: file,
+		Counts: counts(e.Verdicts), ConfigFile: file,
 		FromFile: strings.Contains(part.Command, " "+file),
 	}
 	if part.Folder != "" && part.Folder != spec.Name {
@@ -353,14 +339,6 @@ func newSection(i int, part Part) section {
 			}
 		}
 		s.leaveOut("verdicts.json", s.Verdicts, len(e.Verdicts), len(shown), "do not agree")
-	}
-	for _, v := range e.Verdicts {
-		i := slices.IndexFunc(s.Claims, func(c claimCount) bool { return c.Name == v.Claim })
-		if i < 0 {
-			i = len(s.Claims)
-			s.Claims = append(s.Claims, claimCount{Name: v.Claim})
-		}
-		s.Claims[i].Count++
 	}
 	return s
 }
