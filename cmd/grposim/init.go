@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -59,20 +60,9 @@ func newInit(stdout, stderr io.Writer) *cobra.Command {
 }
 
 // trainerFile is a first configuration with a trainer's defaults, given its name and its preset.
-const trainerFile = `# What ` + "`extends: %[1]s`" + ` sets, beside its own keys. A key that you give below wins.
-#
-#   %[2]s
-#
-name: first       # of the results folder, results/local/NAME
-extends: %[1]s
-seed: 1
-bandit:           # one prompt: its answers, and how often each is rewarded
-  arms:
-    - {reward: bernoulli, mean: 0.9}
-    - {reward: bernoulli, mean: 0.2}
-optimizer: {learning_rate: 0.01}   # rates of a bandit are much larger than yours
-run: {steps: 2000, replicas: 32}   # optimizer steps of a run, and independent runs
-`
+//
+//go:embed trainer.yaml.tmpl
+var trainerFile string
 
 // named returns a first configuration with a name, and the name: that of a file in the characters
 // that the name of a configuration may have, where it is one.

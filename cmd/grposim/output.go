@@ -151,7 +151,8 @@ func (o *output) printTables(p *page, folder string, verdicts []judge.Verdict) {
 		p.printf("%s; the confidence is that of each file's verdicts together\n%s\n", s.Measurements(), s)
 	}
 	if statements != nil {
-		p.printf("\n%s\n", judge.Split(statements))
+		p.printf("\n")
+		p.paragraph("", judge.Split(statements))
 	}
 }
 
