@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 70_779
+	mostProduct = 70_748
 	mostTools   = 5_200
 	mostTests   = 45_633
 	mostDocs    = 329
@@ -11,7 +11,7 @@ const (
 
 // rooms has the most lines of each folder, without tests.
 var rooms = map[string]int{
-	"cmd/grposim":            5174,
+	"cmd/grposim":            5165,
 	"configs":                39,
 	"fp":                     574,
 	"grpo":                   1243,
@@ -42,7 +42,7 @@ var rooms = map[string]int{
 	"sweeps/config":          5255,
 	"sweeps/judge":           2010,
 	"sweeps/plan":            1187,
-	"sweeps/report":          1780,
+	"sweeps/report":          1758,
 	"sweeps/store":           1902,
 	"sweeps/theory":          2444,
 	"tools/bench":            163,
