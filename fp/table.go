@@ -2,44 +2,14 @@
 
 package fp
 
-// ln 2 = 32(ln2StepHi + ln2StepLo), for Exp.
-const (
-	ln2StepHi = 0x1.62e42ffp-06
-	ln2StepLo = -0x1.718432a1b0e26p-40
-)
+// perLn2 = 1/ln 2, for Exp.
+const perLn2 = 0x1.71547652b82fep+00
 
-// stepsPerUnit = 32/ln 2, for Exp.
-const stepsPerUnit = 0x1.71547652b82fep+05
-
-// ln 2 = ln2Hi + ln2Lo, ln2Hi a multiple of 2⁻⁴², for Log.
+// ln 2 = ln2Hi + ln2Lo, ln2Hi a multiple of 2⁻⁴².
 const (
 	ln2Hi = 0x1.62e42fefa38p-01
 	ln2Lo = 0x1.ef35793c7673p-45
 )
-
-// expTable[i] is 2^(i/32): its nearest float64 as a bit pattern, less i<<47,
-// and the remainder relative to it.
-var expTable = [32]struct {
-	bits uint64
-	tail float64
-}{
-	{0x3ff0000000000000, 0x0p+00}, {0x3fefd9b0d3158574, 0x1.cd2523567f613p-55},
-	{0x3fefb5586cf9890f, 0x1.79aa65d837b6dp-54}, {0x3fef9301d0125b51, -0x1.556522a2fbd0ep-54},
-	{0x3fef72b83c7d517b, -0x1.01b15eaa59348p-55}, {0x3fef54873168b9aa, 0x1.aecf73e3a2f6p-54},
-	{0x3fef387a6e756238, 0x1.68efde3a8a894p-54}, {0x3fef1e9df51fdee1, 0x1.2f7e16d09ab31p-55},
-	{0x3fef06fe0a31b715, 0x1.34d754db0abb6p-55}, {0x3feef1a7373aa9cb, -0x1.24aedcc4b5069p-54},
-	{0x3feedea64c123422, 0x1.59f48a72a4c6dp-55}, {0x3feece086061892d, 0x1.363ed60c2ac12p-59},
-	{0x3feebfdad5362a27, 0x1.690cebb7aafbp-56}, {0x3feeb42b569d4f82, -0x1.8dec6bd0f386p-56},
-	{0x3feeab07dd485429, 0x1.063e1e21c5409p-54}, {0x3feea47eb03a5585, -0x1.c33c53bef4da8p-55},
-	{0x3feea09e667f3bcd, -0x1.3b3efbf5e2229p-54}, {0x3fee9f75e8ec5f74, -0x1.81f647e5a3ecep-56},
-	{0x3feea11473eb0187, -0x1.b32dcb94da51dp-56}, {0x3feea589994cce13, -0x1.369b6f13b3734p-54},
-	{0x3feeace5422aa0db, 0x1.db72fc1f0eab5p-55}, {0x3feeb737b0cdc5e5, -0x1.da9b88b6c1e29p-58},
-	{0x3feec49182a3f090, 0x1.1affc2b91ce27p-56}, {0x3feed503b23e255d, -0x1.1bbd1d3bcbb15p-54},
-	{0x3feee89f995ad3ad, 0x1.c1a7792cb3386p-55}, {0x3feeff76f2fb5e47, -0x1.8d6f438ad9334p-57},
-	{0x3fef199bdd85529c, 0x1.36eae30af0cb3p-56}, {0x3fef3720dcef9069, 0x1.76b2c6c921967p-57},
-	{0x3fef5818dcfba487, 0x1.4a385a63d07a8p-56}, {0x3fef7c97337b9b5f, -0x1.2d52107b43e2p-55},
-	{0x3fefa4afa2a490da, -0x1.ff7128fd391fp-55}, {0x3fefd0765b6e4540, 0x1.a64a931d185eep-55},
-}
 
 // logTable[j] is for the mantissa m = 1 + j/128: inverse = 1/m, and
 // hi + lo = ln m, less ln 2 where m > √2; hi is a multiple of 2⁻⁴².

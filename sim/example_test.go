@@ -45,6 +45,6 @@ func ExampleSimulate() {
 		}
 	}
 	// Output:
-	// E J = 0.7853 ± 0.0004, predicted 0.7852
-	// Var J = 0.000753 ± 0.000014, predicted 0.000762
+	// E J = 0.7859 ± 0.0004, predicted 0.7852
+	// Var J = 0.000759 ± 0.000018, predicted 0.000762
 }

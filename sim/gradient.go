@@ -26,7 +26,7 @@ func newGradientSampler(cell *Cell, laws *laws, words *draw.Words, groups int) g
 	}
 	sampler := newSampler(&cell.Bandit, &cell.Estimator, laws, groups)
 	if cell.Prompts != nil {
-		sampler.prompts = newPromptSampler(cell.Prompts)
+		sampler.prompts = newPromptSampler(cell.Prompts, cell.Estimator.GroupSize)
 		sampler.prompts.redraws = newPromptRedraws(cell, func(int) *grpo.Policy { return sampler.behaviour })
 	}
 	s := gradientSampler{

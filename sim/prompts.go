@@ -12,16 +12,20 @@ import (
 // promptSampler chooses the prompts of a run.
 type promptSampler struct {
 	*Prompts
-	pairs   []*draw.Pair   // by prompt
+	packs   []*draw.Pack   // by prompt; none for larger groups
 	order   []int          // the prompts of the present epoch
 	next    int            // index in order of the next one
 	redraws *promptRedraws // nil: groups of equal rewards stay
 }
 
-func newPromptSampler(p *Prompts) *promptSampler {
+// newPromptSampler returns one for groups of a size.
+func newPromptSampler(p *Prompts, size int) *promptSampler {
 	s := &promptSampler{Prompts: p, order: make([]int, len(p.Means))}
-	for _, m := range p.Means {
-		s.pairs = append(s.pairs, draw.NewPair(m[0], m[1]))
+	if size > draw.MaxPacked {
+		return s
+	}
+	for x := range p.Means {
+		s.packs = append(s.packs, draw.NewPack(2, p.Means[x][:], size, 1))
 	}
 	return s
 }
@@ -59,10 +63,14 @@ func (s *promptSampler) choose(w *draw.Words) (prompt int) {
 // redrawn, that may be another one.
 func (s *sampler) promptGroup(sum *grpo.GroupStatistics, w *draw.Words, prompt int, behaviour *grpo.Policy) (added int) {
 	size, count, rewarded := s.estimator.GroupSize, s.counts, s.successes
-	if size <= draw.MaxLanes {
-		first, ones := s.prompts.pairs[prompt].DrawGroup(w, s.first, draw.Bound(behaviour.Probs[0], behaviour.Probs[1]))
-		count[0], rewarded[0] = bits.OnesCount64(first), bits.OnesCount64(first&ones)
-		count[1], rewarded[1] = size-count[0], bits.OnesCount64(ones)-rewarded[0]
+	if packs := s.prompts.packs; packs != nil {
+		pack := packs[prompt]
+		pack.Aim(behaviour.Probs)
+		pack.Draw(w)
+		for a, others := range pack.Others {
+			rewarded[a] = field(pack.Rewarded[a], 0)
+			count[a] = rewarded[a] + field(others, 0)
+		}
 	} else {
 		count[0] = draw.Binomial(w, size, behaviour.Probs[0])
 		count[1] = size - count[0]

@@ -285,7 +285,7 @@ func TestPromptOrder(t *testing.T) {
 	words := recordingBatch(&c, 1).replicas[0].words
 	for _, order := range option.PromptOrders {
 		c.Prompts.Order = order
-		s := newPromptSampler(c.Prompts)
+		s := newPromptSampler(c.Prompts, c.Estimator.GroupSize)
 		s.begin()
 		words.Reset(Stream(1, "order", ForReplica, 0))
 		counts, seconds := make([]int, 5), [5][5]int{}

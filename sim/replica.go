@@ -49,13 +49,9 @@ type records struct {
 
 func newReplica(cell *Cell, recorded []int, laws *laws) *replica {
 	arms := len(cell.Bandit.Arms)
-	groups := min(cell.Estimator.GroupsPerStep, draw.MaxLanes) * min(cell.Lag.StepsPerSnapshot(), draw.MaxLanes)
-	if cell.agedByGroup() {
-		groups = 1
-	}
 	read := curveSteps(cell.Fits, cell.Run.Steps)
 	r := &replica{
-		gradientSampler: newGradientSampler(cell, laws, draw.NewWords(nil), groups),
+		gradientSampler: newGradientSampler(cell, laws, draw.NewWords(nil), groupsOf(cell)),
 		records:         records{recorded: recorded, since: newSinceRecord(cell)},
 		read:            append(read, -1),
 		means:           cell.means(),
@@ -80,6 +76,14 @@ func newReplica(cell *Cell, recorded []int, laws *laws) *replica {
 		r.sampler.prompts.redraws.behaviour = func(prompt int) *grpo.Policy { return r.tabular.prompts[prompt].snapshot }
 	}
 	return r
+}
+
+// groupsOf returns how many groups one policy draws, of which packs need to know no more than 4.
+func groupsOf(c *Cell) int {
+	if c.agedByGroup() {
+		return 1
+	}
+	return min(c.Estimator.GroupsPerStep, 4) * min(c.Lag.StepsPerSnapshot(), 4)
 }
 
 // row returns the values of the recorded step with the given index.
@@ -170,18 +174,23 @@ func (r *replica) step(t int) {
 		return
 	}
 	if t >= r.cell.Run.BurnIn {
-		d := reward - r.reward0
-		r.sums.reward += d
-		r.sums.rewardSquare += float64(d * d)
-		if len(r.g) == 2 {
-			d := z - r.gap0
-			r.sums.gap += d
-			r.sums.gapSquare += float64(d * d)
-		}
-		r.zero += r.statistics.ZeroVariance
+		r.average(reward, z, r.statistics.ZeroVariance)
 	}
 	r.countRedraws(t)
 	r.move(t)
+}
+
+// average adds a step with the given number of zero-variance groups to the sums after burn-in.
+func (r *replica) average(reward, z float64, zeroVariance int) {
+	d := reward - r.reward0
+	r.sums.reward += d
+	r.sums.rewardSquare += float64(d * d)
+	if len(r.g) == 2 {
+		d := z - r.gap0
+		r.sums.gap += d
+		r.sums.gapSquare += float64(d * d)
+	}
+	r.zero += zeroVariance
 }
 
 // note reads and records what is wanted of step t, whose groups are drawn; reward is J.

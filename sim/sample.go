@@ -2,7 +2,6 @@ package sim
 
 import (
 	"math"
-	"math/bits"
 	"slices"
 
 	"grposim/grpo"
@@ -15,20 +14,15 @@ import (
 // depend on the sign of the advantage (grpo.WeightsBySign) need the single samples of normal
 // rewards.
 //
-// Groups of at most packedSize samples are drawn sample by sample, 64 samples at
-// once, which may belong to several groups of the same snapshot. Of larger groups the
-// counts are drawn.
+// Groups of at most draw.MaxPacked samples are counted sample by sample, up to four groups of the
+// same snapshot at once. Of larger groups the counts are drawn.
 type sampler struct {
 	*laws
 	bandit    *option.Bandit
 	estimator *option.Estimator
 
-	pack     *draw.Pack
-	size     uint   // lanes of a group: G, at most 64
-	together int    // groups in a full pack
-	first    uint64 // lanes of the first group in the pack
-	lanes    uint64 // lanes of the next group
-	left     int    // groups in the pack that have not been used
+	pack *draw.Pack // nil for larger groups
+	left int        // groups in the pack that have not been used
 
 	reward float64 // sum of the rewards of all samples of the step, before any group is redrawn
 
@@ -49,9 +43,8 @@ type sampler struct {
 // one worker. They are not for concurrent use, because advantages are computed on
 // demand.
 type laws struct {
-	packed     int                       // the largest group size that is drawn in packs
 	advantages *grpo.BernoulliAdvantages // nil if some arm is not Bernoulli
-	rewards    []*draw.BinomialTable     // by arm: rewarded ones of n ≤ G, for G above packed
+	rewards    []*draw.BinomialTable     // by arm: rewarded ones of n ≤ G, for G above MaxPacked
 }
 
 // sameLaws reports whether two cells have equal laws.
@@ -61,29 +54,24 @@ func sameLaws(a, b *Cell) bool {
 		a.Estimator.Advantage == b.Estimator.Advantage
 }
 
-// packedSize is the largest group size for which drawing packs is faster than drawing
-// counts.
-const packedSize = 2 * draw.MaxLanes
-
 // newLaws returns the laws with the fastest draws.
 func newLaws(bandit *option.Bandit, estimator *option.Estimator) *laws {
 	l := coupledLaws(bandit, estimator)
-	l.packed = packedSize
-	if l.advantages != nil && estimator.GroupSize > packedSize && estimator.GroupSize <= draw.MaxTabulated {
+	if size := estimator.GroupSize; l.advantages != nil && size > draw.MaxPacked && size <= draw.MaxTabulated {
 		for _, arm := range bandit.Arms {
-			l.rewards = append(l.rewards, draw.NewBinomialTable(estimator.GroupSize, arm.Mean))
+			l.rewards = append(l.rewards, draw.NewBinomialTable(size, arm.Mean))
 		}
 	}
 	return l
 }
 
 // coupledLaws returns laws for two samplers that read the same random words. Their draws must
-// differ little if their policies differ little. They draw the counts of a group of more than 64
-// samples from binomial laws, without tables. Such a draw increases with its probability like the
-// quantile of one uniform number. So two differ by the difference of their means to within 1. Lanes
-// of that many samples would differ by a random number, draws from tables arbitrarily.
+// differ little if their policies differ little. They draw counts of a large group from binomial
+// laws, without tables. Such a draw increases with its probability like the quantile of one uniform
+// number. So two differ by the difference of their means to within 1; draws from tables would
+// differ arbitrarily.
 func coupledLaws(bandit *option.Bandit, estimator *option.Estimator) *laws {
-	l := &laws{packed: draw.MaxLanes}
+	l := &laws{}
 	if allBernoulli(bandit) {
 		l.advantages = grpo.NewBernoulliAdvantages(estimator.Advantage, estimator.GroupSize)
 	}
@@ -98,14 +86,10 @@ func allBernoulli(bandit *option.Bandit) bool {
 // newSampler returns a sampler. From one policy it draws at most the given number of
 // groups.
 func newSampler(bandit *option.Bandit, estimator *option.Estimator, laws *laws, groups int) *sampler {
-	size := min(estimator.GroupSize, draw.MaxLanes)
 	s := &sampler{
 		laws:      laws,
 		bandit:    bandit,
 		estimator: estimator,
-		size:      uint(size),
-		together:  min(groups, draw.MaxLanes/size),
-		first:     ^uint64(0) >> (draw.MaxLanes - size),
 		counts:    make([]int, len(bandit.Arms)),
 		successes: make([]int, len(bandit.Arms)),
 		shifts:    make([]float64, len(bandit.Arms)),
@@ -114,10 +98,12 @@ func newSampler(bandit *option.Bandit, estimator *option.Estimator, laws *laws, 
 	if estimator.Filter == option.Redraw {
 		s.informative = draw.NewInformative(estimator.GroupSize, means(bandit))
 	}
-	if laws.advantages == nil {
-		s.pack = draw.NewPack(len(bandit.Arms), nil)
-	} else {
-		s.pack = draw.NewPack(len(bandit.Arms), means(bandit))
+	if estimator.GroupSize <= draw.MaxPacked {
+		var rewards []float64
+		if laws.advantages != nil {
+			rewards = means(bandit)
+		}
+		s.pack = draw.NewPack(len(bandit.Arms), rewards, estimator.GroupSize, groups)
 	}
 	return s
 }
@@ -133,7 +119,7 @@ func (s *sampler) aim(behaviour *grpo.Policy) {
 	case s.prompts != nil:
 		s.prompts.redraws.refresh()
 	case s.estimator.GroupSize == option.Infinite: // nothing is drawn
-	case s.estimator.GroupSize <= s.packed:
+	case s.pack != nil:
 		s.pack.Aim(behaviour.Probs)
 	case len(behaviour.Probs) == 2:
 		s.law.Set(s.estimator.GroupSize, behaviour.Probs[0])
@@ -165,17 +151,17 @@ func (s *sampler) group(sum *grpo.GroupStatistics, w *draw.Words) {
 			s.atoms[i].Reward += s.shifts[atom.Arm]
 		}
 		sum.AddAtoms(&s.estimator.Advantage, s.atoms, scatter)
-	case s.estimator.GroupSize <= draw.MaxLanes:
-		lanes := s.next(w)
-		rewarded := s.pack.Rewarded & lanes
-		up, down, redrawn := s.open(sum, w, bits.OnesCount64(rewarded))
+	case s.pack != nil:
+		at := s.next(w)
+		up, down, redrawn := s.open(sum, w, s.rewarded(at))
 		if redrawn {
 			s.addCounted(sum, up, down)
 			return
 		}
-		arms := sum.Arms[:len(s.pack.Arms)]
-		for a, arm := range s.pack.Arms {
-			arms[a].AddBernoulli(up, down, bits.OnesCount64(arm&lanes), bits.OnesCount64(arm&rewarded))
+		arms := sum.Arms[:len(s.pack.Others)]
+		for a, others := range s.pack.Others {
+			k := field(s.pack.Rewarded[a], at)
+			arms[a].AddBernoulli(up, down, k+field(others, at), k)
 		}
 	default:
 		s.sample(w)
@@ -216,18 +202,28 @@ func (s *sampler) addCounted(sum *grpo.GroupStatistics, up, down float64) {
 	}
 }
 
-// next returns the lanes of the pack that hold the next group of at most 64 samples.
-// If there is none, a full pack is drawn.
-func (s *sampler) next(w *draw.Words) (lanes uint64) {
+// next returns the bit of the pack's counts at which those of the next group begin. If there is
+// none, groups are drawn.
+func (s *sampler) next(w *draw.Words) (at uint) {
 	if s.left == 0 {
-		s.pack.Draw(w, s.together*s.estimator.GroupSize)
-		s.left, s.lanes = s.together, s.first
+		s.pack.Draw(w)
+		s.left = s.pack.Groups()
 	}
-	lanes = s.lanes
-	s.lanes <<= s.size
 	s.left--
-	return lanes
+	return 16 * uint(s.pack.Groups()-1-s.left)
 }
+
+// rewarded returns the number of rewarded samples of the group whose counts begin at a bit.
+func (s *sampler) rewarded(at uint) int {
+	total := uint64(0)
+	for _, k := range s.pack.Rewarded {
+		total += k
+	}
+	return field(total, at)
+}
+
+// field returns the number of 16 bits that begins at a bit.
+func field(counts uint64, at uint) int { return int(counts >> at & 0xffff) }
 
 // sample draws the counts of a group and, if all arms are Bernoulli, how many samples
 // of each arm are rewarded.
@@ -236,12 +232,11 @@ func (s *sampler) sample(w *draw.Words) {
 	clear(s.counts)
 	clear(s.successes)
 	switch {
-	case size <= draw.MaxLanes:
-		s.count(s.next(w))
-	case size <= s.packed:
-		for left := size; left > 0; left -= draw.MaxLanes {
-			s.pack.Draw(w, min(left, draw.MaxLanes))
-			s.count(^uint64(0))
+	case s.pack != nil:
+		at := s.next(w)
+		for a, others := range s.pack.Others {
+			s.successes[a] = field(s.pack.Rewarded[a], at)
+			s.counts[a] = s.successes[a] + field(others, at)
 		}
 	default:
 		if len(s.counts) == 2 {
@@ -260,15 +255,6 @@ func (s *sampler) sample(w *draw.Words) {
 				s.successes[a] = draw.Binomial(w, n, s.bandit.Arms[a].Mean)
 			}
 		}
-	}
-}
-
-// count adds the samples in the given lanes of the pack to s.counts and s.successes.
-func (s *sampler) count(lanes uint64) {
-	for a, arm := range s.pack.Arms {
-		arm &= lanes
-		s.counts[a] += bits.OnesCount64(arm)
-		s.successes[a] += bits.OnesCount64(arm & s.pack.Rewarded)
 	}
 }
 

@@ -275,8 +275,8 @@ func TestVarianceOfRounding(t *testing.T) {
 	}{
 		{"a fixed point", option.Infinite, 1, 50, 0.1, 0, true},
 		{"locked runs", 16, 8, 20, 0, 0, true},
-		{"locked runs of one step", 16, 1, 100, 0, 0, true},
-		{"nearly locked runs", 16, 1, 20, 0, 1e-11, false},
+		{"locked runs of one step", 16, 1, 2000, 0, 0, true},
+		{"nearly locked runs", 16, 1, 100, 0, 1e-11, false},
 	} {
 		cell := Cell{
 			Bandit: option.Bandit{Arms: []option.Arm{{Mean: 0.9}, {Mean: 0.2}}},

@@ -25,7 +25,7 @@ const (
 // measured. Numbers of different versions are not to be mixed.
 const Version = "stream " + streamVersion + ", measuring 5"
 
-const streamVersion = "4"
+const streamVersion = "5"
 
 // Stream returns the source of random words for one purpose and index of one cell, a pure function
 // of its arguments. These are hashed into all 128 bits of the state of a PCG generator. Its Seed

@@ -3,7 +3,6 @@ package sim
 import (
 	"context"
 	"math"
-	"math/bits"
 
 	"grposim/fp"
 	"grposim/grpo"
@@ -41,16 +40,11 @@ type twoArmBatch struct {
 	twoArmPacks
 }
 
-// twoArmPacks draw groups of at most 64 samples several at a time, as the lanes (bits) of a
-// word. The lanes in use are the same in all replicas.
+// twoArmPacks are groups that packs of the replicas draw several at a time.
 type twoArmPacks struct {
-	pair             *draw.Pair                         // draws packs; nil for large groups
-	filled           uint64                             // lanes of a full pack
-	first            uint64                             // lanes of its first group
-	together         int                                // groups in a full pack; 0 for larger groups
-	left             int                                // groups in the pack that have not been used
-	lanes            uint64                             // lanes of the next one
-	packedAdvantages [2 * draw.MaxLanes]groupAdvantages // by number S of rewarded samples in a group
+	together int                     // groups of a draw; 0 for larger groups
+	left     int                     // of it, that have not been used
+	byTotal  [1 << 8]groupAdvantages // by number S of rewarded samples in a group
 }
 
 // twoArmReplica holds the part of a replica's state that changes from step to step.
@@ -62,16 +56,24 @@ type twoArmReplica struct {
 	positive0, negative0, positive1, negative1 float64 // as in grpo.ArmStatistics
 	zeroVariance                               int     // the step's zero-variance groups
 
-	bound           draw.Probability  // of the first arm under π_old
-	first, rewarded uint64            // lanes of the pack of the first arm, and with reward 1
-	law             *draw.BinomialLaw // of the first arm's count in a large group
-	n0, k0, k1      int               // of a group: samples of the first arm, rewarded ones of each
-	averages        averages          // sums over the steps after burn-in
-	zero            int               // zero-variance groups after burn-in
+	pack       *draw.Pack        // draws groups; nil for larger ones
+	drawn      twoArmCounts      // of it
+	law        *draw.BinomialLaw // of the first arm's count in these
+	n0, k0, k1 int               // of a group: samples of the first arm, rewarded ones of each
+	averages   averages          // sums over the steps after burn-in
+	zero       int               // zero-variance groups after burn-in
 
 	peak0, peak1 float64 // largest π_a with the present snapshot
 	words        *draw.Words
 	replica      *replica
+}
+
+// twoArmCounts are counts of draw.Pack: rewarded samples of both arms, and others of the first.
+type twoArmCounts struct{ rewarded0, rewarded1, others0 uint64 }
+
+func (x *twoArmReplica) setCounts() {
+	p := x.pack
+	x.drawn = twoArmCounts{p.Rewarded[0], p.Rewarded[1], p.Others[0]}
 }
 
 // twoArmPolicy is a policy of two arms, index 0 being the arm listed first.
@@ -124,22 +126,17 @@ func newTwoArmBatch(replicas []*replica) *twoArmBatch {
 		}
 		b.shares = append(b.shares, 1/(float64(e.GroupSize)*float64(groups)))
 	}
-	if e.GroupSize <= b.laws.packed {
-		b.pair = draw.NewPair(b.mean0, b.mean1)
-	}
-	if e.GroupSize <= draw.MaxLanes {
-		s := r.sampler
-		b.filled = ^uint64(0) >> (draw.MaxLanes - s.together*e.GroupSize)
-		b.first, b.together = s.first, s.together
+	if s := r.sampler; s.pack != nil {
+		b.together = s.pack.Groups()
 		for total := range e.GroupSize + 1 {
-			a := &b.packedAdvantages[total]
+			a := &b.byTotal[total]
 			if a.up, a.down = s.advantages.Of(total); total == 0 || total == e.GroupSize {
 				a.zeroVariance = 1
 			}
 		}
 	}
 	for _, r := range replicas {
-		b.all = append(b.all, twoArmReplica{law: &r.sampler.law, words: r.words, replica: r})
+		b.all = append(b.all, twoArmReplica{law: &r.sampler.law, pack: r.sampler.pack, words: r.words, replica: r})
 	}
 	return b
 }
@@ -185,10 +182,11 @@ func (b *twoArmBatch) load() {
 		if b.blocks {
 			x.peak0, x.peak1 = r.since.peaks[0], r.since.peaks[1]
 		}
-		x.first, x.rewarded = s.pack.Arms[0], s.pack.Rewarded
-		if r.divergedAt == running { // else the probabilities may be NaN
-			x.bound = draw.Bound(x.old.probs0, x.old.probs1)
-			b.left, b.lanes = s.left, s.lanes // the same in all replicas
+		if r.divergedAt == running {
+			b.left = s.left // the same in all replicas
+		}
+		if x.pack != nil {
+			x.setCounts()
 		}
 	}
 }
@@ -204,8 +202,7 @@ func (b *twoArmBatch) store(steps int) {
 		}
 		x.old.store(r.snapshot) // on-policy r.policy itself
 		s.aim(r.snapshot)
-		s.left, s.lanes = b.left, b.lanes
-		s.pack.Arms[0], s.pack.Arms[1], s.pack.Rewarded = x.first, b.filled&^x.first, x.rewarded
+		s.left = b.left
 		r.policy.Logits[0], r.policy.Logits[1] = x.now.logits0, x.now.logits1
 		r.policy.Update()
 		if velocity := r.optimizerState.Velocity(); b.plain {
@@ -242,8 +239,9 @@ func (b *twoArmBatch) refresh(t int) {
 			x.age(t)
 		}
 		switch {
-		case b.pair != nil:
-			x.bound = draw.Bound(x.old.probs0, x.old.probs1)
+		case x.pack != nil:
+			probs := [2]float64{x.old.probs0, x.old.probs1}
+			x.pack.Aim(probs[:])
 		case b.rewards != nil:
 			x.law.Set(b.size, x.old.probs0)
 		default:
@@ -262,14 +260,14 @@ func (x *twoArmReplica) age(t int) {
 	x.old = newTwoArmPolicy(r.snapshot)
 }
 
-// sampleGroup draws the group of a step with one group of at most 64 samples.
+// sampleGroup draws the group of a step with one group that packs draw.
 func (b *twoArmBatch) sampleGroup() {
 	active := b.active
-	lanes := b.next()
+	at := b.next()
 	for i := range active {
 		x := &active[i]
-		n0, k0, k1 := x.count(lanes)
-		a := &b.packedAdvantages[(k0+k1)&(len(b.packedAdvantages)-1)]
+		n0, k0, k1 := x.count(at)
+		a := &b.byTotal[uint8(k0+k1)]
 		x.positive0, x.negative0 = float64(a.up*float64(k0)), float64(a.down*float64(n0-k0))
 		x.positive1, x.negative1 = float64(a.up*float64(k1)), float64(a.down*float64(b.size-n0-k1))
 		x.zeroVariance = a.zeroVariance
@@ -307,27 +305,26 @@ func (b *twoArmBatch) addGroup(x *twoArmReplica) {
 	x.negative1 += float64(down * float64(b.size-x.n0-x.k1))
 }
 
-// next returns the lanes of the next group in the packs, which are refilled if empty.
-func (b *twoArmBatch) next() (lanes uint64) {
+// next returns the bit of the packs' counts at which those of the next group begin. If there is
+// none, groups are drawn.
+func (b *twoArmBatch) next() (at uint) {
 	if b.left == 0 {
 		for i := range b.active {
 			x := &b.active[i]
-			x.first, x.rewarded = b.pair.Draw(x.words, b.filled, x.bound)
+			x.pack.Draw(x.words)
+			x.setCounts()
 		}
-		b.left, b.lanes = b.together, b.first
+		b.left = b.together
 	}
-	lanes = b.lanes
-	b.lanes <<= b.size
 	b.left--
-	return lanes
+	return 16 * uint(b.together-1-b.left)
 }
 
-// count counts, in the given lanes of the pack, the samples of the first arm (n0). Of these and of
-// the second arm's it counts the rewarded ones (k0 and k1).
-func (x *twoArmReplica) count(lanes uint64) (n0, k0, k1 int) {
-	rewarded := x.rewarded & lanes
-	k0 = bits.OnesCount64(x.first & rewarded)
-	return bits.OnesCount64(x.first & lanes), k0, bits.OnesCount64(rewarded) - k0
+// count returns the samples of the first arm (n0), and of both arms the rewarded ones (k0 and k1),
+// of the group whose counts begin at a bit.
+func (x *twoArmReplica) count(at uint) (n0, k0, k1 int) {
+	k0 = field(x.drawn.rewarded0, at)
+	return k0 + field(x.drawn.others0, at), k0, field(x.drawn.rewarded1, at)
 }
 
 // sampleGroups draws the groups of any step: several groups, or one too large for a
@@ -356,23 +353,10 @@ func (b *twoArmBatch) drawCounts() {
 	active := b.active
 	switch {
 	case b.together > 0:
-		lanes := b.next()
+		at := b.next()
 		for i := range active {
 			x := &active[i]
-			x.n0, x.k0, x.k1 = x.count(lanes)
-		}
-	case b.pair != nil:
-		for i := range active {
-			active[i].n0, active[i].k0, active[i].k1 = 0, 0, 0
-		}
-		for left := b.size; left > 0; left -= draw.MaxLanes {
-			lanes := ^uint64(0) >> max(0, draw.MaxLanes-left)
-			for i := range active {
-				x := &active[i]
-				x.first, x.rewarded = b.pair.Draw(x.words, lanes, x.bound)
-				n0, k0, k1 := x.count(lanes)
-				x.n0, x.k0, x.k1 = x.n0+n0, x.k0+k0, x.k1+k1
-			}
+			x.n0, x.k0, x.k1 = x.count(at)
 		}
 	case b.rewards != nil:
 		for i := range active { // before any rewards, so that a rejected draw delays none of them

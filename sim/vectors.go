@@ -37,9 +37,9 @@ func newVectors(replicas []*replica) *vectors {
 	cell := &lanes.Cell{
 		Means: replicas[0].means, Reference: c.Reference, Init: c.Init,
 		Estimator: &c.Estimator, Lag: &c.Lag, Optimizer: &c.Optimizer, Steps: c.Run.Steps, BurnIn: c.Run.BurnIn,
-		Together: s.together, Advantages: s.advantages,
+		Groups: groupsOf(c), Advantages: s.advantages,
 	}
-	if e := &c.Estimator; s.advantages == nil || e.GroupSize > s.packed || e.Filter != option.KeepAll || e.Advantage.Baseline == option.RunningMean {
+	if e := &c.Estimator; s.advantages == nil || s.pack == nil || e.Filter != option.KeepAll || e.Advantage.Baseline == option.RunningMean {
 		cell.Sampler = v
 	}
 	if v.runner = lanes.New(cell, len(replicas)); v.runner == nil {

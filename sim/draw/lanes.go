@@ -1,5 +1,8 @@
 package draw
 
+// MaxLanes is the number of bits of a word.
+const MaxLanes = 64
+
 // Probability is a probability in units of 2⁻⁶³, from 0 to certain = 2⁶³.
 type Probability uint64
 
@@ -58,9 +61,6 @@ const firstBits = 8
 
 // Narrow is the largest number of lanes of which one word holds four bits each.
 const Narrow = 16
-
-// few is the largest number of lanes of which one word holds eight bits each.
-const few = 8
 
 // nextBits returns the next firstBits bits of the lanes in mask: element b holds bit b
 // of every lane. A word gives four bits of each of at most 16 lanes, or one bit of each

@@ -1,188 +1,225 @@
 package draw
 
-// MaxLanes is the largest number of samples in one Pack, the bits of a word.
-const MaxLanes = 64
+import "math"
 
-// Pack draws up to 64 samples of a bandit with Bernoulli rewards at once, one per lane (a bit of a
-// word). It draws the arm of each sample, and its reward of 0 or 1. The samples may belong to
-// several groups that one policy draws.
+// MaxPacked is the largest size of the groups of a Pack.
+const MaxPacked = 128
+
+// Pack draws groups of samples of a bandit with rewards of 0 or 1, as counts by arm of the samples
+// with reward 1 and of the others. Groups that one policy draws are drawn one, two or four at a
+// time. Group i of them has bits 16i to 16i+15 of each count.
 //
-// As in Lanes, each sample reads a uniform number U bit by bit until its place among the cumulative
-// probabilities is decided. That takes about log₂(lanes·arms) + 1.3 bits. A second number, compared
-// with the mean of the sample's arm, gives its reward. The first bits of both are read before the
-// further bits that undecided lanes need. So two packs that read the same words agree in most lanes
-// if their policies are close.
+// A sample is a number of 15 bits. Each arm has an interval of [0, 2¹⁵) for reward 1 and one for
+// reward 0. The first one of arm 0, the second one of arm 1, the first one of arm 2 and so on lie
+// side by side. Then come the rest in reverse order. So two samples that are drawn by close policies
+// from the same words mostly agree, or push the same way. The bounds of intervals are rounded to
+// integers at random, by one number of 52 bits a draw. So the law of a sample is that of the
+// weights, up to 2⁻⁵². Two samples of a draw have a covariance of at most 2⁻³².
 type Pack struct {
-	Arms     []uint64 // the lanes of each arm, disjoint
-	Rewarded uint64   // the lanes of reward 1
+	Rewarded, Others []uint64 // by arm
 
-	bounds []Probability // cumulative probability up to and including each arm before last
-	last   int           // the last arm of positive weight
-	means  []mean        // of each arm; empty: no rewards
-	late   []lateBound   // the bounds about which the first bits leave lanes undecided
-
-	armBits, rewardBits decoded // the first bits of the two numbers of each lane
-
-	pair  *Pair       // draws two arms with rewards; else nil
-	bound Probability // of pair
+	means  []float64   // of each arm; empty: all rewards are 0
+	bounds []float64   // upper ones of the intervals, in their order
+	counts []uint64    // of samples, by interval
+	ends   []uint16    // rounded bounds
+	begin  [128]uint16 // by the first bits of a sample, the first interval that may have it
+	space  []uint64    // for the words of a draw
+	left   uint64      // how many numbers of the last one are no samples
+	groups int         // of a draw
 }
 
-// lateBound is a bound about which lanes are undecided after their first bits.
-type lateBound struct {
-	arm       int
-	undecided uint64 // these lanes
-	rest      uint64 // the remaining binary digits of the bound, next bit first
-}
+const (
+	lowBits = 0x0001000100010001 // the lowest bit of each of four samples
+	topBits = lowBits << 15      // the highest ones
 
-// mean is the mean reward of an arm.
-type mean struct {
-	expansion uint64 // its binary digits, first bit first; 0 if the mean is 1
-	always    uint64 // all lanes if the mean is 1, else none
-}
+	// PackScale is the number that bounds are multiplied by.
+	PackScale = 0x1p15
+	// ToInteger added to |x| < 2⁵¹ rounds x to the nearest integer and leaves it in the low bits.
+	ToInteger = 0x1.8p52
+)
 
-// NewPack returns a Pack for the given number of arms with the given mean rewards, one
-// per arm, in [0, 1]. Without means it draws no rewards.
-func NewPack(arms int, means []float64) *Pack {
+// NewPack returns a Pack of the given number of arms for groups of a size up to MaxPacked. Their
+// rewards have the given means, one per arm, in [0, 1]. Without means all rewards are 0. From
+// one policy at most the given number of groups are drawn. It panics if the size is not in
+// [1, MaxPacked].
+func NewPack(arms int, means []float64, size, groups int) *Pack {
+	if size < 1 || size > MaxPacked {
+		panic("draw: NewPack: size must be in [1, MaxPacked]")
+	}
+	groups, words, last := PackLayout(size, groups)
 	p := &Pack{
-		Arms:   make([]uint64, arms),
-		bounds: make([]Probability, 0, arms),
-		late:   make([]lateBound, 0, arms),
-		means:  make([]mean, len(means)),
+		Rewarded: make([]uint64, arms), Others: make([]uint64, arms),
+		means: means, bounds: make([]float64, 2*arms+2), counts: make([]uint64, 2*arms+2),
+		ends: make([]uint16, 2*arms), space: make([]uint64, words), left: lowBits &^ last, groups: groups,
 	}
-	for a, x := range means {
-		p.means[a] = newMean(x)
-	}
-	if len(means) == 2 {
-		p.pair = NewPair(means[0], means[1])
+	for i := range p.bounds { // the last interval ends here
+		p.bounds[i] = PackScale
 	}
 	return p
 }
 
-func newMean(x float64) (m mean) {
-	probability := NewProbability(x)
-	if probability == certain {
-		m.always = ^uint64(0)
-		return m
+// PackLayout returns how many groups of a size a Pack draws at a time, if one policy draws the given
+// number, and of how many words. Last has the lowest bit of each sample of the last word.
+func PackLayout(size, groups int) (together, words int, last uint64) {
+	switch {
+	case groups >= 3:
+		together = 4
+	case groups == 2:
+		together = 2
+	default:
+		together = 1
 	}
-	m.expansion = uint64(probability) << 1
-	return m
+	samples := together * size
+	words = (samples + 3) / 4
+	return together, words, lowBits >> (16 * (4*words - samples))
 }
 
+// Groups returns the number of groups of a draw.
+func (p *Pack) Groups() int { return p.groups }
+
 // Aim sets the policy of the following draws. The weights, one per arm, are not negative and sum to
-// 1 up to rounding. The last arm of positive weight has the probability that the others leave. It
-// panics if a weight is negative or NaN, or all are 0.
+// 1 up to rounding. Reward 0 of the first arm has the probability that all else leaves. It panics
+// if a weight is negative or NaN, or all are 0.
 func (p *Pack) Aim(weights []float64) {
-	if p.pair != nil && weights[0] >= 0 && weights[1] >= 0 && weights[0]+weights[1] > 0 {
-		p.bound = Bound(weights[0], weights[1])
-		return
-	}
-	bounds, last := p.bounds[:len(weights)], -1
-	sum := 0.
+	sum, all := 0., 0.
+	bounds := p.bounds[:2*len(weights)]
 	for a, weight := range weights {
 		if !(weight >= 0) {
 			panic("draw: Pack.Aim: a weight is negative or NaN")
 		}
-		if weight > 0 {
-			last = a
+		all += weight
+		first, second := 0., weight
+		if len(p.means) > 0 {
+			first, second = float64(weight*p.means[a]), float64(weight*(1-p.means[a]))
 		}
-		sum += weight
-		// If the sum is rounded to 1, the last arm has the least probability, 2⁻⁶³.
-		bounds[a] = min(NewProbability(sum), certain-1)
+		if a&1 == 1 {
+			first, second = second, first
+		}
+		sum += first
+		bounds[a] = min(sum, 1) * PackScale
+		if a > 0 {
+			bounds[len(bounds)-1-a] = second
+		}
 	}
-	if last < 0 {
+	if all == 0 {
 		panic("draw: Pack.Aim: all weights are 0")
 	}
-	p.bounds, p.last = bounds[:last], last
+	for i := len(weights); i < len(bounds)-1; i++ {
+		sum += bounds[i]
+		bounds[i] = min(sum, 1) * PackScale
+	}
 }
 
-// Draw draws the given number of samples into the lowest lanes of p.Arms and
-// p.Rewarded; the other lanes are 0. It panics unless samples is in [0, MaxLanes].
-func (p *Pack) Draw(w *Words, samples int) {
-	if uint(samples) > MaxLanes {
-		panic("draw: Pack.Draw: samples must be in [0, 64]")
-	}
-	all := ^uint64(0) >> (MaxLanes - uint(samples))
-	if p.pair != nil {
-		first, rewarded := p.pair.Draw(w, all, p.bound)
-		p.Arms[0], p.Arms[1], p.Rewarded = first, all&^first, rewarded
+// Draw draws the groups.
+func (p *Pack) Draw(w *Words) {
+	shift := PackShift(w.Next())
+	words, last := w.several(p.space), 2*len(p.Others)-1
+	words[len(words)-1] &= (lowBits &^ p.left) * 0xffff
+	switch {
+	case last == 3 && p.left == 0:
+		p.countTwo(words, shift)
 		return
+	case len(p.Others) < manyArms:
+		p.count(words, shift, last)
+	default:
+		p.place(words, shift, last)
 	}
-	p.armBits.set(nextBits(w, all))
-	p.compareArms(all)
-	if len(p.means) == 0 {
-		p.finishArms(w, all)
-		return
-	}
-	p.rewardBits.set(nextBits(w, all))
-	p.finishArms(w, all)
-	p.drawRewards(w)
-}
-
-// compareArms sets p.Arms to the lanes that are below each bound by their first bits,
-// and p.late to the bounds about which lanes are undecided.
-func (p *Pack) compareArms(all uint64) {
-	p.late = p.late[:0]
-	below := p.Arms[:len(p.bounds)]
-	for a, probability := range p.bounds {
-		expansion := uint64(probability) << 1
-		high, equal := p.armBits.compareFour(0, expansion)
-		low, same := p.armBits.compareFour(2, expansion<<4)
-		below[a] = all & (high | equal&low)
-		undecided := all & equal & same
-		if rest := expansion << firstBits; undecided != 0 && rest != 0 {
-			p.late = append(p.late, lateBound{a, undecided, rest})
+	for i := 0; p.left != 0; i++ {
+		if threshold(p.bounds[i]+shift) > 0 {
+			p.counts[i] -= p.left // they are zeros
+			break
 		}
 	}
+	for a := range p.Others {
+		first, second := p.counts[a], p.counts[last-a]
+		if p.groups < 4 {
+			first, second = p.joined(first), p.joined(second)
+		}
+		if a&1 == 1 {
+			first, second = second, first
+		}
+		p.Rewarded[a], p.Others[a] = first, second
+	}
 }
 
-// finishArms decides the undecided lanes and sets p.Arms to the lanes of each arm.
-func (p *Pack) finishArms(w *Words, all uint64) {
-	for late := p.late; len(late) > 0; {
-		word, left := w.Next(), 0
-		for _, x := range late {
-			below := &p.Arms[x.arm]
-			*below, x.undecided = compare(*below, x.undecided, word, topBit(x.rest))
-			if x.rest <<= 1; x.undecided != 0 && x.rest != 0 {
-				late[left] = x
-				left++
+// manyArms is the number of arms from which on place is faster than count.
+const manyArms = 20
+
+// count counts the samples of each interval, as differences of those that are not below its bounds.
+func (p *Pack) count(words []uint64, shift float64, last int) {
+	before := uint64(len(words)) * lowBits
+	i := 0
+	for ; i < last; i += 3 {
+		b, counts := (*[3]float64)(p.bounds[i:]), (*[3]uint64)(p.counts[i:])
+		k, m, n := above(words, threshold(b[0]+shift), threshold(b[1]+shift), threshold(b[2]+shift))
+		counts[0], counts[1], counts[2] = before-k, k-m, m-n
+		before = n
+	}
+	p.counts[i] = before
+}
+
+// countTwo is count of two arms, and sets their counts.
+func (p *Pack) countTwo(words []uint64, shift float64) {
+	b := (*[3]float64)(p.bounds)
+	k, m, n := above(words, threshold(b[0]+shift), threshold(b[1]+shift), threshold(b[2]+shift))
+	all := uint64(len(words)) * lowBits
+	if p.groups < 4 {
+		k, m, n, all = p.joined(k), p.joined(m), p.joined(n), p.joined(all)
+	}
+	p.Rewarded[0], p.Others[1], p.Rewarded[1], p.Others[0] = all-k, k-m, m-n, n
+}
+
+// above returns the numbers of samples that are not below each of three thresholds.
+func above(words []uint64, s, t, u uint64) (k, m, n uint64) {
+	s, t, u = s*lowBits, t*lowBits, u*lowBits
+	for _, x := range words {
+		x |= topBits
+		k += (x - s) >> 15 & lowBits
+		m += (x - t) >> 15 & lowBits
+		n += (x - u) >> 15 & lowBits
+	}
+	return k, m, n
+}
+
+// place counts the samples of each interval one by one. It begins the search for the interval of a
+// sample at the first one that the sample's first seven bits allow.
+func (p *Pack) place(words []uint64, shift float64, last int) {
+	ends, counts := p.ends[:last+1], p.counts[:last+1]
+	for i := range ends {
+		ends[i] = uint16(threshold(p.bounds[i] + shift))
+	}
+	clear(counts)
+	i := uint16(0)
+	for n := range p.begin {
+		for int(ends[i]) <= n<<8 {
+			i++
+		}
+		p.begin[n] = i
+	}
+	for _, x := range words {
+		for one := uint64(1); one != 0; one <<= 16 {
+			u := uint16(x & 0x7fff)
+			i := p.begin[u>>8]
+			for ends[i] <= u {
+				i++
 			}
+			counts[i] += one
+			x >>= 16
 		}
-		late = late[:left]
 	}
-	before := uint64(0)
-	arms := p.Arms[:p.last]
-	for a, below := range arms {
-		arms[a] = below &^ before
-		before = below
-	}
-	p.Arms[p.last] = all &^ before
-	clear(p.Arms[p.last+1:])
 }
 
-// drawRewards compares the second number of each lane with the mean of its arm and
-// sets p.Rewarded.
-func (p *Pack) drawRewards(w *Words) {
-	below, undecided, means := uint64(0), uint64(0), p.means[:len(p.Arms)]
-	for a, lanes := range p.Arms {
-		m := &means[a]
-		high, equal := p.rewardBits.compareFour(0, m.expansion)
-		low, same := p.rewardBits.compareFour(2, m.expansion<<4)
-		below |= lanes & (m.always | high | equal&low)
-		undecided |= lanes &^ m.always & equal & same
-	}
-	for bit := firstBits; undecided != 0 && bit < 63; bit++ {
-		threshold := uint64(0)
-		for a, lanes := range p.Arms {
-			threshold |= lanes & topBit(means[a].expansion<<bit)
-		}
-		below, undecided = compare(below, undecided, w.Next(), threshold)
-	}
-	p.Rewarded = below
-}
+// threshold returns a bound, rounded.
+func threshold(bound float64) uint64 { return math.Float64bits(bound+ToInteger) & 0xffff }
 
-// MeanDigits returns the binary digits of a mean reward below 1, the first on top. Always reports
-// that it is 1.
-func MeanDigits(x float64) (digits uint64, always bool) {
-	m := newMean(x)
-	return m.expansion, m.always != 0
+// PackShift returns the number in [−½, ½) of a random word, by which bounds are rounded.
+func PackShift(word uint64) float64 { return math.Float64frombits(word>>12|0x3ff<<52) - 1.5 }
+
+// joined adds up the counts of the parts of each group.
+func (p *Pack) joined(n uint64) uint64 {
+	n += n >> 32
+	if p.groups == 1 {
+		n += n >> 16
+	}
+	return n
 }

@@ -4,82 +4,117 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
 )
 
-// laneNumbers are the numbers that the lanes of a Pack read, as 63-bit fractions. For each lane one
-// chooses its arm and one gives its reward.
-type laneNumbers struct{ arm, reward []uint64 }
+// counted are the rewarded samples of an arm in a group, and the others.
+type counted struct{ rewarded, others int }
 
-// lanes returns the lanes of each arm, whose first number is in [previous bound, bound). The lanes
-// of reward 1 have a second number below the mean of their arm.
-func (f laneNumbers) lanes(bounds []uint64, means []float64) (arms []uint64, rewarded uint64) {
-	arms = make([]uint64, len(bounds)+1)
-	for i, u := range f.arm {
-		a := armOf(u, bounds)
-		arms[a] |= 1 << i
-		if f.reward[i] < uint64(NewProbability(means[a])) {
-			rewarded |= 1 << i
+// of returns the counts of an arm in a group of a draw.
+func (p *Pack) of(a, group int) counted {
+	at := 16 * group
+	return counted{int(p.Rewarded[a] >> at & 0xffff), int(p.Others[a] >> at & 0xffff)}
+}
+
+// slowly returns the counts of a draw by arm and group, sample by sample, from the same words.
+func slowly(b bandit, w *Words, size, groups int) [][4]counted {
+	scale := big.NewFloat(PackScale)
+	word := w.Next()
+	shift := new(big.Float).SetMantExp(new(big.Float).SetUint64(word>>12), -52)
+	counts := make([][4]counted, len(b.weights))
+	for i := range groups * size {
+		if i%4 == 0 {
+			word = w.Next()
+		}
+		u := new(big.Float).SetUint64(word & 0x7fff)
+		word >>= 16
+		below := func(bound float64) bool { // u < ⌊2¹⁵ bound + shift⌋, the shift in [0, 1)
+			x := new(big.Float).SetPrec(200).SetFloat64(min(bound, 1))
+			floor, _ := x.Mul(x, scale).Add(x, shift).Int(nil)
+			return u.Cmp(new(big.Float).SetInt(floor)) < 0
+		}
+		sum := 0.
+		for n := range 2 * len(b.weights) {
+			a := min(n, 2*len(b.weights)-1-n)
+			mean, to := b.means[a], &counts[a][i%groups].rewarded
+			if (n < len(b.weights)) == (a%2 == 1) {
+				mean, to = 1-mean, &counts[a][i%groups].others
+			}
+			if sum += float64(b.weights[a] * mean); n == 2*len(b.weights)-1 || below(sum) {
+				*to++
+				break
+			}
 		}
 	}
-	return arms, rewarded
+	return counts
 }
 
-// armOf returns the arm of the number u.
-func armOf(u uint64, bounds []uint64) int {
-	for a, bound := range bounds {
-		if u < bound {
-			return a
+// A draw has the counts of its samples taken one by one, of any size and number of groups.
+func TestPackCounts(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	w := words(5)
+	for range 3000 / thin {
+		b := bandit{weights: randomWeights(w, 1+random.IntN(2*manyArms))}
+		if slices.Max(b.weights) == 0 {
+			continue
+		}
+		for range b.weights {
+			b.means = append(b.means, anyMean(random))
+		}
+		size, seed := 1+random.IntN(MaxPacked), random.Uint64()
+		p := b.aimed(size, []int{1, 2, 5}[random.IntN(3)])
+		fast, slow := words(seed), words(seed)
+		for range 3 {
+			p.Draw(fast)
+			want := slowly(b, slow, size, p.Groups())
+			for a := range b.weights {
+				for g := range p.Groups() {
+					if got := p.of(a, g); got != want[a][g] {
+						t.Fatalf("%v, group %d of %d samples, arm %d: %+v, want %+v", b, g, size, a, got, want[a][g])
+					}
+				}
+			}
 		}
 	}
-	return len(bounds)
 }
 
-// needed returns the number of bits, at least 8, after which the arm of every lane is decided. The
-// bounds are odd in units of 2⁻⁶³.
-func (f laneNumbers) needed(bounds []uint64) int {
-	n := firstBits
-	for _, u := range f.arm {
-		for _, bound := range bounds {
-			n = max(n, min(differ(u, bound), 63))
+// The mean of a rounded bound is the bound, to 2⁻⁵², however small.
+func TestPackRounding(t *testing.T) {
+	p := NewPack(2, nil, 1, 1)
+	for _, bound := range []float64{0x1p-30, 0x1.8p-20, 1e-6, 1e-3, 0.3, 1 - 0x1p-20} {
+		p.Aim([]float64{1 - bound, bound})
+		const grid = 1 << 16
+		sum := 0
+		for i := range grid {
+			rounded := int(math.Float64bits(p.bounds[1]+PackShift(uint64(i)<<48)+ToInteger) & 0xffff)
+			sum += rounded
+		}
+		if got, want := float64(sum)/grid, bound*PackScale; math.Abs(got-want) > 1./grid {
+			t.Errorf("bound %g is rounded to %g in the mean, want %g", bound, got, want)
 		}
 	}
-	return n
 }
 
-// words returns the words from which lanes read these numbers if the arms take the given number of
-// bits. The first bits of both numbers come before the other bits.
-func (f laneNumbers) words(needed int) *Words {
-	arm, reward := spell(f.arm, needed), spell(f.reward, 63)
-	first := layoutOf(len(f.arm)).words
-	return NewWords(filled{&script{words: slices.Concat(arm[:first], reward[:first], arm[first:], reward[first:])}})
-}
-
-// check draws from p and returns an error unless the lanes are those of f.lanes.
-func (f laneNumbers) check(p *Pack, needed int, bounds []uint64, means []float64) error {
-	p.Draw(f.words(needed), len(f.arm))
-	arms, rewarded := f.lanes(bounds, means)
-	for a, got := range p.Arms {
-		if want := slices.Concat(arms, make([]uint64, len(p.Arms)))[a]; got != want {
-			return fmt.Errorf("bounds %#x: arm %d gets lanes %b, want %b", bounds, a, got, want)
+// Arms without weight are not drawn, and means of 0 and 1 are certain.
+func TestPackCertain(t *testing.T) {
+	w := words(7)
+	for _, b := range bandits {
+		p := b.aimed(16, 4)
+		for range 2000 / thin {
+			p.Draw(w)
+			for a := range b.weights {
+				for g := range p.Groups() {
+					x := p.of(a, g)
+					if b.weights[a] == 0 && x != (counted{}) || b.means[a] == 0 && x.rewarded > 0 ||
+						b.means[a] == 1 && x.others > 0 {
+						t.Fatalf("%v: arm %d has %+v", b, a, x)
+					}
+				}
+			}
 		}
 	}
-	if p.Rewarded != rewarded {
-		return fmt.Errorf("bounds %#x, means %v: lanes %b rewarded, want %b", bounds, means, p.Rewarded, rewarded)
-	}
-	return nil
-}
-
-// aim sets bounds directly, also such as no float64 weights give.
-func (p *Pack) aim(bounds []uint64) {
-	p.bounds, p.last = p.bounds[:0], len(bounds)
-	for _, b := range bounds {
-		p.bounds = append(p.bounds, Probability(b))
-	}
-	p.bound = Probability(bounds[0])
 }
 
 // anyMean returns a random mean reward with many binary digits or few.
@@ -93,86 +128,6 @@ func anyMean(random *rand.Rand) float64 {
 		return float64(random.IntN(1025)) / 1024
 	}
 	return math.Ldexp(random.Float64(), -random.IntN(64))
-}
-
-// lateNumbers returns bounds and means for the given number of arms, and numbers that
-// agree with them in many bits.
-func lateNumbers(
-	random *rand.Rand, samples, arms int,
-) (f laneNumbers, bounds []uint64, means []float64) {
-	for range arms {
-		means = append(means, anyMean(random))
-	}
-	for len(bounds) < arms-1 {
-		b := random.Uint64N(1<<63)>>random.IntN(63) | 1
-		if len(bounds) > 0 && random.IntN(2) == 0 {
-			b = near(random, bounds[0]) | 1 // close to each other
-		}
-		bounds = append(bounds, b)
-	}
-	slices.Sort(bounds)
-	f = laneNumbers{make([]uint64, samples), make([]uint64, samples)}
-	for i := range samples {
-		f.arm[i] = near(random, bounds[random.IntN(len(bounds))])
-		mean := uint64(NewProbability(means[armOf(f.arm[i], bounds)]))
-		f.reward[i] = near(random, min(mean, 1<<63-1))
-	}
-	return f, bounds, means
-}
-
-// The lanes are right if numbers agree with bounds and means up to any of 63 bits. And
-// the arms take no more words than needed to decide them.
-func TestPackCompares(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	for _, arms := range []int{2, 3, 10} {
-		for _, samples := range widths {
-			for range 1000 / thin {
-				f, bounds, means := lateNumbers(random, samples, arms)
-				p := NewPack(arms, means)
-				p.aim(bounds)
-				if err := f.check(p, f.needed(bounds), bounds, means); err != nil {
-					t.Fatalf("%d arms, %d samples: %v", arms, samples, err)
-				}
-				p = NewPack(arms, nil)
-				p.aim(bounds)
-				w := NewWords(filled{&script{words: spell(f.arm, 63)}})
-				p.Draw(w, samples)
-				if got, want := w.taken(), uint64(layoutOf(samples).words+f.needed(bounds)-firstBits); got != want {
-					t.Fatalf("%d arms, %d samples, bounds %#x: %d words, not %d", arms, samples, bounds, got, want)
-				}
-			}
-		}
-	}
-}
-
-// The bounds of a policy are the cumulative sums of its weights, up to rounding. They leave a
-// positive probability to the last arm of positive weight.
-func TestPackAim(t *testing.T) {
-	w := words(3)
-	for range 20_000 {
-		weights := randomWeights(w, 1+Binomial(w, 12, 0.3))
-		last := len(weights) - 1
-		for last >= 0 && weights[last] == 0 {
-			last--
-		}
-		if last < 0 {
-			continue
-		}
-		p := NewPack(len(weights), nil)
-		p.Aim(weights)
-		if len(p.bounds) != last || p.last != last {
-			t.Fatalf("weights %v: %d bounds, last arm %d", weights, len(p.bounds), p.last)
-		}
-		sum := new(big.Float).SetPrec(2000)
-		for a, b := range p.bounds {
-			sum.Add(sum, new(big.Float).SetFloat64(weights[a]))
-			got := new(big.Float).SetPrec(2000).SetMantExp(new(big.Float).SetUint64(uint64(b)), -63)
-			off, _ := got.Sub(got, sum).Float64()
-			if math.Abs(off) > float64(a+1)*0x1p-53 || b >= certain || a > 0 && b < p.bounds[a-1] {
-				t.Fatalf("weights %v: bound %d is %#x, %g off", weights, a, b, off)
-			}
-		}
-	}
 }
 
 // randomWeights returns weights over 600 orders of magnitude that sum to 1 up to
@@ -228,8 +183,8 @@ var bandits = []bandit{
 func (b bandit) String() string { return fmt.Sprintf("policy %v, means %v", b.weights, b.means) }
 
 // aimed returns a Pack of the bandit, aimed at its policy.
-func (b bandit) aimed() *Pack {
-	p := NewPack(len(b.weights), b.means)
+func (b bandit) aimed(size, groups int) *Pack {
+	p := NewPack(len(b.weights), b.means, size, groups)
 	p.Aim(b.weights)
 	return p
 }
@@ -243,13 +198,14 @@ func (b bandit) outcome(i int) float64 {
 	return p * (1 - b.means[i/2])
 }
 
-// drawCounts draws n samples and returns the code of their counts of outcomes.
-func drawCounts(p *Pack, w *Words, n int) int {
-	p.Draw(w, n)
+// drawCounts draws groups of n samples and returns the code of the counts of outcomes of one.
+func drawCounts(p *Pack, w *Words, n, group int) int {
+	p.Draw(w)
 	code := 0
-	for a := len(p.Arms) - 1; a >= 0; a-- {
-		code = code*(n+1) + bits.OnesCount64(p.Arms[a]&p.Rewarded)
-		code = code*(n+1) + bits.OnesCount64(p.Arms[a]&^p.Rewarded)
+	for a := len(p.Others) - 1; a >= 0; a-- {
+		x := p.of(a, group)
+		code = code*(n+1) + x.rewarded
+		code = code*(n+1) + x.others
 	}
 	return code
 }
@@ -261,9 +217,10 @@ func TestPackJointly(t *testing.T) {
 			continue
 		}
 		n := map[int]int{1: 16, 2: 5, 3: 3, 10: 1}[len(b.weights)]
-		w, p := words(uint64(i)), b.aimed()
+		w, groups := words(uint64(i)), []int{1, 2, 4}[i%3]
+		p := b.aimed(n, groups)
 		codes := int(math.Pow(float64(n+1), float64(2*len(b.weights))))
-		joint := sample(draws, func() int { return drawCounts(p, w, n) })
+		joint := sample(draws, func() int { return drawCounts(p, w, n, i%groups) })
 		outcomes := make([]float64, 2*len(b.weights))
 		for i := range outcomes {
 			outcomes[i] = b.outcome(i)

@@ -194,7 +194,7 @@ func testMoments(x []float64, mean, variance, fourth float64) error {
 // What no law has panics.
 func TestPanics(t *testing.T) {
 	nan := math.NaN()
-	aim := func(weights ...float64) func() { return func() { NewPack(len(weights), nil).Aim(weights) } }
+	aim := func(weights ...float64) func() { return func() { NewPack(len(weights), nil, 1, 1).Aim(weights) } }
 	counts := func(arms, n int, weights ...float64) func() {
 		return func() { multinomial(make([]int, arms), words(1), n, weights) }
 	}
@@ -221,7 +221,7 @@ func TestPanics(t *testing.T) {
 		"a pack, last weight NaN":       aim(1, nan),
 		"three arms, last weight NaN":   aim(0.5, 0.5, nan),
 		"three arms, one negative":      aim(0.5, -1, 0.5),
-		"a pack with a mean NaN":        func() { NewPack(1, []float64{nan}) },
+		"a pack of large groups":        func() { NewPack(1, nil, MaxPacked+1, 1) },
 		"Gamma of 0":                    func() { Gamma(words(1), 0) },
 		"Gamma of NaN":                  func() { Gamma(words(1), nan) },
 		"Gamma of infinity":             func() { Gamma(words(1), math.Inf(1)) },

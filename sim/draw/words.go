@@ -68,6 +68,19 @@ func (w *Words) Next() uint64 {
 	return word
 }
 
+// several takes as many successive words as space has. They are in space unless the buffer has them
+// all, and valid until the next word is taken.
+func (w *Words) several(space []uint64) []uint64 {
+	if at := int(w.next); at > 0 && at+len(space) <= BufferSize {
+		w.next += uint8(len(space))
+		return w.buffer[at : at+len(space)]
+	}
+	for i := range space {
+		space[i] = w.Next()
+	}
+	return space
+}
+
 // nextEight takes eight successive words, valid until the next word is taken. If the
 // buffer holds fewer than eight, it skips them.
 func (w *Words) nextEight() *[8]uint64 {

@@ -107,8 +107,8 @@ func TestAlignInAnyOrder(t *testing.T) {
 func TestNothingIsAllocated(t *testing.T) {
 	w := NewWords(&Xoshiro{1, 2, 3, 4})
 	counts, weights := make([]int, 3), []float64{0.2, 0.3, 0.5}
-	tree, two, three := NewMultinomial(3), []float64{0.3, 0.7}, NewPack(3, []float64{0, 0.5, 1})
-	pair, table := NewPack(2, []float64{0.3, 0.6}), NewBinomialTable(1000, 0.3)
+	tree, two, three := NewMultinomial(3), []float64{0.3, 0.7}, NewPack(3, []float64{0, 0.5, 1}, 9, 1)
+	pair, table := NewPack(2, []float64{0.3, 0.6}, 64, 4), NewBinomialTable(1000, 0.3)
 	for name, draw := range map[string]func(){
 		"Normal":        func() { Normal(w) },
 		"ChiSquare":     func() { ChiSquare(w, 3) },
@@ -117,8 +117,8 @@ func TestNothingIsAllocated(t *testing.T) {
 		"rejection":     func() { Binomial(w, 1000, 0.3) },
 		"Multinomial":   func() { tree.Set(weights); tree.Draw(counts, w, 1000) },
 		"BinomialTable": func() { table.Draw(w, 999) },
-		"Pack":          func() { three.Aim(weights); three.Draw(w, 64); three.Draw(w, 9) },
-		"Pack of two":   func() { pair.Aim(two); pair.Draw(w, 64); pair.Draw(w, 9) },
+		"Pack":          func() { three.Aim(weights); three.Draw(w) },
+		"Pack of two":   func() { pair.Aim(two); pair.Draw(w) },
 	} {
 		if n := testing.AllocsPerRun(1000, draw); n != 0 {
 			t.Errorf("%s: %v allocations", name, n)

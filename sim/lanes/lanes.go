@@ -23,8 +23,7 @@ type Cell struct {
 	Steps      int                       // of a run
 	BurnIn     int                       // steps before the averages begin
 	Advantages *grpo.BernoulliAdvantages // nil: rewards are drawn by Sampler
-	Together   int                       // groups of at most 64 samples in a full pack
-	Packed     int                       // the largest group that is drawn in packs
+	Groups     int                       // that one policy draws, or more than 3
 	Sampler    Sampler                   // draws the groups that Draws does not report
 }
 

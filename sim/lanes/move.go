@@ -15,20 +15,15 @@ func (k *runner) moveFused(i int, n *stepNumbers, weighted, averages bool) {
 		at = old
 	}
 	up, down := k.advantagesOf(i)
-	counted, low, fielded := k.countsOf(i)[:len(now)], c.low, k.counting != byLanes
+	counted, low := k.countsOf(i)[:len(now)], c.low
 	sum, pull, share, total, reward := floats{}, floats{}, x.share, floats{}, floats{}
 	for a := range now {
-		var samples, rewarded floats
-		if fielded {
-			y := &counted[a]
-			samples, rewarded = number(y.n.And(low)), number(y.k.And(low))
-			y.n, y.k = y.n.ShiftAllRight(16), y.k.ShiftAllRight(16)
-		} else {
-			samples, rewarded = k.numbers(i, a)
-		}
+		y := &counted[a]
+		rewarded, others := number(y.rewarded.And(low)), number(y.others.And(low))
+		y.rewarded, y.others = y.rewarded.ShiftAllRight(16), y.others.ShiftAllRight(16)
 		p := now[a].prob
 		total = total.Add(rewarded)
-		positive, negative := up.Mul(rewarded), down.Mul(samples.Sub(rewarded))
+		positive, negative := up.Mul(rewarded), down.Mul(others)
 		if weighted {
 			w := ratio(p, old[a].prob)
 			positive, negative = w.Mul(positive), w.Mul(negative)

@@ -27,20 +27,19 @@ type runner struct {
 	state                     []arm        // by team and arm
 	squares                   []floats     // of Adam, by team and arm
 	sums                      []advantages // by team and arm
-	pack                      []packed     // by team and arm
-	always                    []words      // lanes below the bound of an arm whatever they read, where team.edge
+	bounds                    []bounds     // by team and arm
 	counts                    []counts     // by team and arm
 	tally                     []tally      // by team and arm; empty unless counts are needed
 	peaks                     []floats     // by team and arm; empty unless steps between records count
 	exp                       *exponentials
-	ups, downs                []uint64    // by group of a pack and replica: rewards of 1, then advantages
-	table                     [][2]uint64 // of advantages, by rewards of 1
-	scalars                   []float64   // by replica
+	ups, downs                []uint64           // by group of a pack and replica: rewards of 1, then advantages
+	table                     *[1 << 8][2]uint64 // of advantages, by rewards of 1
+	scalars                   []float64          // by replica
 	space                     [8]uint64
 	options
 	draws
-	left             int      // groups in the packs that have not been used
-	group            int      // of a pack, that of the step
+	left             int      // groups of the draw that have not been used
+	group            int      // of a draw, that of the step
 	old              []policy // π_old
 	fresh            bool     // it is π
 	counted, skipped int      // steps since the record; 1: the present one belongs to the one before
@@ -68,19 +67,15 @@ type options struct {
 
 // team holds replicas in the elements of vectors. An arm of it, and others of its parts, are apart.
 type team struct {
-	s0, s1, s2, s3, taken words  // streams, and words taken of them
-	rewarded              words  // samples of the pack with reward 1
-	share                 floats // 1/GB, or what takes its place
-	norm                  floats // of the policy: Σ exp(θ_a − max θ)
-	zero, ones            floats // of the step: zero-variance groups, samples with reward 1
-	most                  floats // the largest logit
-	edge                  bool   // an arm has probability 0
+	s0, s1, s2, s3 words  // streams
+	share          floats // 1/GB, or what takes its place
+	norm           floats // of the policy: Σ exp(θ_a − max θ)
+	zero, ones     floats // of the step: zero-variance groups, samples with reward 1
+	most           floats // the largest logit
 
 	reward, square, gap, gapSquare, zeros floats // sums after burn-in
 	finite                                words  // steps whose policies are numbers
 	largest, clipped                      floats // since the last record
-
-	armWords, rewardWords [8]words
 }
 
 type policy struct{ logit, prob simd.Float64s }
@@ -91,11 +86,8 @@ type arm struct{ velocity, force floats }
 // advantages are sums of advantages by sign, as in grpo.ArmStatistics.
 type advantages struct{ positive, negative floats }
 
-// packed are an arm's samples in a pack.
-type packed struct{ rest, lanes words } // digits of its bound; lanes
-
-// counts are numbers of samples and of rewarded ones, of each 16 lanes or in all.
-type counts struct{ n, k words }
+// counts are an arm's numbers of samples with reward 1 and of others, of each group in 16 bits.
+type counts struct{ rewarded, others words }
 
 type tally struct{ drawn, positives, negatives floats }
 
@@ -106,8 +98,8 @@ type constants struct {
 	positive, negative, decay1, decay2     floats
 	beta1, rest1, beta2, rest2, epsilon    floats
 	reward0, gap0, logNorm0                floats
-	low                                    words
-	places                                 words // multipliers of narrowDigits
+	scale, half3, nearest                  floats // of bounds: 2¹⁵; 3/2; what rounds, with a top bit
+	low, tops                              words  // the bits of a count; the top bits of samples
 }
 
 // Bits returns the length of a vector, 0 where there are none.
@@ -149,7 +141,7 @@ func New(cell *Cell, replicas int) Runner {
 		k.stride++
 	}
 	k.teams, k.state, k.squares = make([]team, n), make([]arm, n*k.arms), make([]floats, n*k.arms)
-	k.sums, k.pack, k.counts, k.always = make([]advantages, n*k.arms), make([]packed, n*k.arms), make([]counts, n*k.arms), make([]words, n*k.arms)
+	k.sums, k.bounds, k.counts = make([]advantages, n*k.arms), make([]bounds, n*k.arms), make([]counts, n*k.arms)
 	k.now = make([]policy, n*k.stride)
 	for len(k.past) < grpo.StoredPolicies(cell.Lag, cell.Steps) {
 		k.past = append(k.past, make([]policy, n*k.stride))
@@ -162,13 +154,12 @@ func New(cell *Cell, replicas int) Runner {
 	}
 	k.exp = newExponentials(n * k.arms * 2)
 	k.scalars = make([]float64, n*k.w)
-	if cell.Sampler == nil {
+	if k.setDraws(); k.together > 0 {
 		k.table = advantageTable(cell.Advantages, e.GroupSize)
-		k.ups, k.downs = make([]uint64, n*k.w*max(1, cell.Together)), make([]uint64, n*k.w*max(1, cell.Together))
+		k.ups, k.downs = make([]uint64, n*k.w*k.together), make([]uint64, n*k.w*k.together)
 	}
-	k.setDraws()
 	k.aimed = make([]float64, k.arms)
-	k.fused = k.short && k.groups == 1 && k.counting != bySampler && len(k.tally) == 0
+	k.fused = k.short && k.groups == 1 && k.together > 0 && len(k.tally) == 0
 	return k
 }
 
@@ -189,7 +180,8 @@ func (k *runner) setConstants() {
 	c.beta1, c.rest1, c.beta2, c.rest2 = floatsOf(o.Beta1), floatsOf(1-o.Beta1), floatsOf(o.Beta2), floatsOf(1-o.Beta2)
 	c.epsilon, c.reward0, c.gap0 = floatsOf(o.Epsilon), floatsOf(start.Mean(k.Means)), floatsOf(k.Init[0]-k.Init[1])
 	c.size, c.low = floatsOf(float64(e.GroupSize)), wordsOf(0xffff)
-	c.places = wordsOf(1 | 4<<16 | 16<<32 | 64<<48)
+	c.tops = wordsOf(0x8000800080008000)
+	c.scale, c.half3, c.nearest = floatsOf(draw.PackScale), floatsOf(1.5), floatsOf(draw.ToInteger+draw.PackScale)
 }
 
 // Begin sets the state at step 0. Elements without a replica get that of the first.
@@ -227,7 +219,7 @@ func (k *runner) Begin(streams []*draw.Xoshiro) {
 // Advance does the steps from, …, to−1.
 func (k *runner) Advance(from, to int) {
 	k.steps, k.from = k.decays.steps(k.steps[:0], k.Optimizer, from, to), from
-	left, group, old, teams := k.left, k.group, k.old, k.together()
+	left, group, old, teams := k.left, k.group, k.old, k.teamsAtOnce()
 	for first := 0; first < len(k.teams); first += teams {
 		k.left, k.group, k.old = left, group, old // as they were for all teams
 		k.first, k.end = first, min(first+teams, len(k.teams))
@@ -241,8 +233,8 @@ func (k *runner) Advance(from, to int) {
 	leave()
 }
 
-// together returns the number of teams that do a phase together.
-func (k *runner) together() int { return max(1, min(len(k.teams), 24/k.arms)) }
+// teamsAtOnce returns the number of teams that do a phase together.
+func (k *runner) teamsAtOnce() int { return max(1, min(len(k.teams), 24/k.arms)) }
 
 // Draw takes the snapshots and draws the groups of step t.
 func (k *runner) Draw(t int) {
@@ -277,7 +269,7 @@ func (k *runner) Reset() {
 func (k *runner) Read(s *State) {
 	n := len(k.scalars)
 	s.grow(n, k.arms)
-	s.Counted, s.Drawn = k.counted, k.counting != bySampler
+	s.Counted, s.Drawn = k.counted, k.together > 0
 	for i := range k.teams {
 		x, at := &k.teams[i], i*k.w
 		x.ones.Store(s.Rewarded[at:])

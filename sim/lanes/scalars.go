@@ -54,9 +54,9 @@ func (d *decays) steps(all []stepNumbers, o *option.Optimizer, from, to int) []s
 }
 
 // advantageTable returns the bits of both advantages by the number of rewards of 1.
-func advantageTable(advantages *grpo.BernoulliAdvantages, size int) [][2]uint64 {
-	table := make([][2]uint64, size+1)
-	for total := range table {
+func advantageTable(advantages *grpo.BernoulliAdvantages, size int) *[1 << 8][2]uint64 {
+	table := new([1 << 8][2]uint64)
+	for total := range size + 1 {
 		up, down := advantages.Of(total)
 		table[total] = [2]uint64{math.Float64bits(up), math.Float64bits(down)}
 	}

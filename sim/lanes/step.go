@@ -14,7 +14,7 @@ func (k *runner) drawStep(t int) {
 	if k.Lag.Refreshes(t) {
 		k.refresh(t)
 	}
-	if k.counting == bySampler {
+	if k.together == 0 {
 		k.drawSampler()
 		return
 	}
@@ -200,34 +200,18 @@ func (k *runner) step(i int, n *stepNumbers) {
 
 // softmax sets the probabilities from the logits, as grpo.Policy.Update.
 func (k *runner) softmax() {
-	e, distant := k.exp, words{}
 	for i := k.first; i < k.end; i++ {
-		distant = distant.Or(e.reduceBelow(k.nowOf(i), k.teams[i].most, (i-k.first)*k.arms))
-	}
-	e.lookUp((k.end - k.first) * k.arms * k.w)
-	far := any(distant, &k.space)
-	for i := k.first; i < k.end; i++ {
-		now := k.nowOf(i)
-		norm := e.finishBelow(now, (i-k.first)*k.arms)
-		if far {
-			norm = k.mendBelow(now, k.teams[i].most)
+		now, most := k.nowOf(i), k.teams[i].most
+		sum, distant := k.exp.c.below(now, most)
+		if any(distant, &k.space) {
+			sum = k.exp.far(now, most)
 		}
-		inverse := k.c.one.Div(norm)
+		inverse := k.c.one.Div(sum)
 		for a := range now {
 			now[a].prob = now[a].prob.Mul(inverse)
 		}
-		k.teams[i].finish(norm)
+		k.teams[i].finish(sum)
 	}
-}
-
-// mendBelow takes exponentials of finishBelow again, where logits are far below the largest.
-func (k *runner) mendBelow(now []policy, most floats) (sum floats) {
-	for a := range now {
-		d := now[a].logit.Sub(most)
-		now[a].prob = k.exp.mended(d, now[a].prob)
-		sum = sum.Add(now[a].prob)
-	}
-	return sum
 }
 
 // finish takes Σ exp(θ_a − max θ) after a step. It is NaN where the policy is.

@@ -41,9 +41,9 @@ func (k *runner) weighTeam(i int) {
 			up, down = w.Max(k.w0.low).Min(k.w0.high), w.Max(k.w1.low).Min(k.w1.high)
 		case grpo.SigmoidWeight:
 			w = w.Min(k.c.most)
-			up, down = k.sigmoid(exponentials[2*a].x, w), k.sigmoid(exponentials[2*a+1].x, w)
+			up, down = k.sigmoid(exponentials[2*a].prob, w), k.sigmoid(exponentials[2*a+1].prob, w)
 		case grpo.PowerWeight:
-			up, down = exponentials[2*a].x, exponentials[2*a+1].x
+			up, down = exponentials[2*a].prob, exponentials[2*a+1].prob
 		}
 		if k.drops {
 			t := &k.tally[i*k.arms+a]
@@ -89,13 +89,13 @@ func (k *runner) takeExponents() {
 			w = w.Min(c.most)
 			x, y := k.exp.list[j:], w.Sub(c.one)
 			if k.form == grpo.SigmoidWeight {
-				x[0].x, x[1].x = c.positive.Mul(y).Abs().Neg(), c.negative.Mul(y).Abs().Neg()
+				x[0].logit, x[1].logit = c.positive.Mul(y).Abs().Neg(), c.negative.Mul(y).Abs().Neg()
 			} else {
 				l := now[a].logit.Sub(old[a].logit).Sub(logNorm)
 				l = instead(impossible, c.infinite, l)
 				rest := c.one.Sub(w)
-				x[0].x = c.positive.Mul(l).Add(c.decay1.Mul(rest)).Min(c.limit)
-				x[1].x = c.negative.Mul(l).Add(c.decay2.Mul(rest)).Min(c.limit)
+				x[0].logit = c.positive.Mul(l).Add(c.decay1.Mul(rest)).Min(c.limit)
+				x[1].logit = c.negative.Mul(l).Add(c.decay2.Mul(rest)).Min(c.limit)
 			}
 			j += 2
 		}

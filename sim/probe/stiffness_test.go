@@ -91,7 +91,7 @@ func TestSidesOfAProbeAreCoupled(t *testing.T) {
 		// The error of S(d) from independent sides, times 1.5 for Richardson's extrapolation.
 		independent := 1.5 * math.Sqrt(2*(square-mean*mean)/pairs) / (2 * d)
 		t.Logf("G = %d: standard error %g, of independent sides %g", size, coupled, independent)
-		if !(coupled < limit*independent) { // the ratios are 0.43, 0.40 and 0.28, known to 2 %
+		if !(coupled < limit*independent) { // the ratios are 0.48, 0.39 and 0.27, known to 2 %
 			t.Errorf("G = %d: standard error %g, want below %g times that of independent sides, %g", size,
 				coupled, limit, independent)
 		}
