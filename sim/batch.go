@@ -17,6 +17,7 @@ type batch struct {
 	observed []int        // increasing steps at which something is recorded or read, with the last
 	vectors  *vectors     // runs many replicas; nil without a processor or a path for the cell
 	twoArm   *twoArmBatch // runs the steps in between; nil if the cell has an option that it lacks
+	onePass  []*onePass   // by replica, if twoArm does not; nil if the cell has an option that it lacks
 }
 
 // newBatch returns a batch of size replicas that record at the given steps.
@@ -31,7 +32,11 @@ func newBatch(cell *Cell, recorded []int, laws *laws, size int) *batch {
 	slices.Sort(b.observed)
 	b.observed = slices.Compact(b.observed)
 	b.vectors = newVectors(b.replicas)
-	b.twoArm = newTwoArmBatch(b.replicas)
+	if b.twoArm = newTwoArmBatch(b.replicas); b.twoArm == nil {
+		for _, r := range b.replicas {
+			b.onePass = append(b.onePass, newOnePass(r))
+		}
+	}
 	return b
 }
 
@@ -52,8 +57,13 @@ func (b *batch) run(ctx context.Context, first, wanted int) []*replica {
 			b.twoArm.advance(ctx, len(replicas), step, observed)
 			step = observed
 		}
-		for _, r := range replicas {
-			for t := step; t <= observed; t++ {
+		for i, r := range replicas {
+			begin := step
+			if b.onePass != nil && b.onePass[i] != nil {
+				b.onePass[i].advance(ctx, step, observed)
+				begin = observed
+			}
+			for t := begin; t <= observed; t++ {
 				r.step(t)
 				if t%stepsBetweenChecks == 0 && ctx.Err() != nil {
 					return replicas // the results of an interrupted cell are discarded

@@ -1,0 +1,118 @@
+package sim
+
+import (
+	"context"
+	"math"
+
+	"grposim/grpo"
+	"grposim/option"
+)
+
+// onePassPath is what a onePass computes: one group a step that a pack draws, weights of 1 or ρ,
+// heavy ball, and no penalty or its exact gradient.
+var onePassPath = fastPath{
+	laws:        []option.Law{option.Bernoulli},
+	filters:     []option.Filter{option.KeepAll},
+	baselines:   vectorPath.baselines[:4], // not of a running mean
+	weights:     []grpo.WeightForm{grpo.UnitWeight, grpo.DroppedWeight},
+	linear:      true,
+	klGradients: []option.KLGradient{option.ExactKL},
+}
+
+// onePass does the steps of a replica between two observed ones. It computes to the last bit what
+// replica.step computes, but in two passes over the arms in the place of ten.
+type onePass struct {
+	*replica
+	share, beta, momentum float64 // 1/G, β, μ
+	ratio                 bool    // samples have the weight π/π_old, else 1
+	penaltyAtSnapshot     bool    // the KL penalty is evaluated at π_old, else at π
+}
+
+// newOnePass returns nil if the replica has an option beyond onePassPath.
+func newOnePass(r *replica) *onePass {
+	c, e := r.cell, &r.cell.Estimator
+	if !onePassPath.computes(c) || r.sampler.pack == nil || e.GroupsPerStep > 1 || c.Optimizer.Kind != option.HeavyBall {
+		return nil
+	}
+	return &onePass{
+		replica: r, share: 1 / float64(e.GroupSize), beta: e.KL.Coefficient, momentum: c.Optimizer.Momentum,
+		ratio: e.Importance.Mode == option.Ratio, penaltyAtSnapshot: e.KL.At == option.AtSnapshot,
+	}
+}
+
+// advance does the steps from, …, to−1, none of which is observed.
+func (r *onePass) advance(ctx context.Context, from, to int) {
+	c := r.cell
+	for t := from; t < to && r.divergedAt == running; t++ {
+		if t%stepsBetweenChecks == 0 && ctx.Err() != nil {
+			return // the results of an interrupted cell are discarded
+		}
+		if c.Lag.Refreshes(t) {
+			r.refresh(t)
+		}
+		at := r.sampler.next(r.words)
+		total := r.sampler.rewarded(at)
+		up, down := r.sampler.advantages.Of(total)
+		sum, pull, reward := r.addSamples(at, up, down)
+		r.countStep()
+		if t >= c.Run.BurnIn {
+			equal := 0
+			if total == 0 || total == c.Estimator.GroupSize {
+				equal = 1
+			}
+			r.average(reward, gap(r.policy), equal)
+		}
+		r.moveLogits(sum, pull, grpo.Rate(&c.Optimizer, t))
+		r.policy.Update()
+		if math.IsNaN(r.policy.Probs[0]) {
+			r.divergedAt = t + 1
+		}
+	}
+}
+
+// addSamples sets g to the force of the group whose counts begin at a bit, without the projection. It
+// returns Σ g, Σ π ℓ with ℓ = θ − θ_ref, and J.
+func (r *onePass) addSamples(at uint, up, down float64) (sum, pull, reward float64) {
+	g, now, pack := r.g, r.policy, r.sampler.pack
+	of := r.penalized()
+	probs, means, rewarded, others := now.Probs[:len(g)], r.means[:len(g)], pack.Rewarded[:len(g)], pack.Others[:len(g)]
+	ofProbs, ofLogits, reference := of.Probs[:len(g)], of.Logits[:len(g)], r.force.Reference().Logits[:len(g)]
+	old := r.snapshot.Probs[:len(g)]
+	for a, p := range probs {
+		positive, negative := float64(up*float64(field(rewarded[a], at))), float64(down*float64(field(others[a], at)))
+		if r.ratio {
+			w := importance(p, old[a])
+			positive, negative = float64(w*positive), float64(w*negative)
+		}
+		f := float64(r.share * (positive + negative))
+		g[a] = f
+		sum += f
+		pull += float64(ofProbs[a] * (ofLogits[a] - reference[a]))
+		reward += float64(p * means[a])
+	}
+	return sum, pull, reward
+}
+
+// penalized returns the policy at which the penalty is evaluated.
+func (r *onePass) penalized() *grpo.Policy {
+	if r.penaltyAtSnapshot {
+		return r.snapshot
+	}
+	return r.policy
+}
+
+// moveLogits projects the force, adds the penalty and moves the logits, as grpo.Force and grpo.Step.
+func (r *onePass) moveLogits(sum, pull, rate float64) {
+	g, of := r.g, r.penalized()
+	probs, logits, velocity := r.policy.Probs[:len(g)], r.policy.Logits[:len(g)], r.optimizerState.Velocity()[:len(g)]
+	ofProbs, ofLogits, reference := of.Probs[:len(g)], of.Logits[:len(g)], r.force.Reference().Logits[:len(g)]
+	for a, f := range g {
+		f -= float64(probs[a] * sum)
+		if r.beta != 0 {
+			f -= float64(r.beta * float64(ofProbs[a]*(ofLogits[a]-reference[a]-pull)))
+		}
+		v := float64(r.momentum*velocity[a]) + f
+		velocity[a] = v
+		logits[a] += float64(rate * v)
+	}
+}
