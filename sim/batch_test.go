@@ -375,3 +375,25 @@ func TestTwoArmBatchIsTheGeneralReplica(t *testing.T) {
 func TestTwoArmBatchDiverges(t *testing.T) {
 	divergesAlike(t, rand.New(rand.NewPCG(1, 2)), 100/thin, anyTwoArmCell, withoutVectors)
 }
+
+// Two passes over many arms give to the last bit the results of replica.step.
+func TestOnePassIsTheGeneralReplica(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	cells, advanced := 0, 0
+	for i := range 4000 / thin {
+		c := anyVectorCell(random, i)
+		c.Estimator.GroupsPerStep = 1
+		c.Estimator.KL = option.KL{Coefficient: c.Estimator.KL.Coefficient, At: c.Estimator.KL.At}
+		b := recordingBatch(&c, 2)
+		if b.onePass == nil || b.onePass[0] == nil {
+			continue
+		}
+		cells++
+		advanced += c.Run.Steps + 1 - len(b.observed)
+		want := outcomesOf(t, stepByStep, recordingBatch(&c, 2), i)
+		same(t, c, want, outcomesOf(t, withoutVectors, b, i))
+	}
+	if cells < 40/thin || advanced < 1000/thin {
+		t.Errorf("%d steps of %d cells, want at least %d of %d", advanced, cells, 1000/thin, 40/thin)
+	}
+}
