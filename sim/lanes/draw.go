@@ -23,7 +23,7 @@ func (k *runner) setDraws() {
 	if k.Sampler != nil {
 		return
 	}
-	groups, n, last := draw.PackLayout(k.Estimator.GroupSize, k.Groups)
+	groups, n, last := draw.PackLayout(k.Estimator.GroupSize, k.PerPolicy)
 	k.together, k.samples = groups, make([]simd.Int16s, n)
 	k.last = shortsOf(wordsOf(last * 0xffff))
 	k.full = wordsOf(uint64(n-1)*0x0001000100010001 + last)

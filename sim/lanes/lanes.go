@@ -23,7 +23,7 @@ type Cell struct {
 	Steps      int                       // of a run
 	BurnIn     int                       // steps before the averages begin
 	Advantages *grpo.BernoulliAdvantages // nil: rewards are drawn by Sampler
-	Groups     int                       // that one policy draws, or more than 3
+	PerPolicy  int                       // groups that one policy draws, or more than 3
 	Sampler    Sampler                   // draws the groups that Draws does not report
 }
 
