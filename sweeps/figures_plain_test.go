@@ -16,7 +16,7 @@ import (
 // last step over every swept parameter; the other quantities that move; and a row per cell for the
 // page.
 func TestFiguresWithoutChecks(t *testing.T) {
-	text := strings.Replace(minimal, "run: {steps: 20}", "run: {steps: 20, replicas: 30}", 1) + `
+	text := strings.Replace(minimal, "run: {steps: 20}", "run: {steps: 20, replicas: 100}", 1) + `
 variants:
   - {name: grid, sweep: [{param: grpo.group_size, values: [4, 8]},
      {param: optimizer.learning_rate, values: [0.1, 0.2, 0.4]}]}
@@ -29,7 +29,7 @@ variants:
 		names = append(names, f.Name)
 		named[f.Name] = f
 	}
-	if got, want := fmt.Sprint(names), "[learning-curves-grid learning-curves-samples-grid final-reward-group-size-grid final-reward-learning-rate-grid learning-curves-words final-reward-words entropy gradient-norm]"; got != want {
+	if got, want := fmt.Sprint(names), "[learning-curves-grid learning-curves-samples-grid final-reward-group-size-grid final-reward-learning-rate-grid learning-curves-words final-reward-words entropy zero-variance-fraction gradient-norm]"; got != want {
 		t.Fatalf("figures %s, want %s", got, want)
 	}
 	c := &e.Plan.Cells[0]
@@ -64,8 +64,8 @@ variants:
 		t.Fatalf("%+v", over)
 	}
 	p := over.Series[0].Points[0]
-	// Student's 99 % quantile for 29
-	half := 2.756386 * float64(reward.StdErr[last])
+	// Student's 99 % quantile for 99
+	half := 2.626405 * float64(reward.StdErr[last])
 	if p.X != 0.1 || p.Y != float64(reward.Mean[last]) || math.Abs(p.Hi-p.Y-half) > 1e-6*half {
 		t.Errorf("%+v, want %g ± %g", p, float64(reward.Mean[last]), half)
 	}
@@ -92,7 +92,7 @@ func TestQuantitiesThatMove(t *testing.T) {
 		{strings.Replace(replicas, "bandit: {", "bandit: {true_means: [0.1, 0.5], ", 1),
 			"[true_reward entropy gradient_norm pass_at_4]"},
 		{strings.Replace(replicas, "rate: 0.1", "rate: 0.000001", 1), "[]"},
-		{strings.Replace(replicas, "replicas: 30", "replicas: 1", 1), "[]"},
+		{strings.Replace(replicas, "replicas: 30", "replicas: 100", 1), "[]"},
 	} {
 		e, _ := runSweep(t, c.text, t.TempDir(), 2)
 		moving := movingQuantities(e.evidence, e.Plan, []*plan.Cell{&e.Plan.Cells[0]})

@@ -270,7 +270,7 @@ lag: {kind: block, interval: 2}
 optimizer: {kind: adam, learning_rate: 0.0118, schedule: {kind: constant, warmup: 0}}
 run: {steps: 2000, replicas: 64}
 `))
-	const price = "K may grow to 31: 95 % of the way at step 328 instead of 310, "
+	const price = "K may grow to 31: 95 % of the way at step 330 instead of 308, "
 	s := advice.Suggestion
 	if s.Longer == nil || s.Longer.Interval != 31 || !strings.Contains(s.Says, price) {
 		t.Errorf("%+v, want K = 31 and its time", s)

@@ -91,7 +91,7 @@ func TestMeanForceLeadsAstray(t *testing.T) {
 			"without the noise of sampling (grpo.group_size=inf) the run does not arrive either: " +
 				"it ends out of the range", "grpo.kl.gradient=k2"},
 		{[]string{"gradient: k3}", "gradient: exact}, importance: {mode: clip}", "run: {steps: 1500}",
-			"run: {steps: 2000}\nlag: {kind: delay, interval: 16}\npolicy: {init: [0, 4]}",
+			"run: {steps: 2000}\nlag: {kind: delay, interval: 16}\npolicy: {init: [0, 3.5]}",
 			"coefficient: 0.04", "coefficient: 0", "mean: 0.9", "mean: 0.6", "mean: 0.2", "mean: 0.4"},
 			"the run does not arrive either: ", "grpo.importance.mode=none"},
 	} {
