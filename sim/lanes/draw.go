@@ -14,6 +14,9 @@ type draws struct {
 	samples  []simd.Int16s // of a draw
 	last     simd.Int16s   // all bits of the samples of the last vector
 	full     words         // counts of all samples, before groups are joined
+	tops     words         // the top bits of samples
+
+	scale, half3, nearest floats // of bounds: 2¹⁵; 3/2; what rounds, with a top bit
 }
 
 // bounds are those of an arm, as in draw.Pack.
@@ -27,6 +30,8 @@ func (k *runner) setDraws() {
 	k.together, k.samples = groups, make([]simd.Int16s, n)
 	k.last = shortsOf(wordsOf(last * 0xffff))
 	k.full = wordsOf(uint64(n-1)*0x0001000100010001 + last)
+	k.tops, k.half3 = wordsOf(0x8000800080008000), floatsOf(1.5)
+	k.scale, k.nearest = floatsOf(draw.PackScale), floatsOf(draw.ToInteger+draw.PackScale)
 }
 
 func (k *runner) countsOf(i int) []counts { return k.counts[i*k.arms:][:k.arms] }
@@ -38,7 +43,7 @@ func (k *runner) aim() {
 		k.aimSampler()
 		return
 	}
-	one, scale, mean := k.c.one, k.c.scale, k.mean
+	one, scale, mean := k.c.one, k.scale, k.mean
 	for i := k.first; i < k.end; i++ {
 		old, b := k.oldOf(i), k.bounds[i*k.arms:][:len(mean)]
 		sum := floats{}
@@ -123,9 +128,9 @@ func (k *runner) joined(n simd.Uint64s) simd.Uint64s {
 
 // take takes the words of a draw. It returns the number by which bounds are rounded.
 func (k *runner) take(x *team) (shift floats) {
-	samples, tops := k.samples, k.c.tops
+	samples, tops := k.samples, k.tops
 	word, s0, s1, s2, s3 := next(x.s0, x.s1, x.s2, x.s3)
-	shift = word.ShiftAllRight(12).Or(k.c.one.ToBits()).BitsToFloat64().Sub(k.c.half3)
+	shift = word.ShiftAllRight(12).Or(k.c.one.ToBits()).BitsToFloat64().Sub(k.half3)
 	for j := range samples {
 		word, s0, s1, s2, s3 = next(s0, s1, s2, s3)
 		samples[j] = shortsOf(word.Or(tops))
@@ -151,7 +156,7 @@ func (k *runner) below(one, other simd.Float64s) (simd.Uint64s, simd.Uint64s) {
 
 // threshold returns a rounded bound beside each sample. Their top bits make both negative or 0.
 func (k *runner) threshold(bound floats) simd.Int16s {
-	t := bound.Add(k.c.nearest).ToBits().ShiftAllLeft(48)
+	t := bound.Add(k.nearest).ToBits().ShiftAllLeft(48)
 	t = t.Or(t.ShiftAllRight(16))
 	return shortsOf(t.Or(t.ShiftAllRight(32)))
 }

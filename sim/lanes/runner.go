@@ -98,8 +98,7 @@ type constants struct {
 	positive, negative, decay1, decay2     floats
 	beta1, rest1, beta2, rest2, epsilon    floats
 	reward0, gap0, logNorm0                floats
-	scale, half3, nearest                  floats // of bounds: 2¹⁵; 3/2; what rounds, with a top bit
-	low, tops                              words  // the bits of a count; the top bits of samples
+	low                                    words // the bits of a count
 }
 
 // Bits returns the length of a vector, 0 where there are none.
@@ -180,8 +179,6 @@ func (k *runner) setConstants() {
 	c.beta1, c.rest1, c.beta2, c.rest2 = floatsOf(o.Beta1), floatsOf(1-o.Beta1), floatsOf(o.Beta2), floatsOf(1-o.Beta2)
 	c.epsilon, c.reward0, c.gap0 = floatsOf(o.Epsilon), floatsOf(start.Mean(k.Means)), floatsOf(k.Init[0]-k.Init[1])
 	c.size, c.low = floatsOf(float64(e.GroupSize)), wordsOf(0xffff)
-	c.tops = wordsOf(0x8000800080008000)
-	c.scale, c.half3, c.nearest = floatsOf(draw.PackScale), floatsOf(1.5), floatsOf(draw.ToInteger+draw.PackScale)
 }
 
 // Begin sets the state at step 0. Elements without a replica get that of the first.
