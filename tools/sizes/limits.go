@@ -3,9 +3,9 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 70_748
+	mostProduct = 70_167
 	mostTools   = 5_200
-	mostTests   = 45_633
+	mostTests   = 45_451
 	mostDocs    = 329
 )
 
@@ -13,7 +13,7 @@ const (
 var rooms = map[string]int{
 	"cmd/grposim":            5165,
 	"configs":                39,
-	"fp":                     574,
+	"fp":                     546,
 	"grpo":                   1243,
 	"network":                1296,
 	"option":                 848,
@@ -30,9 +30,9 @@ var rooms = map[string]int{
 	"rom/rest":               2689,
 	"rom/scope":              459,
 	"rom/weight":             214,
-	"sim":                    4383,
-	"sim/draw":               1334,
-	"sim/lanes":              1951,
+	"sim":                    4498,
+	"sim/draw":               1174,
+	"sim/lanes":              1443,
 	"sim/lanes/wide":         42,
 	"sim/measure":            1182,
 	"sim/probe":              1938,
