@@ -109,9 +109,16 @@ func (m *regimeMap) words() string {
 	for _, n := range m.counts {
 		classes = append(classes, fmt.Sprintf("%d %s", n.cells, n.class))
 	}
-	says := fmt.Sprintf("%s%s: %s.", strings.TrimPrefix(m.variant+": ", ": "),
+	says := fmt.Sprintf("%s%s: %s", strings.TrimPrefix(m.variant+": ", ": "),
 		config.CountWords(len(m.points), "cell"), config.JoinWords(classes, "and"))
-	return strings.TrimSpace(says + " " + m.resolving())
+	if m.colour != nil {
+		var values []float64
+		for _, p := range m.points {
+			values = append(values, p.value)
+		}
+		says += "; " + m.colour.over(values)
+	}
+	return strings.TrimSpace(says + ". " + m.resolving())
 }
 
 // resolving says how many replicas would resolve the cells whose error hides their class.
@@ -346,23 +353,26 @@ func (m *Map) drawNumbers(e *Experiment) (d *Drawing, has bool) {
 func (m *Map) ranges(values [][]measure.Estimate) string {
 	var all []string
 	for i := range m.numbers {
-		var known []float64
+		var of []float64
 		for _, cell := range values {
-			if x := cell[i].Mean; !math.IsNaN(x) {
-				known = append(known, x)
-			}
+			of = append(of, cell[i].Mean)
 		}
-		says := m.numbers[i].words(false) + " nowhere"
-		if len(known) > 0 {
-			says = fmt.Sprintf("%s from %.3g to %.3g", m.numbers[i].words(false), slices.Min(known),
-				slices.Max(known))
-		}
-		if lacking := len(values) - len(known); lacking > 0 && len(known) > 0 {
-			says += fmt.Sprintf(", none in %d", lacking)
-		}
-		all = append(all, says)
+		all = append(all, m.numbers[i].over(of))
 	}
 	return config.CountWords(len(m.cells), "cell") + ": " + strings.Join(all, "; ") + "."
+}
+
+// over says from where to where a number goes over its values, NaN where there is none.
+func (n *recordedNumber) over(values []float64) string {
+	known := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
+	if len(known) == 0 {
+		return n.words(false) + " nowhere"
+	}
+	says := fmt.Sprintf("%s from %.3g to %.3g", n.words(false), slices.Min(known), slices.Max(known))
+	if lacking := len(values) - len(known); lacking > 0 {
+		says += fmt.Sprintf(", none in %d", lacking)
+	}
+	return says
 }
 
 // figureOf returns the figure of the i-th number, whose values are given by cell and number;
