@@ -118,8 +118,6 @@ func sectionOf(sections []section, experiment string) int {
 // columns are the headers of the tables of a page, by their CSS class.
 var columns = map[string][]string{
 	"statements": {"statement", "where in the paper", "facts by reading", "decided by"},
-	"experiments": {"experiment", "claim", "✓ agree", "≠ refuted, as expected", "✗ disagree",
-		"? inconclusive", "– out of scope"},
 	"verdicts": {"verdict", "claim", "cell", "measured", "predicted", "against the margin",
 		"prediction", "control"},
 	"cells": sweeps.CellColumns,
