@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 70_177
+	mostProduct = 70_175
 	mostTools   = 5_200
 	mostTests   = 45_451
 	mostDocs    = 329
@@ -42,7 +42,7 @@ var rooms = map[string]int{
 	"sweeps/config":          5255,
 	"sweeps/judge":           2010,
 	"sweeps/plan":            1187,
-	"sweeps/report":          1758,
+	"sweeps/report":          1756,
 	"sweeps/store":           1902,
 	"sweeps/theory":          2444,
 	"tools/bench":            163,
