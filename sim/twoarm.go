@@ -35,7 +35,7 @@ type twoArmBatch struct {
 	reward0, gap0          float64 // J and z at step 0
 	burnIn, groups, size   int     // Run.BurnIn, B, G
 
-	*laws // with tabulated rewards, these and the replicas' laws draw groups too large for packs
+	advantages *grpo.BernoulliAdvantages
 
 	twoArmPacks
 }
@@ -56,12 +56,11 @@ type twoArmReplica struct {
 	positive0, negative0, positive1, negative1 float64 // as in grpo.ArmStatistics
 	zeroVariance                               int     // the step's zero-variance groups
 
-	pack       *draw.Pack        // draws groups; nil for larger ones
-	drawn      twoArmCounts      // of it
-	law        *draw.BinomialLaw // of the first arm's count in these
-	n0, k0, k1 int               // of a group: samples of the first arm, rewarded ones of each
-	averages   averages          // sums over the steps after burn-in
-	zero       int               // zero-variance groups after burn-in
+	pack       *draw.Pack   // draws groups; nil for larger ones
+	drawn      twoArmCounts // of it
+	n0, k0, k1 int          // of a group: samples of the first arm, rewarded ones of each
+	averages   averages     // sums over the steps after burn-in
+	zero       int          // zero-variance groups after burn-in
 
 	peak0, peak1 float64 // largest π_a with the present snapshot
 	words        *draw.Words
@@ -105,9 +104,9 @@ func newTwoArmBatch(replicas []*replica) *twoArmBatch {
 		return nil
 	}
 	b := &twoArmBatch{
-		laws:  r.sampler.laws,
-		lag:   c.Lag,
-		mean0: r.means[0], mean1: r.means[1],
+		advantages: r.sampler.advantages,
+		lag:        c.Lag,
+		mean0:      r.means[0], mean1: r.means[1],
 		reference0: c.Reference[0], reference1: c.Reference[1],
 		beta: e.KL.Coefficient, rate: o.LearningRate, momentum: o.Momentum,
 		ratio:             e.Importance.Mode == option.Ratio,
@@ -136,7 +135,7 @@ func newTwoArmBatch(replicas []*replica) *twoArmBatch {
 		}
 	}
 	for _, r := range replicas {
-		b.all = append(b.all, twoArmReplica{law: &r.sampler.law, pack: r.sampler.pack, words: r.words, replica: r})
+		b.all = append(b.all, twoArmReplica{pack: r.sampler.pack, words: r.words, replica: r})
 	}
 	return b
 }
@@ -238,13 +237,10 @@ func (b *twoArmBatch) refresh(t int) {
 		if b.lag.Kind == option.Delay || b.lag.Behind > 0 {
 			x.age(t)
 		}
-		switch {
-		case x.pack != nil:
+		if x.pack != nil {
 			probs := [2]float64{x.old.probs0, x.old.probs1}
 			x.pack.Aim(probs[:])
-		case b.rewards != nil:
-			x.law.Set(b.size, x.old.probs0)
-		default:
+		} else {
 			x.old.store(x.replica.snapshot)
 			x.replica.sampler.aim(x.replica.snapshot)
 		}
@@ -350,31 +346,19 @@ func (b *twoArmBatch) sampleGroups() {
 
 // drawCounts draws the counts n0, k0, k1 of one group of every replica.
 func (b *twoArmBatch) drawCounts() {
-	active := b.active
-	switch {
-	case b.together > 0:
-		at := b.next()
-		for i := range active {
-			x := &active[i]
+	at := uint(0)
+	if b.together > 0 {
+		at = b.next()
+	}
+	for i := range b.active {
+		x := &b.active[i]
+		if b.together > 0 {
 			x.n0, x.k0, x.k1 = x.count(at)
+			continue
 		}
-	case b.rewards != nil:
-		for i := range active { // before any rewards, so that a rejected draw delays none of them
-			x := &active[i]
-			x.n0 = x.law.Draw(x.words)
-		}
-		first, second := b.rewards[0], b.rewards[1]
-		for i := range active {
-			x := &active[i]
-			x.k0, x.k1 = first.Draw(x.words, x.n0), second.Draw(x.words, b.size-x.n0)
-		}
-	default:
-		for i := range active {
-			x := &active[i]
-			s := x.replica.sampler
-			s.sample(x.words)
-			x.n0, x.k0, x.k1 = s.counts[0], s.successes[0], s.successes[1]
-		}
+		s := x.replica.sampler
+		s.sample(x.words)
+		x.n0, x.k0, x.k1 = s.counts[0], s.successes[0], s.successes[1]
 	}
 }
 
