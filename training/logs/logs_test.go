@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -100,7 +101,11 @@ func TestReadBad(t *testing.T) {
 	}
 }
 
-// The table of keys names every quantity and every trainer.
+// logSource is a version, and the file at a commit or release, or the page, that shows it.
+var logSource = regexp.MustCompile(`\d.*\n(\S+/\S+@(v[\d.]+|[0-9a-f]{7}) \S+\.(py|yaml)|mlflow\.org/)`)
+
+// The table of keys names every quantity and every trainer, and every trainer and each of its facts
+// have a version and a source.
 func TestWriteKeys(t *testing.T) {
 	var b strings.Builder
 	if err := WriteKeys(&b); err != nil {
@@ -112,8 +117,15 @@ func TestWriteKeys(t *testing.T) {
 		}
 	}
 	for _, trainer := range trainers() {
-		if trainer.Name != "" && !strings.Contains(b.String(), "\n## "+string(trainer.Name)+"\n") {
-			t.Errorf("no trainer %s", trainer.Name)
+		ours := trainer.Name == Plain || trainer.Name == Grposim
+		if !strings.Contains(b.String(), "\n## "+string(trainer.Name)) || !ours &&
+			!logSource.MatchString(trainer.Version+"\n"+trainer.Source) {
+			t.Errorf("%s: no heading or source", trainer.Name)
+		}
+		for _, f := range trainer.Facts {
+			if !logSource.MatchString(f.Version+"\n"+f.Source) || !strings.Contains(b.String(), f.Says) {
+				t.Errorf("%s: %+v", trainer.Name, f)
+			}
 		}
 	}
 }

@@ -152,11 +152,6 @@ func TestOpenFolder(t *testing.T) {
 	}
 }
 
-// A quote that is not closed does not read the rest of a large file into memory.
-func TestUnclosedQuote(t *testing.T) {
-	wantError(t, "step,reward\n1,\""+strings.Repeat("x", 2*longRecord), "is a quote not closed?")
-}
-
 // Memory is that of the rows of the known columns. Of 100 keys a row, three are known; a
 // row of the file has 2.2 kB, of memory some 50 bytes.
 func TestMemory(t *testing.T) {

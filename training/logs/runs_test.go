@@ -63,9 +63,6 @@ func TestWandbChartOfReward(t *testing.T) {
 		l := readAs(t, "f", chart, Options{Run: run})
 		wantRows(t, run, l, want)
 		wantNotes(t, run, l, `"env/mean_score" is the only series of the file and is read as the reward.`)
-		if key := l.Columns[0].Key; key != "env/mean_score" {
-			t.Errorf("%s: got the key %q", run, key)
-		}
 	}
 	wantError(t, "Step,a - mean_score,a - other_score\n1,0,0\n", `if "mean_score" is the mean reward`)
 	wantError(t, "Step,a - env/temperature\n1,0\n", "got no key of training")

@@ -139,6 +139,10 @@ func TestTextForms(t *testing.T) {
 		{"an empty dict and a broken one", "[2026-01-01] INFO start\n{'step': 1, 'reward': 0.5,}\r\n" +
 			"{}{'step': True, 'reward': }{\"step\": 2, \"reward\": 0.75}\n"},
 		{"verl, prose", "step:1 - val-core/a:1 - $s:0.5\nsteps of 5\nx step:2 - $s:np.float32(0.75)\n"},
+		{"a dict after a logger's words", "06-18 | INFO | 'reward/avg_raw_reward': '0.5', 'trainer/global_step': '1'\n" +
+			"06-18 | INFO | 'reward/avg_raw_reward': '0.75', 'trainer/global_step': '2'\n"},
+		{"a dict of two lines", "rollout 1: ... '$r': 0.5,\n  'rollout/x': 1.0\nstep 1: {'train/loss': 0.1}\nrollout 2: '$r': 0.75\n"},
+		{"rows written twice", "step,reward\n1,0.5\n2,0.75\n2,0.75\n"},
 		{"other cases", `{"Step": 1, "REWARD": 0.5}{"STEP": 2, "reward": 0.75}`},
 	} {
 		wantRows(t, tt[0], readText(t, rows.Replace(tt[1])), "[1 2] [0.5 0.75]")
@@ -238,6 +242,9 @@ func TestUnread(t *testing.T) {
 	const why = "was not understood: "
 	wantNotes(t, "a table", l, `Line 3, "2  0.5", `+why+"it has 2 cells, the table 3 columns.")
 	wantNotes(t, "a table", l, `Line 4, "kl: high", `+why+"want a number.")
+	wantError(t, "step,reward\n1,\""+strings.Repeat("x", 2*longRecord), "is a quote not closed?")
+	wantNotes(t, "prose", readText(t, "it says 'reward': 0.9 there\n{'reward': 0.5, 'step': 1}\n"),
+		`Line 1, "it says 'reward': 0.9 there", `+why+"a dict without its braces, and with a single key.")
 	text, want := "{'step': 1, 'reward': 0.5}\n", []string(nil)
 	for i := range 5 {
 		text += fmt.Sprintf("{'reward': 0.%d, 'kl': oops}\n", i)
@@ -291,21 +298,13 @@ func TestBars(t *testing.T) {
 // that are written twice are one, and rows that differ are those of a resumed run.
 func TestPastedAgain(t *testing.T) {
 	const first = "|Step|reward|kl|\n|-|-|-|\n|1|0.5|0.1|\n|2|0.75|0.2|\n|3|0.8|0.3|\n\n"
-	for _, tt := range []struct {
-		name, text, want string
-		resumes          []int
-	}{
-		{"more columns", first + "|Step|reward|grad_norm|\n|-|-|-|\n|1|0.5|7|\n|2|0.75|8|\n",
-			"[1 2 3] [0.5 0.75 0.8] [7 8 NaN]", nil},
-		{"rows written twice", "step,reward\n1,0.5\n2,0.75\n2,0.75\n3,0.8\n3,0.8\n",
-			"[1 2 3] [0.5 0.75 0.8] []", nil},
-		{"others", first + "|Step|reward|kl|\n|-|-|-|\n|2|0.7|0.2|\n", "[1 2] [0.5 0.7] []", []int{2}},
-	} {
-		l := readText(t, tt.text)
-		wantRows(t, tt.name, l, tt.want, GradNorm)
-		if !slices.Equal(l.Resumes, tt.resumes) || tt.resumes == nil && len(l.Notes) > 0 {
-			t.Errorf("%s: resumed from %v, notes %q", tt.name, l.Resumes, l.Notes)
-		}
+	l := readText(t, first+"|Step|reward|grad_norm|\n|-|-|-|\n|1|0.5|7|\n|2|0.75|8|\n")
+	wantRows(t, "more columns", l, "[1 2 3] [0.5 0.75 0.8] [7 8 NaN]", GradNorm)
+	wantNotes(t, "more columns", l, "")
+	l = readText(t, first+"|Step|reward|kl|\n|-|-|-|\n|2|0.7|0.2|\n")
+	wantRows(t, "others", l, "[1 2] [0.5 0.7] []", GradNorm)
+	if !slices.Equal(l.Resumes, []int{2}) {
+		t.Errorf("resumed from %v, notes %q", l.Resumes, l.Notes)
 	}
 }
 
@@ -319,23 +318,6 @@ func TestRowsBetweenBatches(t *testing.T) {
 	if notes := strings.Join(l.Notes, "\n"); strings.Contains(notes, "0 throughout") {
 		t.Errorf("got notes %q, want none about a ratio of 1", notes)
 	}
-}
-
-// A dict without braces may follow what a logger set before it; a single key in a line of
-// prose is said.
-func TestDictWithoutBraces(t *testing.T) {
-	for _, text := range []string{
-		"2026-06-18 | INFO | 'reward/avg_raw_reward': '0.5', 'trainer/global_step': '1'\n" +
-			"2026-06-18 | INFO | 'reward/avg_raw_reward': '0.75', 'trainer/global_step': '2'\n",
-		"rollout 1: ... 'rollout/raw_reward': 0.5,\n  'rollout/x': 1.0\nstep 1: {'train/loss': 0.1}\n" +
-			"rollout 2: 'rollout/raw_reward': 0.75\n",
-	} {
-		wantRows(t, text, readText(t, text), "[1 2] [0.5 0.75]")
-	}
-	l := readText(t, "it says 'reward': 0.9 there\n{'reward': 0.5, 'step': 1}\n")
-	wantRows(t, "prose", l, "[1] [0.5]")
-	wantNotes(t, "prose", l, `Line 1, "it says 'reward': 0.9 there", was not understood: `+
-		"a dict without its braces, and with a single key.")
 }
 
 // Logs of other kinds of training say so.

@@ -36,6 +36,9 @@ type trainer struct {
 	EvalKeys   []rule      `json:"evaluation_keys"` // keys of evaluation, likewise
 	Unobserved string      // what its stock logs do not show, for the table of keys
 	own        int         // number of Keys that are its own, which come first
+
+	Version, Source string                                   // of Keys: REPOSITORY@COMMIT PATH
+	Facts           []struct{ Version, Source, Says string } // what few would guess
 }
 
 // evaluation says which rows are rows of evaluation.
@@ -67,10 +70,7 @@ type rule struct {
 	Without   string    // only to files without this key, in a container that has every key
 }
 
-// trainersFile is the table, in the order of precedence among trainers of which a file has
-// equally many keys. The keys are those of TRL v0.14 to v1.9, Unsloth of 2026-08, verl
-// v0.3 to v0.8, OpenRLHF v0.11, and NeMo-RL, slime, prime-rl, tinker-cookbook, SkyRL,
-// open-instruct and mlx-lm-lora of 2026-08, AReaL of 2026-05, torchforge of 2025-11.
+// trainersFile is the table. Of trainers with equally many keys in a file the first counts.
 //
 //go:embed trainers.json
 var trainersFile []byte
