@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -24,8 +25,16 @@ optimizer: {kind: heavy-ball, momentum: 0.9, learning_rate: 0.001, schedule: {ki
 run: {steps: 1000}
 `
 
-// docs/trainers.md compares the presets by the theory.
+var (
+	presetRelease = regexp.MustCompile(`\A# (\S+ \S+): (\S+@[0-9a-f]{7}), 2026-\d\d-\d\d\. `)
+	presetSource  = regexp.MustCompile(`(?m)^[^#].*#.*(\.(py|yaml|sh|toml):\d+|TrainingArguments)`)
+)
+
+// docs/trainers.md compares the presets by the theory, and names their releases. Each line of a
+// preset names its source, and the keys of the trainer's logs were read in the same commit.
 func TestPresetTable(t *testing.T) {
+	page := string(readDocument(t, moduleRoot(t), "docs", "trainers.md"))
+	keys, _ := grposim(t, 0, "help", "log-keys")
 	var text strings.Builder
 	text.WriteString("| preset | G | B | lag | J\\* | λ | λ_s | s.d. of J | largest η |\n" +
 		"|---|---:|---:|---|---:|---:|---:|---:|---:|\n")
@@ -33,6 +42,15 @@ func TestPresetTable(t *testing.T) {
 		spec, err := config.Load(name+".yaml", fmt.Appendf(nil, presetCell, name))
 		if err != nil {
 			t.Fatal(err)
+		}
+		preset := string(readDocument(t, moduleRoot(t), "configs", "presets", name+".yaml"))
+		r := presetRelease.FindStringSubmatch(preset)
+		if r == nil || !strings.Contains(page, "- **"+r[1]+"** ("+r[2]+")") ||
+			!strings.Contains(keys, r[2]+" ") {
+			t.Errorf("%s: release %q, want one that docs/trainers.md and log-keys name", name, r)
+		}
+		if n := len(presetSource.FindAllString(preset, -1)); n != strings.Count(preset, "\n")-2 {
+			t.Errorf("%s: %d lines with a source, want all but the first and grpo", name, n)
 		}
 		s := &spec.Base
 		params := theory.Params(s, rom.Unit)
@@ -49,7 +67,7 @@ func TestPresetTable(t *testing.T) {
 			p.FixedPoint.Reward, p.Stiffness.Total, p.Stiffness.Stale, variance, largest)
 	}
 	file := filepath.Join(moduleRoot(t), "docs", "trainers.md")
-	golden(t, file, replaceBlock(t, string(readDocument(t, file)), "presets", text.String()))
+	golden(t, file, replaceBlock(t, page, "presets", text.String()))
 }
 
 // The key that docs/example/trainer.yaml holds as a comment is one that the file can have.
