@@ -8,19 +8,9 @@ import (
 	"grposim/option"
 )
 
-// onePassPath is what a onePass computes: one group a step that a pack draws, weights of 1 or ρ,
-// heavy ball, and no penalty or its exact gradient.
-var onePassPath = fastPath{
-	laws:        []option.Law{option.Bernoulli},
-	filters:     []option.Filter{option.KeepAll},
-	baselines:   vectorPath.baselines[:4], // not of a running mean
-	weights:     []grpo.WeightForm{grpo.UnitWeight, grpo.DroppedWeight},
-	linear:      true,
-	klGradients: []option.KLGradient{option.ExactKL},
-}
-
-// onePass does the steps of a replica between two observed ones. It computes to the last bit what
-// replica.step computes, but in two passes over the arms in the place of ten.
+// onePass does the steps of a replica between two observed ones, of any number of arms: one group a
+// step that a pack draws, with the options of twoArmPath and heavy ball. It computes to the last bit
+// what replica.step computes, but in two passes over the arms in the place of ten.
 type onePass struct {
 	*replica
 	share, beta, momentum float64 // 1/G, β, μ
@@ -28,10 +18,11 @@ type onePass struct {
 	penaltyAtSnapshot     bool    // the KL penalty is evaluated at π_old, else at π
 }
 
-// newOnePass returns nil if the replica has an option beyond onePassPath.
+// newOnePass returns nil if the replica has another option.
 func newOnePass(r *replica) *onePass {
 	c, e := r.cell, &r.cell.Estimator
-	if !onePassPath.computes(c) || r.sampler.pack == nil || e.GroupsPerStep > 1 || c.Optimizer.Kind != option.HeavyBall {
+	if !twoArmPath.computes(c) || r.sampler.pack == nil || e.GroupsPerStep > 1 ||
+		e.Filter != option.KeepAll || c.Optimizer.Kind != option.HeavyBall {
 		return nil
 	}
 	return &onePass{
