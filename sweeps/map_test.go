@@ -58,28 +58,27 @@ func TestRegimeMap(t *testing.T) {
 }
 
 // The boundaries of a map over η and K are steps: between K − ½ and K + ½ each is at the η
-// of its closed form (docs/theory.md §4 and §5) for K.
+// of its closed form (docs/theory.md §4, §5 and §9) for K.
 func checkCurves(t *testing.T, e *Experiment) {
-	const lambda, mu = 0.1586848975, 0.5 // the reference bandit without scale
+	const lambda, early, mu = 0.1586848975, 0.29070304, 0.5 // the reference bandit without scale
 	frozen := func(of linear.Event) func(k int) float64 {
 		return func(k int) float64 { return linear.FrozenBlock(of, option.HeavyBall, mu, k) }
 	}
 	closed := map[string]func(k int) float64{
-		"rule":      func(k int) float64 { return (1 - mu) / float64(k) },
+		"rule":      func(k int) float64 { return (1 - mu) / float64(k) / (early / lambda) },
 		"stability": frozen(linear.CriticalRate), "onset": frozen(linear.OnsetRate),
 		"damping-ratio": func(k int) float64 { // the κ at which 4mκ = γ²
-			n := float64(k)
+			age := float64(k * min(1, k-1)) // on-policy 0
 			low, high := 1e-3, 1.0
 			for range 60 {
 				kappa := (low + high) / 2
-				gamma := 1 - mu - kappa*(n-1)/2
-				if mass := (1+mu)/2 + kappa*(n-1)*(2*n-1)/12; 4*mass*kappa > gamma*gamma {
+				if gamma := 1 - mu - kappa*age; 2*(1+mu+kappa*age*age)*kappa > gamma*gamma {
 					high = kappa
 				} else {
 					low = kappa
 				}
 			}
-			return low
+			return low / (early / lambda)
 		},
 	}
 	curves := mapOf(t, e, config.LearningRateKey, config.LagIntervalKey).curves

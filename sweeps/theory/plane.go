@@ -106,11 +106,10 @@ var boundaries = []struct {
 		func(r Regime) float64 { return r.Margin }},
 	{onset, "onset of oscillation (%s)", "a mode of the linear dynamics begins to oscillate",
 		func(r Regime) float64 { return math.Log(r.Rate / r.Onset) }},
-	{"rule", "paper’s rule ηλK = 1 − μ",
-		"the paper’s bound on stability, at the stiffness λ of the stiffest mode",
+	{"rule", "paper’s rule, ηK·K_ref = 1 − μ",
+		"the paper’s bound on stability, at K, the stiffness as the paper measures it",
 		func(r Regime) float64 { return math.Log(r.Rule) }},
-	{"damping-ratio", "reduced-order model, ζ = 1",
-		"the paper’s onset of oscillation: critical damping",
+	{"damping-ratio", "paper’s model, ζ = 1", "the paper’s onset of oscillation, at the same K",
 		func(r Regime) float64 { return 1 - r.Damping }},
 }
 
@@ -171,8 +170,8 @@ type Regime struct {
 	Radius float64
 	// a function that is 0 where stability changes and positive where the linear dynamics is unstable
 	Margin  float64
-	Rule    float64 // ηλK/(1−μ) at the stiffest mode: the paper's rule is 1
-	Damping float64 // ζ of the reduced-order model
+	Rule    float64 // ηK·K_ref/(1−μ) at the paper's stiffness K: its rule is 1
+	Damping float64 // ζ of the paper's model at that K
 	Rate    float64 // η, never NaN
 	Onset   float64 // the smallest η at which multipliers are complex
 
@@ -213,7 +212,7 @@ func NewRegime(s *config.Settings, p *rom.Prediction) Regime {
 	if r.Margin = min(r.Radius, 2) - 1; linear.StabilityMargin != nil {
 		r.Margin = *linear.StabilityMargin
 	}
-	r.Rule = r.Rate / value(p.RuleAtStiffness.CriticalLearningRate)
-	r.Damping = p.Oscillator.DampingRatio
+	r.Rule = r.Rate / value(p.PaperRule.CriticalLearningRate)
+	r.Damping = value(p.PaperRule.DampingRatio)
 	return r
 }
