@@ -62,21 +62,25 @@ func equalCounts(all ...equivalence.Judgement) VerdictCounts {
 	return counts
 }
 
-// effects returns the differences B − A of every benchmark and model, means over its metrics,
-// in the order of the table. Metrics of the same answers are no independent facts.
-func effects(scores []equivalence.Score) (all []float64) {
-	at, metrics := make(map[[2]string]int), []float64{}
-	for _, s := range scores {
-		name := [2]string{s.Benchmark, s.Model}
-		i, seen := at[name]
-		if !seen {
-			i, at[name] = len(all), len(all)
-			all, metrics = append(all, 0), append(metrics, 0)
+// effects returns the differences B − A of every benchmark and model, means over its metrics, in
+// the order of the table, and their means over benchmarks. Metrics of the same answers are no
+// independent facts, nor are benchmarks of the same runs.
+func effects(scores []equivalence.Score) (all, models []float64) {
+	mean := func(name func(equivalence.Score) string) (means []float64) {
+		at, count := make(map[string]int), []float64{}
+		for _, s := range scores {
+			i, seen := at[name(s)]
+			if !seen {
+				i, at[name(s)] = len(means), len(means)
+				means, count = append(means, 0), append(count, 0)
+			}
+			means[i], count[i] = means[i]+s.B-s.A, count[i]+1
 		}
-		all[i], metrics[i] = all[i]+s.B-s.A, metrics[i]+1
+		floats.Div(means, count)
+		return means
 	}
-	floats.Div(all, metrics)
-	return all
+	return mean(func(s equivalence.Score) string { return s.Model + "\x00" + s.Benchmark }),
+		mean(func(s equivalence.Score) string { return s.Model })
 }
 
 // signs counts the differences that fall and rise. p is the probability of so uneven a split if
@@ -96,30 +100,24 @@ func signs(differences []float64) (fall, rise int, p float64) {
 	return fall, rise, min(1, 2*law.CDF(float64(min(fall, rise))))
 }
 
-// AverageEffect is the mean of effects, with its judgement by Student's interval of their scatter.
-func AverageEffect(scores []equivalence.Score) (float64, equivalence.Judgement) {
-	all := effects(scores)
-	mean, deviation := stat.MeanStdDev(all, nil)
-	n := float64(len(all))
-	interval := equivalence.Student(mean, deviation/math.Sqrt(n), n-1)
-	rows := []equivalence.Row{{Interval: interval, Margin: TableMargin}}
-	return mean, equivalence.Judge(rows, equivalence.EachRow, TableConfidence)[0]
-}
-
 // invariance judges the equality of scores with G = 16 and G = 4: of every score, and of the
-// mean over benchmarks and models.
+// mean over models, by Student's interval of their scatter.
 func invariance(scores []equivalence.Score) []JudgedReading {
 	counts := equalCounts(equivalence.Scores(scores, TableMargin, TableConfidence)...)
-	mean, judged := AverageEffect(scores)
-	all := effects(scores)
+	all, models := effects(scores)
+	mean, deviation := stat.MeanStdDev(models, nil)
+	n := float64(len(models))
+	interval := equivalence.Student(mean, deviation/math.Sqrt(n), n-1)
+	judged := equivalence.Judge([]equivalence.Row{{Interval: interval, Margin: TableMargin}},
+		equivalence.EachRow, TableConfidence)[0]
 	fall, rise, p := signs(all)
 	return []JudgedReading{
 		dataReading("each-benchmark", counts,
 			fmt.Sprintf("of %d scores %d are the same within %g points, %d undecided, %d different: two runs a side have 2 degrees of freedom",
 				len(scores), counts.Support, 100*TableMargin, counts.Inconclusive, counts.Contradict)),
 		dataReading("on-average", equalCounts(judged),
-			fmt.Sprintf("the mean of %d effects, G = 4 less G = 16, is %+.2f [%+.2f, %+.2f] points: %s within "+
-				"%g points; %d favour G = 16 and %d G = 4 (sign test P = %.2g)", len(all), 100*mean,
+			fmt.Sprintf("the mean of %d models, G = 4 less G = 16, is %+.2f [%+.2f, %+.2f] points: %s within "+
+				"%g points; of effects %d favour G = 16 and %d G = 4 (sign test P = %.2g)", len(models), 100*mean,
 				100*judged.Lo, 100*judged.Hi, judged.Verdict, 100*TableMargin, fall, rise, p)),
 	}
 }
@@ -137,7 +135,8 @@ func gains(scores []equivalence.Score) []JudgedReading {
 		}
 	}
 	fallen, risen, _ := signs(all)
-	fall, rise, p := signs(effects(scores))
+	each, _ := effects(scores)
+	fall, rise, p := signs(each)
 	decided, most := p <= 1-TableConfidence, 2*risen > len(all) && rise > fall
 	var counts VerdictCounts
 	counts.count(decided && most, decided)

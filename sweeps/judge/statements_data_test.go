@@ -37,15 +37,15 @@ func TestDataReadings(t *testing.T) {
 	}
 }
 
-// Of Table 1 two runs a side decide no single score; the mean over all effects stays within the
-// margin. 73 of 96 cells rise, 9 fall, 6 of them on NuminaMath (counted by hand).
+// Of Table 1 two runs a side decide no single score, and three models no mean. 73 of 96 cells
+// rise, 9 fall, 6 of them on NuminaMath (counted by hand).
 func TestTableStatements(t *testing.T) {
 	each := reading(t, onData()["benchmark-invariance"], "each-benchmark")
 	if each.Limit.Contradict != 0 || each.outcome() != StatementUndecided {
 		t.Errorf("each benchmark: %+v", each)
 	}
 	mean := reading(t, onData()["benchmark-invariance"], "on-average")
-	if mean.outcome() != StatementHolds || !strings.Contains(mean.Found,
+	if mean.outcome() != StatementUndecided || !strings.Contains(mean.Found,
 		"16 favour G = 16 and 6 G = 4 (sign test P = 0.052)") {
 		t.Errorf("on average: %+v", mean)
 	}
