@@ -3,9 +3,9 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 70_150
+	mostProduct = 70_148
 	mostTools   = 5_200
-	mostTests   = 45_451
+	mostTests   = 45_450
 	mostDocs    = 329
 )
 
@@ -40,11 +40,11 @@ var rooms = map[string]int{
 	"sweeps/advice":          1931,
 	"sweeps/claim":           3042,
 	"sweeps/config":          5255,
-	"sweeps/judge":           2010,
+	"sweeps/judge":           2009,
 	"sweeps/plan":            1187,
 	"sweeps/report":          1756,
 	"sweeps/store":           1902,
-	"sweeps/theory":          2444,
+	"sweeps/theory":          2443,
 	"tools/bench":            163,
 	"tools/calibrate":        1032,
 	"tools/explorer":         121,
