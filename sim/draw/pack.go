@@ -5,9 +5,9 @@ import "math"
 // MaxPacked is the largest size of the groups of a Pack.
 const MaxPacked = 128
 
-// Pack draws groups of samples of a bandit with rewards of 0 or 1, as counts by arm of the samples
-// with reward 1 and of the others. Groups that one policy draws are drawn one, two or four at a
-// time. Group i of them has bits 16i to 16i+15 of each count.
+// Pack draws groups of samples of a bandit with rewards of 0 or 1. It gives counts by arm, of the
+// samples with reward 1 and of the others. Groups that one policy draws are drawn one, two or four
+// at a time. Group i of them has bits 16i to 16i+15 of each count.
 //
 // A sample is a number of 15 bits. Each arm has an interval of [0, 2¹⁵) for reward 1 and one for
 // reward 0. The first one of arm 0, the second one of arm 1, the first one of arm 2 and so on lie
@@ -18,7 +18,7 @@ const MaxPacked = 128
 type Pack struct {
 	Rewarded, Others []uint64 // by arm
 
-	means  []float64   // of each arm; empty: all rewards are 0
+	shares []float64   // of the weight of its arm, by interval in their order
 	bounds []float64   // upper ones of the intervals, in their order
 	counts []uint64    // of samples, by interval
 	ends   []uint16    // rounded bounds
@@ -29,8 +29,9 @@ type Pack struct {
 }
 
 const (
-	lowBits = 0x0001000100010001 // the lowest bit of each of four samples
-	topBits = lowBits << 15      // the highest ones
+	// PackLow and PackTop are the lowest and the highest bit of each of four samples in a word.
+	PackLow = 0x0001000100010001
+	PackTop = PackLow << 15
 
 	// PackScale is the number that bounds are multiplied by.
 	PackScale = 0x1p15
@@ -49,8 +50,20 @@ func NewPack(arms int, means []float64, size, groups int) *Pack {
 	groups, words, last := PackLayout(size, groups)
 	p := &Pack{
 		Rewarded: make([]uint64, arms), Others: make([]uint64, arms),
-		means: means, bounds: make([]float64, 2*arms+2), counts: make([]uint64, 2*arms+2),
-		ends: make([]uint16, 2*arms), space: make([]uint64, words), left: lowBits &^ last, groups: groups,
+		shares: make([]float64, 2*arms),
+		bounds: make([]float64, 2*arms+2), counts: make([]uint64, 2*arms+2),
+		ends: make([]uint16, 2*arms), space: make([]uint64, words), left: PackLow &^ last, groups: groups,
+	}
+	for a := range arms {
+		rewarded := 0.
+		if len(means) > 0 {
+			rewarded = means[a]
+		}
+		first, second := rewarded, 1-rewarded
+		if a&1 == 1 {
+			first, second = second, first
+		}
+		p.shares[a], p.shares[2*arms-1-a] = first, second
 	}
 	for i := range p.bounds { // the last interval ends here
 		p.bounds[i] = PackScale
@@ -58,8 +71,9 @@ func NewPack(arms int, means []float64, size, groups int) *Pack {
 	return p
 }
 
-// PackLayout returns how many groups of a size a Pack draws at a time, if one policy draws the given
-// number, and of how many words. Last has the lowest bit of each sample of the last word.
+// PackLayout returns how many groups of a size a Pack draws at a time, and from how many words. The
+// given number of groups is that of one policy. Last has the lowest bit of each sample of the last
+// word.
 func PackLayout(size, groups int) (together, words int, last uint64) {
 	switch {
 	case groups >= 3:
@@ -71,7 +85,7 @@ func PackLayout(size, groups int) (together, words int, last uint64) {
 	}
 	samples := together * size
 	words = (samples + 3) / 4
-	return together, words, lowBits >> (16 * (4*words - samples))
+	return together, words, PackLow >> (16 * (4*words - samples))
 }
 
 // Groups returns the number of groups of a draw.
@@ -82,31 +96,21 @@ func (p *Pack) Groups() int { return p.groups }
 // if a weight is negative or NaN, or all are 0.
 func (p *Pack) Aim(weights []float64) {
 	sum, all := 0., 0.
-	bounds := p.bounds[:2*len(weights)]
+	last := len(p.shares) - 1
 	for a, weight := range weights {
 		if !(weight >= 0) {
 			panic("draw: Pack.Aim: a weight is negative or NaN")
 		}
 		all += weight
-		first, second := 0., weight
-		if len(p.means) > 0 {
-			first, second = float64(weight*p.means[a]), float64(weight*(1-p.means[a]))
-		}
-		if a&1 == 1 {
-			first, second = second, first
-		}
-		sum += first
-		bounds[a] = min(sum, 1) * PackScale
-		if a > 0 {
-			bounds[len(bounds)-1-a] = second
-		}
+		sum += float64(weight * p.shares[a])
+		p.bounds[a] = min(sum, 1) * PackScale
 	}
 	if all == 0 {
 		panic("draw: Pack.Aim: all weights are 0")
 	}
-	for i := len(weights); i < len(bounds)-1; i++ {
-		sum += bounds[i]
-		bounds[i] = min(sum, 1) * PackScale
+	for a := len(weights) - 1; a > 0; a-- {
+		sum += float64(weights[a] * p.shares[last-a])
+		p.bounds[last-a] = min(sum, 1) * PackScale
 	}
 }
 
@@ -114,7 +118,7 @@ func (p *Pack) Aim(weights []float64) {
 func (p *Pack) Draw(w *Words) {
 	shift := PackShift(w.Next())
 	words, last := w.several(p.space), 2*len(p.Others)-1
-	words[len(words)-1] &= (lowBits &^ p.left) * 0xffff
+	words[len(words)-1] &= (PackLow &^ p.left) * 0xffff
 	switch {
 	case last == 3 && p.left == 0:
 		p.countTwo(words, shift)
@@ -147,7 +151,7 @@ const manyArms = 20
 
 // count counts the samples of each interval, as differences of those that are not below its bounds.
 func (p *Pack) count(words []uint64, shift float64, last int) {
-	before := uint64(len(words)) * lowBits
+	before := uint64(len(words)) * PackLow
 	i := 0
 	for ; i < last; i += 3 {
 		b, counts := (*[3]float64)(p.bounds[i:]), (*[3]uint64)(p.counts[i:])
@@ -162,7 +166,7 @@ func (p *Pack) count(words []uint64, shift float64, last int) {
 func (p *Pack) countTwo(words []uint64, shift float64) {
 	b := (*[3]float64)(p.bounds)
 	k, m, n := above(words, threshold(b[0]+shift), threshold(b[1]+shift), threshold(b[2]+shift))
-	all := uint64(len(words)) * lowBits
+	all := uint64(len(words)) * PackLow
 	if p.groups < 4 {
 		k, m, n, all = p.joined(k), p.joined(m), p.joined(n), p.joined(all)
 	}
@@ -171,12 +175,12 @@ func (p *Pack) countTwo(words []uint64, shift float64) {
 
 // above returns the numbers of samples that are not below each of three thresholds.
 func above(words []uint64, s, t, u uint64) (k, m, n uint64) {
-	s, t, u = s*lowBits, t*lowBits, u*lowBits
+	s, t, u = s*PackLow, t*PackLow, u*PackLow
 	for _, x := range words {
-		x |= topBits
-		k += (x - s) >> 15 & lowBits
-		m += (x - t) >> 15 & lowBits
-		n += (x - u) >> 15 & lowBits
+		x |= PackTop
+		k += (x - s) >> 15 & PackLow
+		m += (x - t) >> 15 & PackLow
+		n += (x - u) >> 15 & PackLow
 	}
 	return k, m, n
 }

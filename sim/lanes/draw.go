@@ -15,11 +15,12 @@ type draws struct {
 	last     simd.Int16s   // all bits of the samples of the last vector
 	full     words         // counts of all samples, before groups are joined
 	tops     words         // the top bits of samples
+	shares   []bounds      // by arm
 
 	scale, half3, nearest floats // of bounds: 2¹⁵; 3/2; what rounds, with a top bit
 }
 
-// bounds are those of an arm, as in draw.Pack.
+// bounds are those of an arm, or the shares that their intervals have of it, as in draw.Pack.
 type bounds struct{ first, second floats }
 
 func (k *runner) setDraws() {
@@ -29,8 +30,15 @@ func (k *runner) setDraws() {
 	groups, n, last := draw.PackLayout(k.Estimator.GroupSize, k.PerPolicy)
 	k.together, k.samples = groups, make([]simd.Int16s, n)
 	k.last = shortsOf(wordsOf(last * 0xffff))
-	k.full = wordsOf(uint64(n-1)*0x0001000100010001 + last)
-	k.tops, k.half3 = wordsOf(0x8000800080008000), floatsOf(1.5)
+	k.full = wordsOf(uint64(n-1)*draw.PackLow + last)
+	for a, mean := range k.Means {
+		share := bounds{floatsOf(mean), floatsOf(1 - mean)}
+		if a&1 == 1 {
+			share.first, share.second = share.second, share.first
+		}
+		k.shares = append(k.shares, share)
+	}
+	k.tops, k.half3 = wordsOf(draw.PackTop), floatsOf(1.5)
 	k.scale, k.nearest = floatsOf(draw.PackScale), floatsOf(draw.ToInteger+draw.PackScale)
 }
 
@@ -43,24 +51,16 @@ func (k *runner) aim() {
 		k.aimSampler()
 		return
 	}
-	one, scale, mean := k.c.one, k.scale, k.mean
+	one, scale, shares := k.c.one, k.scale, k.shares
 	for i := k.first; i < k.end; i++ {
-		old, b := k.oldOf(i), k.bounds[i*k.arms:][:len(mean)]
+		old, b := k.oldOf(i), k.bounds[i*k.arms:][:len(shares)]
 		sum := floats{}
 		for a := range b {
-			share := mean[a]
-			if a&1 == 1 {
-				share = one.Sub(share)
-			}
-			sum = sum.Add(old[a].prob.Mul(share))
+			sum = sum.Add(old[a].prob.Mul(shares[a].first))
 			b[a].first = sum.Min(one).Mul(scale)
 		}
 		for a := len(b) - 1; a >= 0; a-- {
-			share := mean[a]
-			if a&1 == 0 {
-				share = one.Sub(share)
-			}
-			sum = sum.Add(old[a].prob.Mul(share))
+			sum = sum.Add(old[a].prob.Mul(shares[a].second))
 			b[a].second = sum.Min(one).Mul(scale)
 		}
 	}
