@@ -17,7 +17,7 @@ type batch struct {
 	observed []int        // increasing steps at which something is recorded or read, with the last
 	vectors  *vectors     // runs many replicas; nil without a processor or a path for the cell
 	twoArm   *twoArmBatch // runs the steps in between; nil if the cell has an option that it lacks
-	onePass  []*onePass   // by replica, if twoArm does not; nil if the cell has an option that it lacks
+	onePass  []*onePass   // by replica, they do if twoArm does not; nil if they lack an option
 }
 
 // newBatch returns a batch of size replicas that record at the given steps.
@@ -34,7 +34,9 @@ func newBatch(cell *Cell, recorded []int, laws *laws, size int) *batch {
 	b.vectors = newVectors(b.replicas)
 	if b.twoArm = newTwoArmBatch(b.replicas); b.twoArm == nil {
 		for _, r := range b.replicas {
-			b.onePass = append(b.onePass, newOnePass(r))
+			if p := newOnePass(r); p != nil {
+				b.onePass = append(b.onePass, p)
+			}
 		}
 	}
 	return b
@@ -59,7 +61,7 @@ func (b *batch) run(ctx context.Context, first, wanted int) []*replica {
 		}
 		for i, r := range replicas {
 			begin := step
-			if b.onePass != nil && b.onePass[i] != nil {
+			if b.onePass != nil {
 				b.onePass[i].advance(ctx, step, observed)
 				begin = observed
 			}

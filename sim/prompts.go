@@ -67,10 +67,7 @@ func (s *sampler) promptGroup(sum *grpo.GroupStatistics, w *draw.Words, prompt i
 		pack := packs[prompt]
 		pack.Aim(behaviour.Probs)
 		pack.Draw(w)
-		for a, others := range pack.Others {
-			rewarded[a] = field(pack.Rewarded[a], 0)
-			count[a] = rewarded[a] + field(others, 0)
-		}
+		readPack(pack, 0, count, rewarded)
 	} else {
 		count[0] = draw.Binomial(w, size, behaviour.Probs[0])
 		count[1] = size - count[0]

@@ -222,6 +222,14 @@ func (s *sampler) rewarded(at uint) int {
 	return field(total, at)
 }
 
+// readPack sets the samples and the rewarded ones by arm, of the group whose counts begin at a bit.
+func readPack(pack *draw.Pack, at uint, counts, successes []int) {
+	for a, others := range pack.Others {
+		successes[a] = field(pack.Rewarded[a], at)
+		counts[a] = successes[a] + field(others, at)
+	}
+}
+
 // field returns the number of 16 bits that begins at a bit.
 func field(counts uint64, at uint) int { return int(counts >> at & 0xffff) }
 
@@ -233,11 +241,7 @@ func (s *sampler) sample(w *draw.Words) {
 	clear(s.successes)
 	switch {
 	case s.pack != nil:
-		at := s.next(w)
-		for a, others := range s.pack.Others {
-			s.successes[a] = field(s.pack.Rewarded[a], at)
-			s.counts[a] = s.successes[a] + field(others, at)
-		}
+		readPack(s.pack, s.next(w), s.counts, s.successes)
 	default:
 		if len(s.counts) == 2 {
 			s.counts[0] = s.law.Draw(w)
