@@ -59,15 +59,15 @@ func finish(w *Words, below, undecided, rest uint64) uint64 {
 // unpredictable; after eight, one lane in 256 is undecided.
 const firstBits = 8
 
-// Narrow is the largest number of lanes of which one word holds four bits each.
-const Narrow = 16
+// narrow is the largest number of lanes of which one word holds four bits each.
+const narrow = 16
 
 // nextBits returns the next firstBits bits of the lanes in mask: element b holds bit b
 // of every lane. A word gives four bits of each of at most 16 lanes, or one bit of each
 // of up to 64. The bits of lanes outside mask are arbitrary. The result is valid until
 // the next word is taken.
 func nextBits(w *Words, mask uint64) *[firstBits]uint64 {
-	if mask >= 1<<Narrow {
+	if mask >= 1<<narrow {
 		return w.nextEight()
 	}
 	a, b := w.Next(), w.Next()

@@ -62,7 +62,7 @@ type layout struct {
 	at    [firstBits][64]int // [bit][lane]: index of the bit in these words, 64 per word
 }
 
-var narrowLayout, wideLayout = newLayout(Narrow), newLayout(64)
+var narrowLayout, wideLayout = newLayout(narrow), newLayout(64)
 
 // newLayout finds the layout for the given number of lanes.
 func newLayout(lanes int) *layout {
