@@ -104,16 +104,18 @@ func Translate(file string, data []byte) (*Translation, error) {
 	return t, err
 }
 
-// find returns the name under which a key of the trainer is given, the key or the first that ends
-// in it; "": it is not.
-func (t *Translation) find(key string) (found string) {
-	for name := range t.values {
-		ends := key != "" && strings.HasSuffix(name, "."+key) && found != key
-		if name == key || ends && (found == "" || name < found) {
-			found = name
+// find returns the name under which a key of the trainer is given: the key, or the first in order
+// that ends in it. It returns "" where it is not given.
+func (t *Translation) find(key string) string {
+	if _, given := t.values[key]; given || key == "" {
+		return key
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.values)) {
+		if strings.HasSuffix(name, "."+key) {
+			return name
 		}
 	}
-	return found
+	return ""
 }
 
 // read translates the keys that have a row.
