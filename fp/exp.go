@@ -12,8 +12,8 @@ const (
 )
 
 // Exp returns eˣ with an error below 1 ulp (of a subnormal result, 2⁻¹⁰⁷⁴). ½ is from the last
-// rounding, up to ½ from the two before it where the result is below a power of 2. With k the
-// integer nearest to x/ln 2 and r = x − k ln 2, |r| ≤ ln2/2,
+// rounding. The two before it give up to ½ where eʳ is below 1. With k the integer nearest to
+// x/ln 2 and r = x − k ln 2, |r| ≤ ln2/2,
 //
 //	eˣ = 2ᵏ (1 + r + r² P(r)).
 //

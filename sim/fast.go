@@ -36,8 +36,8 @@ var vectorPath = fastPath{
 	},
 }
 
-// twoArmPath is what a twoArmBatch computes, of two arms, and most of it a onePass of any number.
-// The batch leaves a step of the optimizer other than heavy ball at a constant rate to package grpo.
+// twoArmPath has the options that a twoArmBatch computes. A onePass computes most of them, of any
+// number of arms. The batch leaves other steps than heavy ball's at a constant rate to package grpo.
 var twoArmPath = fastPath{
 	laws:        []option.Law{option.Bernoulli},
 	filters:     []option.Filter{option.KeepAll, option.Redraw, option.Drop},

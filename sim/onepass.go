@@ -8,9 +8,9 @@ import (
 	"grposim/option"
 )
 
-// onePass does the steps of a replica between two observed ones, of any number of arms: one group a
-// step that a pack draws, with the options of twoArmPath and heavy ball. It computes to the last bit
-// what replica.step computes, but in two passes over the arms in the place of ten.
+// onePass does the steps of a replica between two observed ones. It computes to the last bit what
+// replica.step computes, but in two passes over the arms in the place of ten. The arms are of any
+// number. A pack draws one group a step. The options are those of twoArmPath, with heavy ball.
 type onePass struct {
 	*replica
 	share, beta, momentum float64 // 1/G, β, μ
@@ -26,7 +26,8 @@ func newOnePass(r *replica) *onePass {
 		return nil
 	}
 	return &onePass{
-		replica: r, share: 1 / float64(e.GroupSize), beta: e.KL.Coefficient, momentum: c.Optimizer.Momentum,
+		replica: r,
+		share:   1 / float64(e.GroupSize), beta: e.KL.Coefficient, momentum: c.Optimizer.Momentum,
 		ratio: e.Importance.Mode == option.Ratio, penaltyAtSnapshot: e.KL.At == option.AtSnapshot,
 	}
 }
@@ -61,16 +62,17 @@ func (r *onePass) advance(ctx context.Context, from, to int) {
 	}
 }
 
-// addSamples sets g to the force of the group whose counts begin at a bit, without the projection. It
-// returns Σ g, Σ π ℓ with ℓ = θ − θ_ref, and J.
+// addSamples sets g to the force of the group whose counts begin at a bit, without the projection.
+// It returns Σ g, Σ π ℓ with ℓ = θ − θ_ref, and J.
 func (r *onePass) addSamples(at uint, up, down float64) (sum, pull, reward float64) {
-	g, now, pack := r.g, r.policy, r.sampler.pack
-	of := r.penalized()
-	probs, means, rewarded, others := now.Probs[:len(g)], r.means[:len(g)], pack.Rewarded[:len(g)], pack.Others[:len(g)]
-	ofProbs, ofLogits, reference := of.Probs[:len(g)], of.Logits[:len(g)], r.force.Reference().Logits[:len(g)]
-	old := r.snapshot.Probs[:len(g)]
+	g, pack, of := r.g, r.sampler.pack, r.penalized()
+	probs, old, means := r.policy.Probs[:len(g)], r.snapshot.Probs[:len(g)], r.means[:len(g)]
+	rewarded, others := pack.Rewarded[:len(g)], pack.Others[:len(g)]
+	ofProbs, ofLogits := of.Probs[:len(g)], of.Logits[:len(g)]
+	reference := r.force.Reference().Logits[:len(g)]
 	for a, p := range probs {
-		positive, negative := float64(up*float64(field(rewarded[a], at))), float64(down*float64(field(others[a], at)))
+		positive := float64(up * float64(field(rewarded[a], at)))
+		negative := float64(down * float64(field(others[a], at)))
 		if r.ratio {
 			w := importance(p, old[a])
 			positive, negative = float64(w*positive), float64(w*negative)
@@ -92,11 +94,13 @@ func (r *onePass) penalized() *grpo.Policy {
 	return r.policy
 }
 
-// moveLogits projects the force, adds the penalty and moves the logits, as grpo.Force and grpo.Step.
+// moveLogits projects the force, adds the penalty and moves the logits, as grpo.Force and Step.
 func (r *onePass) moveLogits(sum, pull, rate float64) {
 	g, of := r.g, r.penalized()
-	probs, logits, velocity := r.policy.Probs[:len(g)], r.policy.Logits[:len(g)], r.optimizerState.Velocity()[:len(g)]
-	ofProbs, ofLogits, reference := of.Probs[:len(g)], of.Logits[:len(g)], r.force.Reference().Logits[:len(g)]
+	probs, logits := r.policy.Probs[:len(g)], r.policy.Logits[:len(g)]
+	velocity := r.optimizerState.Velocity()[:len(g)]
+	ofProbs, ofLogits := of.Probs[:len(g)], of.Logits[:len(g)]
+	reference := r.force.Reference().Logits[:len(g)]
 	for a, f := range g {
 		f -= float64(probs[a] * sum)
 		if r.beta != 0 {

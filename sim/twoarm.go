@@ -316,8 +316,8 @@ func (b *twoArmBatch) next() (at uint) {
 	return 16 * uint(b.together-1-b.left)
 }
 
-// count returns the samples of the first arm (n0), and of both arms the rewarded ones (k0 and k1),
-// of the group whose counts begin at a bit.
+// count returns counts of the group that begin at a bit: the samples of the first arm (n0), and of
+// both arms the rewarded ones (k0 and k1).
 func (x *twoArmReplica) count(at uint) (n0, k0, k1 int) {
 	k0 = field(x.drawn.rewarded0, at)
 	return k0 + field(x.drawn.others0, at), k0, field(x.drawn.rewarded1, at)

@@ -64,8 +64,8 @@ func newInit(stdout, stderr io.Writer) *cobra.Command {
 //go:embed trainer.yaml.tmpl
 var trainerFile string
 
-// named returns a first configuration with a name, and the name: that of a file in the characters
-// that the name of a configuration may have, where it is one.
+// named returns a first configuration with a name, and the name. It is that of a file, in the
+// characters that a name may have. Where that is none, all stays as it is.
 func named(first []byte, file string) (text []byte, name string) {
 	name = strings.Map(func(r rune) rune {
 		if r = unicode.ToLower(r); 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {

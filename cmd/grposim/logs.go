@@ -121,8 +121,8 @@ func rewardCurve(l *logs.Log) (fit.Curve, error) {
 	return c, nil
 }
 
-// curveBeforeLoss returns the reward of the rows before the step from which on a run is lost by what
-// the log states, with these rows. lost says since when and why, and what is done before it; "" if
+// curveBeforeLoss returns the rows before the step since which the log states that the run is lost,
+// and their reward. lost says since when and why, and what is done with these rows. It is "" if
 // nothing is left out.
 func curveBeforeLoss(l *logs.Log, by func([]findings.Finding) (findings.Finding, bool),
 	done string) (_ *logs.Log, c fit.Curve, lost string, err error) {

@@ -36,8 +36,8 @@ func newExponentials(vectors int) *exponentials {
 	return e
 }
 
-// below sets probabilities to the exponentials of logits less the largest, and returns their sum. It
-// is all ones where a number is distant, below −512, whose exponential is to be taken by far.
+// below sets probabilities to the exponentials of logits less the largest, and returns their sum.
+// Distant is all ones where a difference is below −512. Such exponentials are to be taken by far.
 func (c *expConstants) below(list []policy, most simd.Float64s) (sum simd.Float64s, distant simd.Uint64s) {
 	for a := range list {
 		x := list[a].logit.Sub(most)

@@ -158,8 +158,8 @@ func (advice *Advice) cure(ctx context.Context, t *Trials, present *Trial) error
 	return nil
 }
 
-// hopeful returns the trial of changes, nil also where their run without noise is not on the right
-// arm, or much slower than another, unless that is nil.
+// hopeful returns the trial of changes. It is nil where their run without noise is not on the right
+// arm, or is much slower than another trial, if there is one.
 func (t *Trials) hopeful(ctx context.Context, set []change, than *Trial) (*Trial, error) {
 	changed, broken := config.Change(t.cell.Settings, set...)
 	if broken != "" {

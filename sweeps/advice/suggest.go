@@ -243,8 +243,8 @@ func safest(lines []Line, of bounded) float64 {
 	return most
 }
 
-// limit returns the line with the least value of a parameter that may be unsafe, and of equal ones
-// the largest that is safe; nil: none.
+// limit returns the line with the least value of a parameter that may be unsafe. Of equal ones it is
+// that with the largest safe value. It is nil where there is none.
 func limit(lines []Line, of bounded) (least *Line) {
 	for i := range lines {
 		l := &lines[i]

@@ -135,7 +135,7 @@ func bandOf(c *plan.Cell, t *store.Trajectory) (reward []float64, band float64) 
 }
 
 // Resolving returns the number of replicas with which the error of a cell's mean reward would not
-// hide its class; NaN where the error is not known.
+// hide its class. It is NaN where the error is not known.
 func (e *Evidence) Resolving(c *plan.Cell) float64 {
 	reward, band := bandOf(c, e.Means(e.Outcome(c), sim.ExpectedReward))
 	share := band / (blurred * measure.Spread(reward))

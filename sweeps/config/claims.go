@@ -10,9 +10,9 @@ import (
 	"grposim/sim/probe"
 )
 
-// Claim is a statement about cells that a check can make, a row of claims.yaml: what it says, its
-// requirements, and what is measured in addition to the runs. How measurement and
-// prediction are found and compared is the claim's other half, in package sweeps.
+// Claim is a statement about cells that a check can make, a row of claims.yaml. It has what the
+// statement says, its requirements, and what is measured beside the runs. How measurement and
+// prediction are found and compared is the claim's other half, in package claim.
 type Claim struct {
 	Name        string     // the word after `claim:` in a check
 	Per         ClaimScope // over which cells one verdict is made

@@ -62,9 +62,9 @@ func equalCounts(all ...equivalence.Judgement) VerdictCounts {
 	return counts
 }
 
-// effects returns the differences B − A of every benchmark and model, means over its metrics, in
-// the order of the table, and their means over benchmarks. Metrics of the same answers are no
-// independent facts, nor are benchmarks of the same runs.
+// effects returns the differences B − A of every benchmark and model, in the order of the table, and
+// of models their means over benchmarks. A difference is a mean over metrics. Metrics of the same
+// answers are no independent facts, nor are benchmarks of the same runs.
 func effects(scores []equivalence.Score) (all, models []float64) {
 	mean := func(name func(equivalence.Score) string) (means []float64) {
 		at, count := make(map[string]int), []float64{}

@@ -178,7 +178,7 @@ func counts(verdicts []judge.Verdict) []count {
 	return all
 }
 
-// badge is what a verdict says as the page shows it: with a symbol, words and a colour.
+// badge is the mark of a verdict on a page. Its symbol, words and colour depend on these fields.
 type badge struct {
 	Ruling  judge.Ruling
 	refuted bool // it agrees that a prediction fails

@@ -170,9 +170,9 @@ type (
 )
 
 // JUnit returns verdicts as a JUnit XML report: a test suite for each experiment and a test case
-// for each verdict. A verdict that disagrees or is inconclusive, and one whose control does not
-// disagree, is a failure; one that is out of scope is skipped, unless all are. Its error is one of
-// encoding.
+// for each verdict. A verdict that disagrees or is inconclusive is a failure, and so is one whose
+// control does not disagree. One that is out of scope is skipped, unless all are. Its error is one
+// of encoding.
 func JUnit(verdicts []judge.Verdict) ([]byte, error) {
 	var all junitSuites
 	s := judge.Summarize(verdicts)

@@ -232,8 +232,9 @@ func (s series) trend() int {
 	return cmp.Compare(slope, 0)
 }
 
-// rose reports whether the last quarter of a series is above its first two, four, eight, … values, up
-// to a quarter of all, by a number of deviations of their mean and half of the way to its top. A
+// rose reports whether the last quarter of a series is above its first two, four, eight, … values,
+// up to a quarter of all. It is to be so by a number of deviations of their mean, and by half of the
+// way to the top of the series. A
 // reward that rises within a few rows and stays has no trend. Its noise is that of the last half,
 // whose neighbours have the correlation memory.
 func (s series) rose(deviations, memory float64) bool {

@@ -189,7 +189,8 @@ func zeroLoss(l *logs.Log) []Finding {
 }
 
 // rewardsDiffer says of every row whether rewards within some group differ: 1 yes, 0 not known, −1
-// no. shown names a column that says so of groups (within), or at least that rewards differ.
+// no. shown names the column that says so. It speaks of groups where within is set, else of all
+// rewards.
 func rewardsDiffer(l *logs.Log) (differ []int, within bool, shown string) {
 	differ = make([]int, len(l.Steps))
 	share, exact := ZeroVariance(l)

@@ -231,7 +231,7 @@ var rank = regexp.MustCompile(`^\s*(\[(?:(?i:rank ?)|default|\d+,)?\d+\](?:<\w+>
 	`\(\w+ pid=\d+)(?:[^)]*\))?[ {']`)
 
 // firstRank leaves out rows of other processes than the first of their kind, where they print in
-// turn, as those of a run that is resumed do not.
+// turn. Parts of a run that is resumed do not.
 func (k *console) firstRank(rows []printedRow) []printedRow {
 	kind := func(label string) string { return label[:strings.IndexAny(label, "0123456789")] }
 	labels := make(map[string][]string) // of each kind, in the order of rows
