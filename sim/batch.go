@@ -33,11 +33,7 @@ func newBatch(cell *Cell, recorded []int, laws *laws, size int) *batch {
 	b.observed = slices.Compact(b.observed)
 	b.vectors = newVectors(b.replicas)
 	if b.twoArm = newTwoArmBatch(b.replicas); b.twoArm == nil {
-		for _, r := range b.replicas {
-			if p := newOnePass(r); p != nil {
-				b.onePass = append(b.onePass, p)
-			}
-		}
+		b.onePass = newOnePasses(b.replicas)
 	}
 	return b
 }

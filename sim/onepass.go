@@ -13,23 +13,27 @@ import (
 // number. A pack draws one group a step. The options are those of twoArmPath, with heavy ball.
 type onePass struct {
 	*replica
-	share, beta, momentum float64 // 1/G, β, μ
-	ratio                 bool    // samples have the weight π/π_old, else 1
-	penaltyAtSnapshot     bool    // the KL penalty is evaluated at π_old, else at π
+	reference             []float64 // logits of π_ref
+	share, beta, momentum float64   // 1/G, β, μ
+	ratio                 bool      // samples have the weight π/π_old, else 1
+	penaltyAtSnapshot     bool      // the KL penalty is evaluated at π_old, else at π
 }
 
-// newOnePass returns nil if the replica has another option.
-func newOnePass(r *replica) *onePass {
-	c, e := r.cell, &r.cell.Estimator
-	if !twoArmPath.computes(c) || r.sampler.pack == nil || e.GroupsPerStep > 1 ||
+// newOnePasses returns those of the replicas of one cell, nil if it has another option.
+func newOnePasses(replicas []*replica) (all []*onePass) {
+	c, e := replicas[0].cell, &replicas[0].cell.Estimator
+	if !twoArmPath.computes(c) || replicas[0].sampler.pack == nil || e.GroupsPerStep > 1 ||
 		e.Filter != option.KeepAll || c.Optimizer.Kind != option.HeavyBall {
 		return nil
 	}
-	return &onePass{
-		replica: r,
-		share:   1 / float64(e.GroupSize), beta: e.KL.Coefficient, momentum: c.Optimizer.Momentum,
-		ratio: e.Importance.Mode == option.Ratio, penaltyAtSnapshot: e.KL.At == option.AtSnapshot,
+	for _, r := range replicas {
+		all = append(all, &onePass{
+			replica: r, reference: r.force.Reference().Logits, share: 1 / float64(e.GroupSize),
+			beta: e.KL.Coefficient, momentum: c.Optimizer.Momentum,
+			ratio: e.Importance.Mode == option.Ratio, penaltyAtSnapshot: e.KL.At == option.AtSnapshot,
+		})
 	}
+	return all
 }
 
 // advance does the steps from, …, to−1, none of which is observed.
@@ -68,8 +72,7 @@ func (r *onePass) addSamples(at uint, up, down float64) (sum, pull, reward float
 	g, pack, of := r.g, r.sampler.pack, r.penalized()
 	probs, old, means := r.policy.Probs[:len(g)], r.snapshot.Probs[:len(g)], r.means[:len(g)]
 	rewarded, others := pack.Rewarded[:len(g)], pack.Others[:len(g)]
-	ofProbs, ofLogits := of.Probs[:len(g)], of.Logits[:len(g)]
-	reference := r.force.Reference().Logits[:len(g)]
+	ofProbs, ofLogits, reference := of.Probs[:len(g)], of.Logits[:len(g)], r.reference[:len(g)]
 	for a, p := range probs {
 		positive := float64(up * float64(field(rewarded[a], at)))
 		negative := float64(down * float64(field(others[a], at)))
@@ -99,8 +102,7 @@ func (r *onePass) moveLogits(sum, pull, rate float64) {
 	g, of := r.g, r.penalized()
 	probs, logits := r.policy.Probs[:len(g)], r.policy.Logits[:len(g)]
 	velocity := r.optimizerState.Velocity()[:len(g)]
-	ofProbs, ofLogits := of.Probs[:len(g)], of.Logits[:len(g)]
-	reference := r.force.Reference().Logits[:len(g)]
+	ofProbs, ofLogits, reference := of.Probs[:len(g)], of.Logits[:len(g)], r.reference[:len(g)]
 	for a, f := range g {
 		f -= float64(probs[a] * sum)
 		if r.beta != 0 {

@@ -56,23 +56,14 @@ type twoArmReplica struct {
 	positive0, negative0, positive1, negative1 float64 // as in grpo.ArmStatistics
 	zeroVariance                               int     // the step's zero-variance groups
 
-	pack       *draw.Pack   // draws groups; nil for larger ones
-	drawn      twoArmCounts // of it
-	n0, k0, k1 int          // of a group: samples of the first arm, rewarded ones of each
-	averages   averages     // sums over the steps after burn-in
-	zero       int          // zero-variance groups after burn-in
+	pack       *draw.Pack // draws groups; nil for larger ones
+	n0, k0, k1 int        // of a group: samples of the first arm, rewarded ones of each
+	averages   averages   // sums over the steps after burn-in
+	zero       int        // zero-variance groups after burn-in
 
 	peak0, peak1 float64 // largest π_a with the present snapshot
 	words        *draw.Words
 	replica      *replica
-}
-
-// twoArmCounts are counts of draw.Pack: rewarded samples of both arms, and others of the first.
-type twoArmCounts struct{ rewarded0, rewarded1, others0 uint64 }
-
-func (x *twoArmReplica) setCounts() {
-	p := x.pack
-	x.drawn = twoArmCounts{p.Rewarded[0], p.Rewarded[1], p.Others[0]}
 }
 
 // twoArmPolicy is a policy of two arms, index 0 being the arm listed first.
@@ -183,9 +174,6 @@ func (b *twoArmBatch) load() {
 		}
 		if r.divergedAt == running {
 			b.left = s.left // the same in all replicas
-		}
-		if x.pack != nil {
-			x.setCounts()
 		}
 	}
 }
@@ -306,9 +294,7 @@ func (b *twoArmBatch) addGroup(x *twoArmReplica) {
 func (b *twoArmBatch) next() (at uint) {
 	if b.left == 0 {
 		for i := range b.active {
-			x := &b.active[i]
-			x.pack.Draw(x.words)
-			x.setCounts()
+			b.active[i].pack.Draw(b.active[i].words)
 		}
 		b.left = b.together
 	}
@@ -319,8 +305,8 @@ func (b *twoArmBatch) next() (at uint) {
 // count returns counts of the group that begin at a bit: the samples of the first arm (n0), and of
 // both arms the rewarded ones (k0 and k1).
 func (x *twoArmReplica) count(at uint) (n0, k0, k1 int) {
-	k0 = field(x.drawn.rewarded0, at)
-	return k0 + field(x.drawn.others0, at), k0, field(x.drawn.rewarded1, at)
+	k0 = field(x.pack.Rewarded[0], at)
+	return k0 + field(x.pack.Others[0], at), k0, field(x.pack.Rewarded[1], at)
 }
 
 // sampleGroups draws the groups of any step: several groups, or one too large for a

@@ -115,9 +115,8 @@ func (o *output) printCells(p *page, folder string, e *sweeps.Experiment) {
 	}
 }
 
-// printTables prints the answer in words, a table of the statements of the paper that the verdicts
-// decide, a table of verdicts, and what comes of the statements. Of many verdicts it has those that
-// do not agree.
+// printTables prints the answer in words, statements of the paper, verdicts, and what comes of the
+// statements. Of many verdicts it prints those that do not agree.
 // Columns, controls and evidence that an answer does not need are left to --all.
 func (o *output) printTables(p *page, folder string, verdicts []judge.Verdict) {
 	for _, says := range judge.Answer(verdicts) {

@@ -29,9 +29,8 @@ type Pack struct {
 }
 
 const (
-	// PackLow and PackTop are the lowest and the highest bit of each of four samples in a word.
-	PackLow = 0x0001000100010001
-	PackTop = PackLow << 15
+	PackLow = 0x0001000100010001 // the lowest bit of each of four samples in a word
+	PackTop = PackLow << 15      // the highest ones
 
 	// PackScale is the number that bounds are multiplied by.
 	PackScale = 0x1p15
@@ -55,11 +54,10 @@ func NewPack(arms int, means []float64, size, groups int) *Pack {
 		ends: make([]uint16, 2*arms), space: make([]uint64, words), left: PackLow &^ last, groups: groups,
 	}
 	for a := range arms {
-		rewarded := 0.
+		first, second := 0., 1.
 		if len(means) > 0 {
-			rewarded = means[a]
+			first, second = means[a], 1-means[a]
 		}
-		first, second := rewarded, 1-rewarded
 		if a&1 == 1 {
 			first, second = second, first
 		}
@@ -71,9 +69,8 @@ func NewPack(arms int, means []float64, size, groups int) *Pack {
 	return p
 }
 
-// PackLayout returns how many groups of a size a Pack draws at a time, and from how many words. The
-// given number of groups is that of one policy. Last has the lowest bit of each sample of the last
-// word.
+// PackLayout returns how many of the groups of one policy a Pack draws at a time, and from how many
+// words. Last has the lowest bit of each sample of the last word.
 func PackLayout(size, groups int) (together, words int, last uint64) {
 	switch {
 	case groups >= 3:
@@ -95,8 +92,7 @@ func (p *Pack) Groups() int { return p.groups }
 // 1 up to rounding. Reward 0 of the first arm has the probability that all else leaves. It panics
 // if a weight is negative or NaN, or all are 0.
 func (p *Pack) Aim(weights []float64) {
-	sum, all := 0., 0.
-	last := len(p.shares) - 1
+	sum, all, last := 0., 0., len(p.shares)-1
 	for a, weight := range weights {
 		if !(weight >= 0) {
 			panic("draw: Pack.Aim: a weight is negative or NaN")

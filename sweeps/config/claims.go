@@ -10,9 +10,8 @@ import (
 	"grposim/sim/probe"
 )
 
-// Claim is a statement about cells that a check can make, a row of claims.yaml. It has what the
-// statement says, its requirements, and what is measured beside the runs. How measurement and
-// prediction are found and compared is the claim's other half, in package claim.
+// Claim is a row of claims.yaml: a statement about cells, its requirements, and what is measured
+// beside the runs. Its other half, in package claim, finds and compares measurement and prediction.
 type Claim struct {
 	Name        string     // the word after `claim:` in a check
 	Per         ClaimScope // over which cells one verdict is made

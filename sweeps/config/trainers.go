@@ -104,8 +104,7 @@ func Translate(file string, data []byte) (*Translation, error) {
 	return t, err
 }
 
-// find returns the name under which a key of the trainer is given: the key, or the first in order
-// that ends in it. It returns "" where it is not given.
+// find returns a key that is given, else the first name in order that ends in it, else "".
 func (t *Translation) find(key string) string {
 	if _, given := t.values[key]; given || key == "" {
 		return key

@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 70_148
+	mostProduct = 70_139
 	mostTools   = 5_200
 	mostTests   = 45_450
 	mostDocs    = 329
@@ -30,7 +30,7 @@ var rooms = map[string]int{
 	"rom/rest":               2689,
 	"rom/scope":              459,
 	"rom/weight":             214,
-	"sim":                    4473,
+	"sim":                    4464,
 	"sim/draw":               1174,
 	"sim/lanes":              1443,
 	"sim/lanes/wide":         42,

@@ -233,10 +233,9 @@ func (s series) trend() int {
 }
 
 // rose reports whether the last quarter of a series is above its first two, four, eight, … values,
-// up to a quarter of all. It is to be so by a number of deviations of their mean, and by half of the
-// way to the top of the series. A
-// reward that rises within a few rows and stays has no trend. Its noise is that of the last half,
-// whose neighbours have the correlation memory.
+// up to a quarter of all. It must be so by a number of deviations of their mean and by half of the
+// way to the top. A reward that rises within a few rows has no trend. Its noise is that of the last
+// half, whose neighbours have the correlation memory.
 func (s series) rose(deviations, memory float64) bool {
 	n := len(s.values)
 	if n < batches {

@@ -189,8 +189,7 @@ func zeroLoss(l *logs.Log) []Finding {
 }
 
 // rewardsDiffer says of every row whether rewards within some group differ: 1 yes, 0 not known, −1
-// no. shown names the column that says so. It speaks of groups where within is set, else of all
-// rewards.
+// no. shown names the column that says so, of groups where within is set, else of all rewards.
 func rewardsDiffer(l *logs.Log) (differ []int, within bool, shown string) {
 	differ = make([]int, len(l.Steps))
 	share, exact := ZeroVariance(l)
