@@ -2,6 +2,7 @@ package sweeps
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"io"
 	"math"
@@ -13,7 +14,7 @@ import (
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sim/measure"
-	"grposim/sim/probe"
+	"grposim/sweeps/config"
 	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 	"grposim/training/diagnose"
@@ -22,11 +23,8 @@ import (
 // Units of columns. Optimizer steps are the unit of time.
 const (
 	ofReward  = "reward"
-	ofLogit   = "logit"
 	inSteps   = "optimizer step"
 	inSamples = "sample"
-	inNats    = "nat"
-	ofForce   = "force" // of reward without an advantage scale, without unit with one
 	perLogit  = "force/logit"
 	pureRatio = "1" // no unit
 )
@@ -43,43 +41,27 @@ func column(name, unit, within, doc string) store.Column {
 	return store.Column{Name: name, Doc: doc, Unit: unit, Range: within}
 }
 
+//go:embed columns.yaml
+var columnsText []byte
+
+// columnDocs are the columns that are a description and nothing else.
+var columnDocs = config.DecodeTable[struct {
+	Identity, Status     []store.Column // first of a table with a row per cell; after its parameters
+	Estimates            []store.Column // of cells.csv, without those of named laws and failure modes
+	Quantities, Recorded []store.Column // of every cell; of those alone whose run.record names them
+	Map                  []store.Column // of map-X-Y.csv
+	KeysMap              []store.Column `yaml:"keys_map"` // first of map-X.csv
+}]("columns.yaml", columnsText)
+
 // QuantityColumns describes the recorded quantities, the values of the column `quantity`
 // in trajectories.parquet.
-var QuantityColumns = []store.Column{
-	column(string(sim.ExpectedReward), ofReward, anyReal, "J = Σ π_a m_a."),
-	column(string(sim.TrueReward), ofReward, anyReal, "Σ π_a · intended mean of arm a."),
-	column(string(sim.Entropy), inNats, atLeast0, "Entropy of the policy, −Σ π log π."),
-	column(string(sim.Collision), pureRatio, "1/arms to 1", "Σ π²."),
-	column(string(sim.ZeroVarianceFraction), pureRatio, zeroToOne,
-		"Share of the step's groups with equal rewards; 0 at G = ∞."),
-	column(string(sim.KLReference), inNats, atLeast0, "KL(π‖π_ref)."),
-	column(string(sim.ClipFraction), pureRatio, zeroToOne,
-		"Share of samples of nonzero advantage whose weight the importance mode sets to 0; 0 at G = ∞."),
-	column(string(sim.ImportanceRatioMax), pureRatio, "≥ 1", "Largest ratio π_a/π_old,a."),
-	column(string(sim.GradientNorm), ofForce, atLeast0, "Norm ‖g‖₂ of the step's gradient."),
-	column(string(sim.LogitGap), ofLogit, anyReal, "z = θ_1 − θ_0; two arms."),
-}
+var QuantityColumns = columnDocs.Quantities
 
 // Names of the descriptions of quantities that have a number K.
 const (
 	passColumn    = "pass_at_K"
 	stratumColumn = "reward_of_stratum_K"
 )
-
-// ownColumns describes the quantities that only cells record whose run.record names them.
-var ownColumns = []store.Column{
-	column(passColumn, pureRatio, zeroToOne,
-		"1 − (1−J)^K, the probability that one of K samples of the policy has reward 1; of many "+
-			"prompts the mean. K is the number in `run.record`."),
-	column(string(sim.EffectiveSampleSize), pureRatio, zeroToOne,
-		"1/Σ π²/π_old, the effective sample size of the weights π/π_old as a share of the samples; of "+
-			"many prompts, or snapshots of a step, the mean."),
-	column(string(sim.SamplesDrawn), inSamples, atLeast0, "Number of samples drawn for the steps before this one: group_size × groups_per_step in each step that draws. With `grpo.filter` redraw the expected number with those that are thrown away: a kept group takes 1/P groups, P the probability, under the policy that draws, that the rewards of a group differ."),
-	column(string(sim.Stiffest), perLogit, anyReal,
-		"Stiffness λ of the stiffest mode of a network at the weights of the step: the largest "+
-			"eigenvalue of −∂g/∂w, by power iteration."),
-	column(stratumColumn, ofReward, zeroToOne, "Mean of J over the prompts of stratum K of those with a policy each, K = 1 the hardest, where `run.record` has strata. With F the share of the prompts that start at a lower J and half the share of those that start at the same, a prompt is in the stratum of number ⌊4F⌋; strata without prompts are left out before K is counted, and a cell whose prompts all start alike has none."),
-}
 
 // prediction holds the prediction and the settings of a cell, for a row of predictions.csv.
 type prediction struct {
@@ -165,16 +147,16 @@ func WriteColumns(w io.Writer) error {
 	fmt.Fprintln(w, "cells.csv and predictions.csv have a row per cell, in the order of the sweep.")
 	fmt.Fprintln(w, "Both begin with its identity and its parameters: `grposim help keys` describes these.")
 	fmt.Fprintln(w, "A parameter that trainers add is there if a cell does not hold its default.")
-	table("cells.csv and predictions.csv: identity", identityDocs)
-	table("cells.csv: status", statusDocs)
+	table("cells.csv and predictions.csv: identity", columnDocs.Identity)
+	table("cells.csv: status", columnDocs.Status)
 	table("cells.csv: estimates, each with NAME_lo and NAME_hi", estimateColumns())
 	table("cells.csv: numbers of each recorded quantity Q", formColumns())
 	table("predictions.csv", predictionDocs())
 	table("trajectories.parquet", store.TrajectoryColumns)
 	table("Quantities that are recorded", QuantityColumns)
-	table("Quantities that run.record may name", ownColumns)
-	table("map-X-Y.csv", mapDocs)
-	table("map-X.csv, before the parameter and the quantities", keyMapDocs)
+	table("Quantities that run.record may name", columnDocs.Recorded)
+	table("map-X-Y.csv", columnDocs.Map)
+	table("map-X.csv, before the parameter and the quantities", columnDocs.KeysMap)
 	return nil
 }
 
@@ -197,111 +179,27 @@ func formColumns() (columns []store.Column) {
 const (
 	reward2  = "reward²"
 	logit2   = "logit²"
-	perStep  = "1/optimizer step"
 	force2   = "force²"
 	perForce = "logit/force"
 	atMost1  = "≤ 1"
 )
 
-// identityDocs describe the first columns of a table of one row per cell. The
-// parameters follow, in the order of config.Keys.
-var identityDocs = []store.Column{
-	column("cell", "", "",
-		"Id of the cell: the sha256, in hexadecimal digits, of everything that decides its "+
-			"measurement. Rows of two variants can share it."),
-	column("label", "", "",
-		"Name of the cell for people: its variant and its values of the swept keys. Empty for the only "+
-			"cell of a file."),
-	column("variant", "", "", "Name of the variant; empty in a file without variants."),
-}
-
-// statusDocs describe what follows the parameters in cells.csv.
-var statusDocs = []store.Column{
-	column("status", "", "", "Whether the cell could be measured: `ok`; `diverged`, at least one replica left the range of floating point; `overflow`, no replica did, but an estimate, which is missing; `no-fixed-point`, it starts at a fixed point and the theory finds none, so it was not simulated."),
-	column("interval_confidence", pureRatio, "0 to 1, exclusive", "Confidence of every interval of the row: 1 − (1 − c)/n, c the `confidence` of the configuration and n the number of its verdicts, at least 1."),
-}
-
-// mapDocs describe the columns of map-X-Y.csv.
-var mapDocs = []store.Column{
-	column("kind", "", "",
-		"`cell`: the row is a simulated cell; `boundary`: a point of a predicted boundary."),
-	column("variant", "", "", "Name of the variant; empty in a file without variants."),
-	column("X", "of the parameter", "of the parameter",
-		"Value of the parameter on the horizontal axis; the column has its name."),
-	column("Y", "of the parameter", "of the parameter",
-		"Value of the parameter on the vertical axis; the column has its name."),
-	column("cell", "", "", "Id of the cell."),
-	column("class", "", "", "Shape of the cell's mean reward over steps: `monotone`, `overshooting`, `oscillatory`, `sustained`, `locked`, `diverged`, `at rest` or `unresolved` (its error is unknown or too large to tell); empty where nothing was recorded."),
-	column("regime", "", "",
-		"Regime of the linear dynamics: `overdamped`, `oscillatory` or `unstable`."),
-	column("spectral_radius", pureRatio, atLeast0,
-		"Largest modulus of a multiplier of the linear dynamics; from 1 on unstable."),
-	column("rule", pureRatio, atLeast0,
-		"ηK·K_ref/(1 − μ) at the paper's stiffness K; from 1 on unstable by the paper's rule."),
-	column("damping_ratio", pureRatio, anyReal, "ζ of the paper's model at that K."),
-	column("onset_learning_rate", perForce, atLeast0,
-		"Smallest learning rate at which a mode oscillates."),
-	column("value", "of the quantity", "of the quantity",
-		"Value of the quantity that `--quantity` names; empty without it, and where the cell has none."),
-	column("curve", "", "", "Name of the boundary that the point lies on."),
-	column("line", "", "integer ≥ 1",
-		"Number of the line of that boundary, from 1; points of a line are in order."),
-}
-
-// keyMapDocs describe the first columns of map-X.csv.
-var keyMapDocs = []store.Column{
-	column("variant", "", "", "Name of the variant; empty in a file without variants."),
-	column("label", "", "", "Label of the cell, as in cells.csv."),
-	column("cell", "", "", "Id of the cell."),
-	column("class", "", "", "Shape of the cell's mean reward over steps, as in map-X-Y.csv."),
-}
-
 // estimateColumns returns the estimates of cells.csv. Each NAME is followed by NAME_lo and
 // NAME_hi, the ends of its interval.
 func estimateColumns() []store.Column {
-	columns := []store.Column{
-		column(sim.ExpectedRewardMean, ofReward, anyReal,
-			"Mean of the expected reward J = Σ π_a m_a over replicas and the steps after the burn-in."),
-		column(sim.ExpectedRewardVariance, reward2, atLeast0,
-			"Variance of J over replicas and the steps after the burn-in."),
-		column(sim.ZeroVarianceShare, pureRatio, zeroToOne,
-			"Share of groups whose rewards are all equal, after the burn-in; 0 at G = ∞."),
-		column(sim.LogitGapMean, ofLogit, anyReal,
-			"Mean of the logit gap z = θ_1 − θ_0 over replicas and the steps after the burn-in; two arms."),
-		column(sim.LogitGapVariance, logit2, atLeast0,
-			"Variance of z over replicas and the steps after the burn-in; two arms."),
-		column(plan.StiffnessTotal, perLogit, anyReal, "Stiffness λ of the stiffest mode at the fixed point: the restoring force per displacement of current policy and snapshot."),
-		column(plan.StiffnessFresh, perLogit, anyReal, "Its part λ_f from the current policy."),
-		column(plan.StiffnessStale, perLogit, anyReal, "Its part λ_s from the snapshot."),
-		column(plan.StiffnessSlowest, perLogit, anyReal,
-			"Stiffness of the slowest mode; more than two arms."),
-		column(probe.RelaxationRate, perStep, anyReal,
-			"Rate at which a small displacement from the fixed point decays; negative: growth."),
-		column(probe.DampingRatio, pureRatio, anyReal,
-			"Damping ratio ζ of the two dominant multipliers."),
-		column(probe.LocatedLow, "of the parameter", atLeast0,
-			"Search for an event in η or K: the last value certainly without it."),
-		column(probe.LocatedHigh, "of the parameter", atLeast0,
-			"The first value certainly with the event; empty if there is none up to located_to."),
-		column(probe.LocatedEnd, "of the parameter", atLeast0, "The last value to be tried."),
-		column(sim.SaturationRate, perStep, "> 0",
-			"Rate of the exponential a − b e^{−rate·t} fitted to the mean of J."),
-		column(sim.SaturationR2, pureRatio, zeroToOne, "R² of that fit."),
-		column(sim.EarlySlope, perLogit, anyReal,
-			"The paper's stiffness K, from the slope of −log(J_end − J) over the first 100 steps."),
-	}
+	all := slices.Clone(columnDocs.Estimates)
 	for _, l := range measure.Laws {
 		law := string(l)
-		columns = append(columns,
+		all = append(all,
 			column(sim.LoggedR2(l), pureRatio, atMost1, "R² of the "+law+" law fitted to the logged reward, mean over pairs of replicas."),
 			column(sim.LoggedLead(l), pureRatio, anyReal, "By how much the R² of the critically damped law exceeds that of the "+law+" law."),
 			column(sim.LoggedGain(l), pureRatio, atLeast0, "Error of persistence over that of the forecast by the "+law+" law from the first 30 % of the log; above 1 the law is better."),
 			column(sim.LoggedPlateau(l), pureRatio, zeroToOne, "Share of pairs of replicas in which that forecast finds the plateau within a fifth of the rise."))
 	}
 	for _, m := range diagnose.Modes {
-		columns = append(columns,
+		all = append(all,
 			column(plan.NamedShare(m), pureRatio, zeroToOne, "Share of replicas whose failure mode is diagnosed as "+string(m)+"."),
 			column(plan.PaperNamedShare(m), pureRatio, zeroToOne, "The same by the paper's diagnostics."))
 	}
-	return columns
+	return all
 }

@@ -89,7 +89,7 @@ func recordedColumn(q sim.Quantity) (c store.Column, ok bool) {
 	case ofStratum:
 		name = stratumColumn
 	}
-	all := slices.Concat(QuantityColumns, ownColumns)
+	all := slices.Concat(QuantityColumns, columnDocs.Recorded)
 	i := slices.Index(names(all), name)
 	if i < 0 || string(q) == passColumn || string(q) == stratumColumn {
 		return c, false
@@ -173,7 +173,7 @@ func askedNumber(name string, level *float64) (n recordedNumber, problems config
 			suffixes = append(suffixes, form.suffix)
 		}
 		short := []string{timeTo95, samplesTo95, levelTime, levelSamples}
-		all := slices.Concat(names(QuantityColumns), names(ownColumns))
+		all := slices.Concat(names(QuantityColumns), names(columnDocs.Recorded))
 		return n, config.Wrong(quantityFlag, "got %q, want one of %s, or one of the last %d with %s",
 			name, strings.Join(append(short, all...), ", "), len(all), strings.Join(suffixes, ", "))
 	case n.toLevel() && level == nil:

@@ -29,7 +29,7 @@ func (e *Experiment) cellsCSV(w io.Writer) error {
 		}
 	}
 	confidence := e.evidence.Confidence
-	columns := names(statusDocs)
+	columns := names(columnDocs.Status)
 	for _, n := range estimates {
 		columns = append(columns, n, n+"_lo", n+"_hi")
 	}
@@ -133,7 +133,7 @@ func tableKeys(p *plan.Plan) (keys []config.Key) {
 // the given columns. It calls part before each row.
 func (e *Experiment) cellTable(w io.Writer, columns []string, part func() (more bool),
 	values func(e *claim.Evidence, c *plan.Cell) []string) error {
-	header, keys := names(identityDocs), tableKeys(e.Plan)
+	header, keys := names(columnDocs.Identity), tableKeys(e.Plan)
 	for _, k := range keys {
 		header = append(header, k.Path)
 	}

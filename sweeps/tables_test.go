@@ -126,12 +126,12 @@ func TestDictionaryIsComplete(t *testing.T) {
 		}
 	}
 	for table := range described {
-		add(table, names(identityDocs)...)
+		add(table, names(columnDocs.Identity)...)
 		for _, k := range config.Keys {
 			add(table, k.Path)
 		}
 	}
-	add("cells.csv", names(statusDocs)...)
+	add("cells.csv", names(columnDocs.Status)...)
 	for _, name := range names(estimateColumns()) {
 		add("cells.csv", name, name+"_lo", name+"_hi")
 	}

@@ -76,7 +76,7 @@ var Claims = []*Claim{
 //go:embed claims.yaml
 var claimsText []byte
 
-var claimTable = decodeTable[map[string]*Claim]("claims.yaml", claimsText)
+var claimTable = DecodeTable[map[string]*Claim]("claims.yaml", claimsText)
 
 // declared returns the claim of a name of the table.
 func declared(name string) *Claim {

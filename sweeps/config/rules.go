@@ -18,7 +18,7 @@ import (
 var rulesText []byte
 
 // rules has the rows of rules.yaml, which says what the columns are.
-var rules = decodeTable[struct {
+var rules = DecodeTable[struct {
 	Scopes        map[string]struct{ When, Says string }
 	Cells, Checks []rule
 	Needs         map[Need]string

@@ -82,7 +82,7 @@ func (r *Readings) UnmarshalYAML(n *yaml.Node) error {
 }
 
 // Statements lists the statements of the paper in the order of the embedded table.
-var Statements = decodeTable[[]Statement]("configs/statements.yaml", configs.Statements)
+var Statements = DecodeTable[[]Statement]("configs/statements.yaml", configs.Statements)
 
 // LookupStatement returns the statement with an id; known is false where there is none.
 func LookupStatement(id string) (s Statement, known bool) {

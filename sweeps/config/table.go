@@ -21,10 +21,10 @@ import (
 var keysText []byte
 
 // table has the rows of keys.yaml: of a file, of its base and of a check.
-var table = decodeTable[struct{ File, Base, Check []Row }]("keys.yaml", keysText)
+var table = DecodeTable[struct{ File, Base, Check []Row }]("keys.yaml", keysText)
 
-// decodeTable decodes an embedded file.
-func decodeTable[T any](name string, text []byte) (t T) {
+// DecodeTable decodes an embedded file. It panics where that is not of the type.
+func DecodeTable[T any](name string, text []byte) (t T) {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	decoder.KnownFields(true)
 	if err := decoder.Decode(&t); err != nil {

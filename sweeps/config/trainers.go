@@ -17,7 +17,7 @@ import (
 var trainersText []byte
 
 // trainers has trainers.yaml, which says what the columns are.
-var trainers = decodeTable[struct {
+var trainers = DecodeTable[struct {
 	Learn    []string
 	Declined map[string]string
 	Trainers map[string]struct {
