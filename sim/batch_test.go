@@ -242,7 +242,7 @@ func TestVectorBatchIsTheGeneralReplica(t *testing.T) {
 func vectorsAreReplicas(t *testing.T, c Cell, first int) {
 	t.Helper()
 	if first%2 == 1 {
-		if c.Run.Record = recordable(&c); c.countsRedraws() || averagesShares(&c) {
+		if c.Run.Record = recordable(&c); c.countsRedraws() || c.averages(EffectiveSampleSize) {
 			c.Run.Record = nil
 		}
 	}

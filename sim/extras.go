@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -57,8 +58,8 @@ func (c *Cell) checkRecord(m *option.Mistakes) {
 	seen := make(map[Quantity]bool)
 	for _, q := range c.Run.Record {
 		_, passes := q.Samples()
-		m.Want(passes || among(q, EffectiveSampleSize, SamplesDrawn, Stiffest, Strata), "Run.Record", q,
-			"PassAt(k), EffectiveSampleSize, SamplesDrawn, Stiffest or Strata")
+		known := among(q, EffectiveSampleSize, GradientCosine, SamplesDrawn, Stiffest, Strata)
+		m.Want(passes || known, "Run.Record", q, "a quantity that not every cell records")
 		m.Want(!seen[q], "Run.Record", q, "each quantity once")
 		with := func(possible bool, field string, got any, want string) {
 			m.Want(possible, field, got, want+", with "+string(q)+" in Run.Record")
@@ -69,6 +70,7 @@ func (c *Cell) checkRecord(m *option.Mistakes) {
 		with(q != Stiffest || c.Network != nil && c.Deterministic(), "Network", c.Network,
 			"one at option.Infinite groups")
 		with(q != Strata || c.tabular(), "Prompts", c.Prompts, "prompts with a policy each")
+		with(q != GradientCosine || !c.tabular(), "Prompts", c.Prompts, "prompts that share a policy")
 		seen[q] = true
 		count += len(q.Parts())
 	}
@@ -93,14 +95,64 @@ type extras struct {
 	strata     [][]int      // the prompts of each stratum, if they are recorded
 	mode       recordedMode // of Stiffest
 	redrawn    float64      // expected samples before this step, if countsRedraws
-	shares     float64      // Σ of effective sizes since the record, if averagesShares
-	steps      float64      // of that sum
+	shares     meanOfSteps  // of effective sizes since the record, if EffectiveSampleSize is
+	cosines    meanOfSteps  // of GradientCosine since the record
+	direction  []float64    // of the gradient of the step before, of norm 1 or 0
 }
 
-// averagesShares reports whether the cell records the mean of EffectiveSampleSize over the steps
-// since the last record.
-func averagesShares(c *Cell) bool {
-	return EffectiveSampleSize.SinceRecord(c.Lag) && slices.Contains(c.Run.Record, EffectiveSampleSize)
+// meanOfSteps is the mean of a number over the steps since the last record.
+type meanOfSteps struct{ sum, steps float64 }
+
+func (m *meanOfSteps) add(x float64) {
+	m.sum += x
+	m.steps++
+}
+
+// take returns the mean, and begins anew.
+func (m *meanOfSteps) take() float64 {
+	mean := m.sum / m.steps
+	*m = meanOfSteps{}
+	return mean
+}
+
+// averages reports whether the cell records the mean of a quantity over the steps since the last
+// record.
+func (c *Cell) averages(q Quantity) bool {
+	return q.SinceRecord(c.Lag) && slices.Contains(c.Run.Record, q)
+}
+
+// averageExtras counts a step, whose gradient is known, in what is recorded of all steps.
+func (r *replica) averageExtras() {
+	x := r.extra
+	if x == nil {
+		return
+	}
+	if r.cell.averages(EffectiveSampleSize) {
+		x.shares.add(r.effectiveSampleSize())
+	}
+	if r.cell.averages(GradientCosine) {
+		x.cosines.add(turn(x.direction, r.g))
+	}
+}
+
+// turn sets direction, a vector of norm 1 or 0, to that of g, and returns the cosine between them.
+// It is 0 where one of them is 0.
+func turn(direction, g []float64) (cosine float64) {
+	largest, square := 0.0, 0.0
+	for _, x := range g {
+		largest = max(largest, math.Abs(x))
+	}
+	for _, x := range g {
+		square += float64(x / largest * (x / largest))
+	}
+	for a, x := range g {
+		before := direction[a]
+		if direction[a] = 0; largest > 0 {
+			direction[a] = x / largest / math.Sqrt(square)
+		}
+		cosine += float64(direction[a] * before)
+	}
+	return cosine
 }
 
 // countsRedraws reports whether the run has to add up, step by step, the samples expected to be
@@ -164,9 +216,10 @@ func (r *replica) observeExtras(v []float64, t int, reward float64) {
 			v[i] = r.passes(k, reward)
 		case q == Stiffest:
 			v[i] = r.extra.mode.stiffness(r.cell, r.contexts.(*contexts).weights)
+		case q == GradientCosine:
+			v[i] = r.extra.cosines.take()
 		case q == EffectiveSampleSize && q.SinceRecord(r.cell.Lag):
-			v[i] = r.extra.shares / r.extra.steps
-			r.extra.shares, r.extra.steps = 0, 0
+			v[i] = r.extra.shares.take()
 		case q == EffectiveSampleSize:
 			v[i] = r.effectiveSampleSize()
 		case r.cell.countsRedraws():

@@ -31,6 +31,7 @@ const (
 const (
 	EffectiveSampleSize Quantity = "effective_sample_size" // 1/Σ_a π_a²/π_old,a; see SinceRecord
 	SamplesDrawn        Quantity = "samples"               // drawn before this step; redrawn: expected
+	GradientCosine      Quantity = "gradient_cosine"       // g_t·g_{t−1}/‖g_t‖‖g_{t−1}‖; see SinceRecord
 	Stiffest            Quantity = "stiffness"             // λ of a Network's stiffest mode, or NaN
 )
 

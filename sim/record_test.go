@@ -6,8 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"grposim/option"
 	"grposim/sim/measure"
 )
@@ -28,46 +26,6 @@ func TestSummary(t *testing.T) {
 	want, got := measure.Mean(values), whole.summary(1)
 	if math.Abs(got.Mean-want.Mean) > 1e-11 || math.Abs(got.StdErr-want.StdErr) > 1e-12 {
 		t.Errorf("%.17g ± %.17g, want %.17g ± %.17g", got.Mean, got.StdErr, want.Mean, want.StdErr)
-	}
-}
-
-// The sums and the quantiles of recorded values are to the bit those of each value alone. Numbers of
-// replicas and values are arbitrary.
-func TestMomentsAreOfEachValue(t *testing.T) {
-	rng := rand.New(rand.NewPCG(2, 9))
-	equal := cmp.Comparer(func(a, b float64) bool {
-		return math.Float64bits(a) == math.Float64bits(b) || math.IsNaN(a) && math.IsNaN(b)
-	})
-	for i := range 200 {
-		replicas := make([][]float64, 1+rng.IntN(1+rng.IntN(300)))
-		count, kinds := 9+rng.IntN(90), 5+rng.IntN(3) // with infinite values, with NaN
-		for j := range replicas {
-			for range count {
-				replicas[j] = append(replicas[j], [...]float64{
-					0, math.Copysign(0, -1), 1, rng.NormFloat64(), math.Exp(100 * rng.NormFloat64()),
-					math.Inf(1), math.NaN(),
-				}[rng.IntN(kinds)])
-			}
-		}
-		got, summaries := newMoments(count), make([]Summary, count)
-		for _, values := range replicas {
-			got.add(values)
-		}
-		setQuantiles(summaries, replicas)
-		for v := range count {
-			want, values := newMoments(1), make([]float64, len(replicas))
-			for j := range values {
-				values[j] = replicas[j][v]
-				want.add(values[j : j+1])
-			}
-			one := [2]float64{got.mean[v], got.m2[v]}
-			if got.n != want.n || !cmp.Equal(one, [2]float64{want.mean[0], want.m2[0]}, equal) {
-				t.Fatalf("case %d, value %d: %v of %d, want %+v", i, v, one, got.n, want)
-			}
-			if got, want := summaries[v].Quantiles, quantiles(values); !cmp.Equal(got, want, equal) {
-				t.Fatalf("case %d, value %d: quantiles %v, want %v", i, v, got, want)
-			}
-		}
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 // slowReplica is a literal implementation of docs/theory.md §1, and returns the final logits. It
 // draws the G samples one by one, with the generator and the functions of the standard library.
 // stale are sums over the recorded steps: of the share of clipped samples, the largest ratio, the
-// effective sample size.
-func slowReplica(c *Cell, rng *rand.Rand) (theta []float64, stale [3]float64) {
+// effective sample size, the cosine between successive gradients.
+func slowReplica(c *Cell, rng *rand.Rand) (theta []float64, stale [4]float64) {
 	arms := len(c.Init)
 	theta = slices.Clone(c.Init)
 	velocity, square := make([]float64, arms), make([]float64, arms)
@@ -25,10 +25,11 @@ func slowReplica(c *Cell, rng *rand.Rand) (theta []float64, stale [3]float64) {
 	reference := slices.Clone(c.Reference)
 	size := float64(e.GroupSize)
 	b := e.Advantage.Value
-	var samples []slowSample     // of all groups of the step, G each
-	var batch, centred []float64 // their rewards, and these less the mean of their group
-	kept := 0.0                  // groups whose rewards differ
-	var since [][3]float64       // of the steps since the last record
+	var samples []slowSample        // of all groups of the step, G each
+	var batch, centred []float64    // their rewards, and these less the mean of their group
+	kept := 0.0                     // groups whose rewards differ
+	var since [][4]float64          // of the steps since the last record
+	before := make([]float64, arms) // the gradient of the step before
 	for t := range c.Run.Steps + 1 {
 		past = append(past, slices.Clone(theta))
 		switch {
@@ -141,23 +142,6 @@ func slowReplica(c *Cell, rng *rand.Rand) (theta []float64, stale [3]float64) {
 				samples = append(samples, slowSample{a, advantage, snapshot})
 			}
 		}
-		since = append(since, slowStaleness(c, pi, samples))
-		if slices.Contains(RecordedSteps(c.Run.Steps, c.Lag), t) {
-			if c.Lag.Kind != option.Block || c.Lag.Interval == 1 {
-				since = since[len(since)-1:]
-			}
-			largest := 0.0
-			for _, of := range since {
-				stale[0] += of[0] / float64(len(since))
-				largest = max(largest, of[1])
-				stale[2] += of[2] / float64(len(since))
-			}
-			stale[1] += largest
-			since = nil
-		}
-		if t == c.Run.Steps {
-			break
-		}
 		if groups > 0 {
 			mean := 0.0
 			for _, r := range batch {
@@ -236,6 +220,28 @@ func slowReplica(c *Cell, rng *rand.Rand) (theta []float64, stale [3]float64) {
 			g[a] -= e.Entropy * p * (math.Log(p) + entropy)
 			norm += g[a] * g[a]
 		}
+		of := slowStaleness(c, pi, samples)
+		of[3] = slowCosine(g, before)
+		since, before = append(since, of), slices.Clone(g)
+		if slices.Contains(RecordedSteps(c.Run.Steps, c.Lag), t) {
+			for _, of := range since {
+				stale[3] += of[3] / float64(len(since))
+			}
+			if c.Lag.Kind != option.Block || c.Lag.Interval == 1 {
+				since = since[len(since)-1:]
+			}
+			largest := 0.0
+			for _, of := range since {
+				stale[0] += of[0] / float64(len(since))
+				largest = max(largest, of[1])
+				stale[2] += of[2] / float64(len(since))
+			}
+			stale[1] += largest
+			since = nil
+		}
+		if t == c.Run.Steps {
+			break
+		}
 		if o.MaxNorm > 0 {
 			for a := range g {
 				g[a] *= min(1, o.MaxNorm/math.Sqrt(norm))
@@ -280,7 +286,7 @@ type slowSample struct {
 // slowStaleness returns of a step the share of samples with A ≠ 0 whose weight is 0, the largest
 // ratio, and the effective sample size. Where groups have ages of their own a share is the mean
 // over the groups.
-func slowStaleness(c *Cell, pi []float64, samples []slowSample) (of [3]float64) {
+func slowStaleness(c *Cell, pi []float64, samples []slowSample) (of [4]float64) {
 	together := len(samples)
 	if c.Lag.Kind == option.Random && c.Lag.Ages.Drawn == option.AgePerGroup {
 		together = c.Estimator.GroupSize
@@ -305,6 +311,20 @@ func slowStaleness(c *Cell, pi []float64, samples []slowSample) (of [3]float64) 
 		of[2] += share / squares
 	}
 	return of
+}
+
+// slowCosine returns the cosine between two vectors, 0 where one of them is 0.
+func slowCosine(x, y []float64) float64 {
+	product, squares := 0.0, [2]float64{}
+	for a := range x {
+		product += x[a] * y[a]
+		squares[0] += x[a] * x[a]
+		squares[1] += y[a] * y[a]
+	}
+	if product == 0 {
+		return 0
+	}
+	return product / math.Sqrt(squares[0]*squares[1])
 }
 
 func slowStd(x []float64, kind option.Deviation) float64 {
@@ -590,7 +610,7 @@ func TestFastAgreesWithSlow(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	for _, c := range agreement() {
 		if len(c.Init) > 2 { // would keep two arms off their fast path
-			c.Run.Record = []Quantity{EffectiveSampleSize}
+			c.Run.Record = []Quantity{EffectiveSampleSize, GradientCosine}
 		}
 		fast, slow := finalLogits(t.Context(), &c, replicas, rng)
 		for a := range fast {
@@ -628,7 +648,7 @@ func finalLogits(
 	series := arms + 2 + len(c.Run.Record)
 	fast, slow = make([][]float64, series), make([][]float64, series)
 	b := recordingBatch(c, 1)
-	collect := func(into [][]float64, theta []float64, stale [3]float64) {
+	collect := func(into [][]float64, theta []float64, stale [4]float64) {
 		mean := 0.0
 		for _, l := range theta {
 			mean += l / float64(len(theta))
@@ -642,13 +662,14 @@ func finalLogits(
 	}
 	for i := range replicas {
 		r := b.run(ctx, i, 1)[0]
-		var stale [3]float64
+		var stale [4]float64
 		for n := range r.recorded {
 			row := r.row(n)
 			stale[0] += row[clipFractionIndex]
 			stale[1] += row[importanceRatioMaxIndex]
 			if r.extra != nil {
 				stale[2] += row[r.own]
+				stale[3] += row[r.own+1]
 			}
 		}
 		collect(fast, r.policy.Logits, stale)

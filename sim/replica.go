@@ -67,7 +67,7 @@ func newReplica(cell *Cell, recorded []int, laws *laws) *replica {
 	}
 	r.own = len(Quantities(arms))
 	if r.width = r.own; len(cell.Run.Record) > 0 {
-		r.extra = new(extras)
+		r.extra = &extras{direction: make([]float64, arms)}
 		r.extra.quantities, r.extra.strata = cell.own()
 		r.width += len(r.extra.quantities)
 	}
@@ -134,7 +134,8 @@ func (r *replica) begin(index int) {
 		r.reward0, r.gap0 = p.means()
 	}
 	if x := r.extra; x != nil {
-		x.redrawn, x.shares, x.steps = 0, 0, 0
+		x.redrawn, x.shares, x.cosines = 0, meanOfSteps{}, meanOfSteps{}
+		clear(x.direction)
 	}
 	r.sums, r.zero = averages{}, 0
 	r.nextRecord, r.nextRead = 0, 0
@@ -197,10 +198,7 @@ func (r *replica) average(reward, z float64, zeroVariance int) {
 // It reports whether all of it is finite; else the replica has diverged.
 func (r *replica) note(t int, reward float64) (ok bool) {
 	r.follow(t, reward)
-	if r.extra != nil && averagesShares(r.cell) {
-		r.extra.shares += r.effectiveSampleSize()
-		r.extra.steps++
-	}
+	r.averageExtras()
 	if t == r.recorded[r.nextRecord] {
 		v, own := r.row(r.nextRecord)[:r.own], r.row(r.nextRecord)[r.own:]
 		r.observe(v, reward)

@@ -6,12 +6,13 @@ import (
 )
 
 // SinceRecord reports whether a quantity is recorded over the steps since the last record, with the
-// recorded one. ClipFraction and EffectiveSampleSize are then the mean, ImportanceRatioMax the
-// largest. Blocks of several steps are recorded at their refreshes, where the snapshot is the
-// policy. Of that step alone they would say nothing. Any step of other lags stands for its
-// neighbours.
+// recorded one. ImportanceRatioMax is then the largest, any other the mean. Blocks of several steps
+// are recorded at their refreshes, where the snapshot is the policy. Of that step alone they would
+// say nothing. Any step of other lags stands for its neighbours, but in GradientCosine, which is all
+// noise.
 func (q Quantity) SinceRecord(lag option.Lag) bool {
-	return lag.StepsPerSnapshot() > 1 && (q == ClipFraction || q == ImportanceRatioMax || q == EffectiveSampleSize)
+	return q == GradientCosine ||
+		lag.StepsPerSnapshot() > 1 && among(q, ClipFraction, ImportanceRatioMax, EffectiveSampleSize)
 }
 
 // sinceRecord holds what the quantities of the snapshot need of the steps since the last record,

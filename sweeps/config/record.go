@@ -10,19 +10,20 @@ import (
 )
 
 // Record lists what a cell records beside what every cell records, the value of run.record. A file
-// writes pass@8, effective-sample-size, samples, stiffness and strata for the quantities pass_at_8,
-// effective_sample_size, samples, stiffness and strata.
+// writes pass@8 and effective-sample-size for the quantities pass_at_8 and effective_sample_size.
 type Record []sim.Quantity
 
 const (
 	passWord   = "pass@"
 	maxRecord  = 10      // sim.Run has room for as many
 	maxPass    = 1 << 31 // largest K of pass@K
-	recordWant = "a list of pass@K, effective-sample-size, samples, stiffness and strata"
+	recordWant = "a list of pass@K, effective-sample-size, gradient-cosine, samples, stiffness and strata"
 )
 
 // recordNames are the words of the quantities with one word.
-var recordNames = []string{"effective-sample-size", "samples", "stiffness", "strata"}
+var recordNames = []string{
+	"effective-sample-size", "gradient-cosine", "samples", "stiffness", "strata",
+}
 
 // recordWords lists the words of quantities.
 func recordWords(record Record) []string {

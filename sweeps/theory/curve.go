@@ -50,6 +50,8 @@ func Observed(s *config.Settings, q sim.Quantity) (rom.Observed, scope.Reason) {
 	case sim.TrueReward:
 	case sim.ImportanceRatioMax:
 		return "", scope.NotPredicted.Because("the largest of the importance ratios")
+	case sim.GradientCosine:
+		return "", scope.NotPredicted.Because("the cosine between successive gradients")
 	default:
 		if _, ofStratum := q.Stratum(); ofStratum {
 			return rom.Reward, scope.Reason{}
