@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 70_139
+	mostProduct = 70_093
 	mostTools   = 5_200
 	mostTests   = 45_450
 	mostDocs    = 329
@@ -30,21 +30,21 @@ var rooms = map[string]int{
 	"rom/rest":               2689,
 	"rom/scope":              459,
 	"rom/weight":             214,
-	"sim":                    4464,
+	"sim":                    4517,
 	"sim/draw":               1174,
 	"sim/lanes":              1443,
 	"sim/lanes/wide":         42,
 	"sim/measure":            1182,
 	"sim/probe":              1938,
-	"sweeps":                 4429,
+	"sweeps":                 4327,
 	"sweeps/advice":          1931,
 	"sweeps/claim":           3042,
-	"sweeps/config":          5255,
+	"sweeps/config":          5256,
 	"sweeps/judge":           2009,
 	"sweeps/plan":            1187,
 	"sweeps/report":          1756,
 	"sweeps/store":           1902,
-	"sweeps/theory":          2443,
+	"sweeps/theory":          2445,
 	"tools/bench":            163,
 	"tools/calibrate":        1032,
 	"tools/explorer":         121,
