@@ -116,6 +116,7 @@ func (r *run) finish(ctx context.Context) (*Experiment, error) {
 	if err := r.simulate(ctx); err != nil {
 		return nil, err
 	}
+	r.plan.Run = r.manifest.Run
 	e, err := NewExperiment(ctx, r.plan, r.journal.Outcomes, r.Workers, r.Progress)
 	if err != nil {
 		return nil, err

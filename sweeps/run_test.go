@@ -390,13 +390,16 @@ func TestFolderBelongsToOneName(t *testing.T) {
 }
 
 // Judging can be interrupted before each of its parts, while verdicts are made or tables
-// written, and the folder is judged again as if it had not been.
+// written, and the folder is judged again as if it had not been: with the bytes of the sweep.
 func TestInterruptedJudging(t *testing.T) {
 	dir := t.TempDir()
-	runSweep(t, small, dir, 2)
+	e, _ := runSweep(t, small, dir, 2)
 	want := contents(t, dir)
 	var whole silent
-	must(JudgeFolder(t.Context(), dir, &whole))
+	again := must(JudgeFolder(t.Context(), dir, &whole))
+	if whole.parts != whole.total || len(again.Figures) != len(e.Figures) {
+		t.Errorf("progress: %d of %d parts, with %d figures", whole.parts, whole.total, len(again.Figures))
+	}
 	for _, parts := range []int{1, 2, whole.parts - 1} {
 		ctx, cancel := context.WithCancel(t.Context())
 		var progress silent
@@ -412,23 +415,6 @@ func TestInterruptedJudging(t *testing.T) {
 	}
 	must(JudgeFolder(t.Context(), dir, &silent{}))
 	sameContents(t, "judged again", contents(t, dir), want)
-}
-
-// Judging a finished folder again writes the same bytes as the sweep did.
-func TestJudgeFolder(t *testing.T) {
-	dir := t.TempDir()
-	e, _ := runSweep(t, small, dir, 2)
-	want := contents(t, dir)
-	var progress silent
-	again := must(JudgeFolder(t.Context(), dir, &progress))
-	if progress.parts == 0 || progress.parts != progress.total {
-		t.Errorf("progress: %d of %d parts", progress.parts, progress.total)
-	}
-	sameContents(t, "judged again", contents(t, dir), want)
-	equal(t, "verdicts", len(again.Verdicts), len(e.Verdicts))
-	equal(t, "figures", len(again.Figures), len(e.Figures))
-	_, err := JudgeFolder(t.Context(), t.TempDir(), &silent{})
-	refused(t, "an empty folder", err, "holds no results")
 }
 
 // minimal is a configuration with the required keys only.
@@ -485,10 +471,6 @@ func TestSeedsAreAnAxis(t *testing.T) {
 	}
 	if seeds["5"] != 4 || seeds["6"] != 4 {
 		t.Errorf("cells.csv has %v cells by seed, want 4 of 5 and 4 of 6", seeds)
-	}
-	again, err := JudgeFolder(t.Context(), dir, &silent{})
-	if err != nil || len(again.Verdicts) != len(e.Verdicts) {
-		t.Errorf("judged again: %v", err)
 	}
 }
 

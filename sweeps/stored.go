@@ -70,7 +70,7 @@ func open(dir string) (*plan.Plan, map[string]*store.Outcome, error) {
 		return nil, nil, damaged("%s: cells of %d versions of grposim: run the sweep again, which "+
 			"computes those of other versions anew", dir, len(versions))
 	}
-	plan.Note = journal.ForeignNote(plan.IDs())
+	plan.Note, plan.Run = journal.ForeignNote(plan.IDs()), manifest.Run
 	return plan, journal.Outcomes, nil
 }
 

@@ -47,7 +47,7 @@ const mostRows = 40
 func (o *output) print(stdout, stderr io.Writer, folder string, of []*sweeps.Experiment) error {
 	verdicts := allVerdicts(of)
 	if o.junit != "" {
-		data, err := report.JUnit(verdicts)
+		data, err := report.JUnit(of)
 		if err != nil {
 			return err
 		}
@@ -256,11 +256,7 @@ func (r reporter) part(ctx context.Context, dir string, e *sweeps.Experiment) (r
 		Experiment: e, Extent: r.extent, Command: commandFor(e.Plan.Spec),
 		SVGs: make(map[string][]byte), Tables: make(map[string]string),
 	}
-	manifest, err := store.ReadManifest(dir)
-	if err != nil {
-		return part, err
-	}
-	part.Run = manifest.Run
+	var err error
 	figures, size := "", 0
 	if !r.alone {
 		figures = filepath.Join(dir, "figures")

@@ -33,7 +33,8 @@ type Plan struct {
 	Checks []PlannedCheck // in the order of the file
 	Shard  *store.Shard   // which part of a sweep it is (Part); nil: all of it
 
-	Note string // what a reader of a results folder has to know of its cells (Open); "": nothing
+	Note string         // what a reader of a results folder has to know of its cells (Open); "": nothing
+	Run  *store.RunInfo // that simulated its cells last; nil: not known
 
 	// with the equilibria that cells start from or are measured at; nil: none is needed
 	Cache *theory.Cache

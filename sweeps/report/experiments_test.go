@@ -95,6 +95,7 @@ func examples() ([]Part, error) {
 			Spec: &config.Spec{Name: "stability", Confidence: 0.99,
 				Claim: "The rule ηλK < 1 − μ is safe, and <b>too cautious</b>."},
 			Cells: []plan.Cell{{ID: "d", Settings: seeded(7)}},
+			Run:   &store.RunInfo{Version: "0123abc", GoVersion: "go1.26.8", OS: "linux", Arch: "amd64"},
 		},
 		Verdicts: []judge.Verdict{
 			open, missed, none,
@@ -106,8 +107,7 @@ func examples() ([]Part, error) {
 		{Experiment: fluctuation, Folder: "of 2026", SVGs: make(map[string][]byte),
 			Command: "grposim sweep configs/paper/stationary-fluctuation.yaml --out " +
 				"results/local/stationary-fluctuation"},
-		{Experiment: stability, Command: "grposim sweep stability.json",
-			Run: &store.RunInfo{Version: "0123abc", GoVersion: "go1.26.8", OS: "linux", Arch: "amd64"}},
+		{Experiment: stability, Command: "grposim sweep stability.json"},
 	}
 	for _, f := range fluctuation.Figures {
 		svg, _, err := Draw(f)

@@ -41,7 +41,6 @@ type Part struct {
 	SVGs map[string][]byte
 	// names of files with the numbers of figures, by name; a figure may have none
 	Tables map[string]string
-	Run    *store.RunInfo // that simulated it; nil if it is not known
 	// that runs it again; ConfigFile of its name stands for the configuration on the page
 	Command string
 	Folder  string // name of its results folder, which is beside the page; "" if the page is inside it
@@ -395,7 +394,7 @@ func facts(part Part) string {
 	} else if len(e.Plan.Checks) == 0 {
 		parts = append(parts, confidence+"each")
 	}
-	if run := part.Run; run != nil {
+	if run := part.Experiment.Plan.Run; run != nil {
 		parts = append(parts, fmt.Sprintf("simulated by version %s (%s %s/%s)", run.Version,
 			run.GoVersion, run.OS, run.Arch))
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"grposim/sweeps"
 	"grposim/sweeps/config"
 	"grposim/sweeps/judge"
 )
@@ -146,16 +147,22 @@ func newStrip(m, lo, hi, p, margin float64) *strip {
 
 // The elements of a JUnit report that CI systems read.
 type (
+	junitCounts struct {
+		Tests    int     `xml:"tests,attr"`
+		Failures int     `xml:"failures,attr"`
+		Errors   int     `xml:"errors,attr"` // 0: what could not be measured has no verdict
+		Skipped  int     `xml:"skipped,attr"`
+		Time     float64 `xml:"time,attr,omitempty"` // of the simulation, in seconds; 0: not known
+	}
 	junitSuites struct {
-		XMLName xml.Name     `xml:"testsuites"`
-		Suites  []junitSuite `xml:"testsuite"`
+		XMLName xml.Name `xml:"testsuites"`
+		junitCounts
+		Suites []junitSuite `xml:"testsuite"`
 	}
 	junitSuite struct {
-		Name     string      `xml:"name,attr"`
-		Tests    int         `xml:"tests,attr"`
-		Failures int         `xml:"failures,attr"`
-		Skipped  int         `xml:"skipped,attr"`
-		Cases    []junitCase `xml:"testcase"`
+		Name string `xml:"name,attr"`
+		junitCounts
+		Cases []junitCase `xml:"testcase"`
 	}
 	junitCase struct {
 		Class   string        `xml:"classname,attr"`
@@ -169,43 +176,59 @@ type (
 	}
 )
 
-// JUnit returns verdicts as a JUnit XML report: a test suite for each experiment and a test case
-// for each verdict. A verdict that disagrees or is inconclusive is a failure, and so is one whose
-// control does not disagree. One that is out of scope is skipped, unless all are. Its error is one
-// of encoding.
-func JUnit(verdicts []judge.Verdict) ([]byte, error) {
+// JUnit returns verdicts as a JUnit XML report: a test suite for each experiment that has any, and
+// a test case for each verdict. A verdict that disagrees or is inconclusive is a failure, and so is
+// one whose control does not disagree. One that is out of scope is skipped, unless all are. Its
+// error is one of encoding.
+func JUnit(experiments []*sweeps.Experiment) ([]byte, error) {
+	decided := 0
+	for _, e := range experiments {
+		s := judge.Summarize(e.Verdicts)
+		decided += s.Agree + s.Disagree
+	}
 	var all junitSuites
-	s := judge.Summarize(verdicts)
-	nothing := s.Agree+s.Disagree == 0
-	for i := range verdicts {
-		v := &verdicts[i]
-		if n := len(all.Suites); n == 0 || all.Suites[n-1].Name != v.Experiment {
-			all.Suites = append(all.Suites, junitSuite{Name: v.Experiment})
+	milliseconds := func(seconds float64) float64 { return math.Round(1e3*seconds) / 1e3 }
+	for _, e := range experiments {
+		if len(e.Verdicts) == 0 {
+			continue
 		}
-		s := &all.Suites[len(all.Suites)-1]
-		cells := v.Cells()
-		c := junitCase{Class: v.Experiment + "." + v.Claim, Name: v.Quantity}
-		if v.Label != "" {
-			c.Name += ", " + v.Label
+		suite := junitSuite{Name: e.Verdicts[0].Experiment}
+		if run := e.Plan.Run; run != nil {
+			suite.Time = milliseconds(run.WallSeconds)
 		}
-		measured := "measured " + cells[4] + ", predicted " + cells[5] + " " + cells[6]
-		switch {
-		case v.Verdict == judge.Disagree, v.Verdict == judge.Inconclusive, nothing:
-			c.Failure = &junitMessage{v.Verdict.String() + ": " + v.Because, measured}
-		case v.Missed():
-			c.Failure = &junitMessage{"the control does not disagree, so that the check could not have failed: " + v.Control.Fault, measured}
-		case v.Verdict != judge.Agree:
-			c.Skipped = &junitMessage{v.Verdict.String() + ": " + v.Because, measured}
+		for i := range e.Verdicts {
+			suite.add(&e.Verdicts[i], decided == 0)
 		}
-		s.Tests++
-		if c.Failure != nil {
-			s.Failures++
-		}
-		if c.Skipped != nil {
-			s.Skipped++
-		}
-		s.Cases = append(s.Cases, c)
+		all.Suites = append(all.Suites, suite)
+		all.Tests += suite.Tests
+		all.Failures += suite.Failures
+		all.Skipped += suite.Skipped
+		all.Time = milliseconds(all.Time + suite.Time)
 	}
 	data, err := xml.MarshalIndent(all, "", "  ")
 	return append([]byte(xml.Header), append(data, '\n')...), err
+}
+
+// add adds the test case of a verdict. Nothing is decided where no verdict agrees or disagrees.
+func (s *junitSuite) add(v *judge.Verdict, nothing bool) {
+	c := junitCase{Class: v.Experiment + "." + v.Claim, Name: v.Quantity}
+	if v.Label != "" {
+		c.Name += ", " + v.Label
+	}
+	cells := v.Cells()
+	measured := "measured " + cells[4] + ", predicted " + cells[5] + " " + cells[6]
+	ruling := &junitMessage{v.Verdict.String() + ": " + v.Because, measured}
+	s.Tests++
+	switch {
+	case v.Verdict == judge.Disagree, v.Verdict == judge.Inconclusive, nothing:
+		c.Failure = ruling
+		s.Failures++
+	case v.Missed():
+		c.Failure = &junitMessage{"the control does not disagree, so that the check could not have failed: " + v.Control.Fault, measured}
+		s.Failures++
+	case v.Verdict != judge.Agree:
+		c.Skipped = ruling
+		s.Skipped++
+	}
+	s.Cases = append(s.Cases, c)
 }
