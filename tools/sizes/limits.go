@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 70_093
+	mostProduct = 70_085
 	mostTools   = 5_200
 	mostTests   = 45_450
 	mostDocs    = 329
@@ -11,7 +11,7 @@ const (
 
 // rooms has the most lines of each folder, without tests.
 var rooms = map[string]int{
-	"cmd/grposim":            5165,
+	"cmd/grposim":            5161,
 	"configs":                39,
 	"fp":                     546,
 	"grpo":                   1243,
@@ -36,14 +36,14 @@ var rooms = map[string]int{
 	"sim/lanes/wide":         42,
 	"sim/measure":            1182,
 	"sim/probe":              1938,
-	"sweeps":                 4327,
+	"sweeps":                 4328,
 	"sweeps/advice":          1931,
 	"sweeps/claim":           3042,
 	"sweeps/config":          5256,
 	"sweeps/judge":           2009,
-	"sweeps/plan":            1187,
-	"sweeps/report":          1756,
-	"sweeps/store":           1902,
+	"sweeps/plan":            1188,
+	"sweeps/report":          1778,
+	"sweeps/store":           1874,
 	"sweeps/theory":          2445,
 	"tools/bench":            163,
 	"tools/calibrate":        1032,
