@@ -2,13 +2,15 @@ package logs
 
 import (
 	"bufio"
+	"encoding/binary"
 	"hash/crc32"
 	"io"
 	"math"
 	"path/filepath"
 	"slices"
 
-	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/protoadapt"
 )
 
 var eventsFormat = format{
@@ -44,8 +46,7 @@ func checksum(data []byte) uint32 {
 
 // isEvents reports whether a file begins with a record.
 func isEvents(head []byte) bool {
-	sum, _ := protowire.ConsumeFixed32(head[min(8, len(head)):])
-	return len(head) >= frameHead && sum == checksum(head[:8])
+	return len(head) >= frameHead && binary.LittleEndian.Uint32(head[8:]) == checksum(head[:8])
 }
 
 // events reads an event file. It leaves out a record that is not complete, as the last of a running
@@ -65,7 +66,7 @@ func (t *timeline) events(r *bufio.Reader, name string) error {
 		if err == io.EOF {
 			return nil
 		}
-		length, _ := protowire.ConsumeFixed64(head[:])
+		length := binary.LittleEndian.Uint64(head[:])
 		switch {
 		case err != nil:
 		case !isEvents(head[:]):
@@ -77,8 +78,7 @@ func (t *timeline) events(r *bufio.Reader, name string) error {
 			record = slices.Grow(record[:0], int(length)+4)[:length+4]
 			if _, err = io.ReadFull(r, record); err == nil {
 				data := record[:length]
-				sum, _ := protowire.ConsumeFixed32(record[length:])
-				if sum != checksum(data) || !t.event(data) {
+				if binary.LittleEndian.Uint32(record[length:]) != checksum(data) || !t.event(data) {
 					damaged++
 				}
 			}
@@ -94,131 +94,104 @@ func (t *timeline) events(r *bufio.Reader, name string) error {
 	}
 }
 
-// Fields of the messages Event and Summary (tensorflow/core/util/event.proto,
-// tensorflow/core/framework/summary.proto) and TensorProto (tensor.proto,
-// tensor_shape.proto, types.proto in the same folder).
-const (
-	eventTime, eventStep, eventSummary                = 1, 2, 5
-	summaryValue                                      = 1
-	valueTag, valueSimple, valueTensor, valueMetadata = 1, 2, 8, 9
-	metadataPlugin, pluginName                        = 1, 1
-	tensorType, tensorShape, tensorContent            = 1, 2, 4
-	tensorFloat, tensorDouble                         = 5, 6
-	shapeDim, dimSize                                 = 2, 1
-	typeFloat, typeDouble                             = 1, 2
+// The messages of event files, with the fields that are read: tensorflow/core/util/event.proto;
+// summary.proto, tensor.proto, tensor_shape.proto in tensorflow/core/framework. What a message
+// lacks is nil.
+type (
+	eventMessage struct {
+		protoMessage
+		Time    *float64 `protobuf:"fixed64,1,opt,name=wall_time"`
+		Step    *int64   `protobuf:"varint,2,opt,name=step"`
+		Summary *summary `protobuf:"bytes,5,opt,name=summary"`
+	}
+	summary struct {
+		Values []*summaryValue `protobuf:"bytes,1,rep,name=value"`
+	}
+	summaryValue struct {
+		Tag      []byte    `protobuf:"bytes,1,opt,name=tag"`
+		Simple   *float32  `protobuf:"fixed32,2,opt,name=simple_value"`
+		Tensor   *tensor   `protobuf:"bytes,8,opt,name=tensor"`
+		Metadata *metadata `protobuf:"bytes,9,opt,name=metadata"`
+	}
+	metadata struct {
+		Plugin *plugin `protobuf:"bytes,1,opt,name=plugin_data"`
+	}
+	plugin struct {
+		Name []byte `protobuf:"bytes,1,opt,name=plugin_name"`
+	}
+	tensor struct {
+		Type    *int32    `protobuf:"varint,1,opt,name=dtype"`
+		Shape   *shape    `protobuf:"bytes,2,opt,name=tensor_shape"`
+		Content []byte    `protobuf:"bytes,4,opt,name=tensor_content"`
+		Floats  []float32 `protobuf:"fixed32,5,rep,packed,name=float_val"`
+		Doubles []float64 `protobuf:"fixed64,6,rep,packed,name=double_val"`
+	}
+	shape struct {
+		Dims []*dim `protobuf:"bytes,2,rep,name=dim"`
+	}
+	dim struct {
+		Size *int64 `protobuf:"varint,1,opt,name=size"`
+	}
 )
 
-// field is a field of a message: the bits of a number, or bytes.
-type field struct {
-	number protowire.Number
-	bits   uint64
-	bytes  []byte
-}
+// protoMessage gives a struct the methods that a message of protobuf has.
+type protoMessage struct{}
 
-// fields lists the fields of a message up to one that is damaged; whole says that none is.
-func fields(message []byte) (all []field, whole bool) {
-	for len(message) > 0 {
-		number, kind, n := protowire.ConsumeTag(message)
-		if n < 0 {
-			return all, false
-		}
-		f := field{number: number}
-		switch message = message[n:]; kind {
-		case protowire.VarintType:
-			f.bits, n = protowire.ConsumeVarint(message)
-		case protowire.Fixed32Type:
-			var bits uint32
-			bits, n = protowire.ConsumeFixed32(message)
-			f.bits = uint64(bits)
-		case protowire.Fixed64Type:
-			f.bits, n = protowire.ConsumeFixed64(message)
-		case protowire.BytesType:
-			f.bytes, n = protowire.ConsumeBytes(message)
-		default:
-			n = protowire.ConsumeFieldValue(number, kind, message)
-		}
-		if n < 0 {
-			return all, false
-		}
-		all, message = append(all, f), message[n:]
-	}
-	return all, true
-}
+func (protoMessage) Reset()         {}
+func (protoMessage) String() string { return "" }
+func (protoMessage) ProtoMessage()  {}
 
-// last returns the last field of a message with one of the numbers; without one it has no number.
-func last(all []field, numbers ...protowire.Number) (found field) {
-	for _, f := range all {
-		if slices.Contains(numbers, f.number) {
-			found = f
-		}
-	}
-	return found
+// unmarshal reads a message into a struct whose tags name its fields; ok says that it is well formed.
+func unmarshal(data []byte, to protoadapt.MessageV1) (ok bool) {
+	known := proto.UnmarshalOptions{DiscardUnknown: true}
+	return known.Unmarshal(data, protoadapt.MessageV2Of(to)) == nil
 }
 
 // event adds the scalars of an Event to the timeline; ok says that it is well formed.
 func (t *timeline) event(data []byte) (ok bool) {
-	event, whole := fields(data)
-	summary, ok := fields(last(event, eventSummary).bytes)
-	if !whole || !ok {
+	e := eventMessage{Time: new(float64), Step: new(int64), Summary: new(summary)}
+	if !unmarshal(data, &e) {
 		return false
 	}
-	t.clock(math.Float64frombits(last(event, eventTime).bits))
-	for _, f := range summary {
-		if f.number == summaryValue {
-			if tag, x, is := scalar(f.bytes); is {
-				t.add(int64(last(event, eventStep).bits), tag, x)
-			}
+	t.clock(*e.Time)
+	for _, v := range e.Summary.Values {
+		if x, is := v.scalar(); is {
+			t.add(*e.Step, v.Tag, x)
 		}
 	}
 	return true
 }
 
-// scalar returns tag and value of a value of a Summary, if it is a single number.
-func scalar(value []byte) (tag []byte, x float64, is bool) {
-	all, whole := fields(value)
-	if !whole || !ofScalars(last(all, valueMetadata).bytes) {
-		return nil, 0, false
+// scalar returns a value of a Summary, if it is a single number. Metadata are of a plugin for
+// scalars, or name none.
+func (v *summaryValue) scalar() (x float64, is bool) {
+	if m := v.Metadata; m != nil && m.Plugin != nil && m.Plugin.Name != nil && string(m.Plugin.Name) != "scalars" {
+		return 0, false
 	}
-	tag = last(all, valueTag).bytes
-	if f := last(all, valueSimple); f.number == valueSimple {
-		return tag, float64(math.Float32frombits(uint32(f.bits))), true
+	switch {
+	case v.Simple != nil:
+		return float64(*v.Simple), true
+	case v.Tensor != nil:
+		return v.Tensor.element()
 	}
-	x, is = element(last(all, valueTensor).bytes)
-	return tag, x, is
-}
-
-// ofScalars reports whether metadata are of a plugin for scalars, or name none.
-func ofScalars(metadata []byte) bool {
-	all, _ := fields(metadata)
-	plugin, _ := fields(last(all, metadataPlugin).bytes)
-	name := last(plugin, pluginName)
-	return name.number != pluginName || string(name.bytes) == "scalars"
+	return 0, false
 }
 
 // element returns the number in a tensor that holds a single one, a float or a double, as writers
 // of scalars make it. A tensor without values holds 0.
-func element(tensor []byte) (x float64, is bool) {
-	all, whole := fields(tensor)
-	kind, f := last(all, tensorType).bits, last(all, tensorContent, tensorFloat, tensorDouble)
-	bits := f.bits
-	if f.bytes != nil { // little endian, without or with a list around it
-		var eight [8]byte
-		copy(eight[:], f.bytes)
-		bits, _ = protowire.ConsumeFixed64(eight[:])
+func (t *tensor) element() (x float64, is bool) {
+	const float, double = 1, 2 // of types.proto
+	if t.Shape != nil && slices.ContainsFunc(t.Shape.Dims, func(d *dim) bool { return d.Size == nil || *d.Size != 1 }) {
+		return 0, false
 	}
-	if kind == typeFloat {
-		x = float64(math.Float32frombits(uint32(bits)))
-	} else {
-		x = math.Float64frombits(bits)
+	floats, doubles := append(t.Floats, 0), append(t.Doubles, 0)
+	switch {
+	case t.Type != nil && *t.Type == float:
+		_, _ = binary.Decode(t.Content, binary.LittleEndian, floats[:1]) // if there is content
+		return float64(floats[0]), true
+	case t.Type != nil && *t.Type == double:
+		_, _ = binary.Decode(t.Content, binary.LittleEndian, doubles[:1])
+		return doubles[0], true
 	}
-	return x, whole && single(last(all, tensorShape).bytes) && (kind == typeFloat || kind == typeDouble)
-}
-
-// single reports whether the shape of a tensor is that of one element.
-func single(shape []byte) bool {
-	all, whole := fields(shape)
-	return whole && !slices.ContainsFunc(all, func(f field) bool {
-		dim, _ := fields(f.bytes)
-		return f.number == shapeDim && last(dim, dimSize).bits != 1
-	})
+	return 0, false
 }

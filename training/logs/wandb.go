@@ -3,11 +3,11 @@ package logs
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"hash/crc32"
 	"io"
+	"slices"
 	"strings"
-
-	"google.golang.org/protobuf/encoding/protowire"
 )
 
 var wandbFormat = format{
@@ -32,12 +32,24 @@ const (
 	lastFragment  = 4
 )
 
-// Fields of the messages Record, HistoryRecord, HistoryStep and HistoryItem.
-const (
-	recordHistory                   = 2
-	historyItem, historyStep        = 1, 2
-	stepNumber                      = 1
-	itemKey, itemNested, itemNumber = 1, 2, 16
+// The messages with the fields that are read.
+type (
+	wandbRecord struct {
+		protoMessage
+		History *wandbHistory `protobuf:"bytes,2,opt,name=history"`
+	}
+	wandbHistory struct {
+		Items []*wandbItem `protobuf:"bytes,1,rep,name=item"`
+		Step  *wandbStep   `protobuf:"bytes,2,opt,name=step"`
+	}
+	wandbStep struct {
+		Number int64 `protobuf:"varint,1,opt,name=num"`
+	}
+	wandbItem struct {
+		Key    string   `protobuf:"bytes,1,opt,name=key"`
+		Nested []string `protobuf:"bytes,2,rep,name=nested_key"`
+		Value  []byte   `protobuf:"bytes,16,opt,name=value_json"`
+	}
 )
 
 // readWandb reads the file of a run of W&B. A message that is not complete is left out, the last
@@ -57,8 +69,7 @@ func readWandb(c *collector, r *bufio.Reader) error {
 		if _, err = io.ReadFull(r, head[:]); err != nil {
 			break
 		}
-		sum, _ := protowire.ConsumeFixed32(head[:])
-		length, kind := int(head[4])|int(head[5])<<8, head[6]
+		sum, length, kind := binary.LittleEndian.Uint32(head[:]), int(binary.LittleEndian.Uint16(head[4:])), head[6]
 		whole := length <= wandbBlock-at%wandbBlock-fragmentHead
 		if whole {
 			if _, err = io.ReadFull(r, data[:length]); err != nil {
@@ -78,7 +89,9 @@ func readWandb(c *collector, r *bufio.Reader) error {
 			message = append(message, data[:length]...)
 		}
 		if (kind == fullFragment || kind == lastFragment) && len(message) <= longEvent {
-			readWandbRecord(c, message)
+			var record wandbRecord
+			unmarshal(message, &record) // of one that is damaged what comes before
+			record.row(c)
 		}
 	}
 	if err == io.ErrUnexpectedEOF {
@@ -88,41 +101,22 @@ func readWandb(c *collector, r *bufio.Reader) error {
 	return unlessEnd(err)
 }
 
-// readWandbRecord adds the row of a Record, if it has one.
-func readWandbRecord(c *collector, message []byte) {
-	record, _ := fields(message)
-	for _, f := range record {
-		if f.number != recordHistory {
-			continue
-		}
-		history, _ := fields(f.bytes)
-		for _, g := range history {
-			inner, _ := fields(g.bytes)
-			switch g.number {
-			case historyItem:
-				readWandbItem(c, inner)
-			case historyStep:
-				if step := last(inner, stepNumber); step.number == stepNumber {
-					setNumber(c, "_step", float64(int64(step.bits)))
-				}
-			}
-		}
-		c.endRow(0)
+// row adds the row of a Record, if it has one.
+func (r *wandbRecord) row(c *collector) {
+	if r.History == nil {
+		return
 	}
-}
-
-// readWandbItem sets the number of an item, if it has one.
-func readWandbItem(c *collector, item []field) {
-	var path []string
-	for _, f := range item {
-		if (f.number == itemKey || f.number == itemNested) && len(f.bytes) > 0 {
-			path = append(path, string(f.bytes))
+	for _, item := range r.History.Items {
+		path := slices.DeleteFunc(append([]string{item.Key}, item.Nested...), func(key string) bool { return key == "" })
+		text := bytes.Trim(item.Value, `"`) // NaN and Infinity can be quoted
+		if x, has, ok := number(text); has && ok {
+			setNumber(c, strings.Join(path, "/"), x)
 		}
 	}
-	text := bytes.Trim(last(item, itemNumber).bytes, `"`) // NaN and Infinity can be quoted
-	if x, has, ok := number(text); has && ok {
-		setNumber(c, strings.Join(path, "/"), x)
+	if r.History.Step != nil {
+		setNumber(c, "_step", float64(r.History.Step.Number))
 	}
+	c.endRow(0)
 }
 
 // setNumber adds a number to the row that is being read.
