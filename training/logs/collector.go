@@ -84,6 +84,14 @@ func newCollector(name string, how Options) *collector {
 		byName: make(map[string]*series)}
 }
 
+// addRun adds a run of the file, which it names.
+func (c *collector) addRun(name string) *collector {
+	run := newCollector(c.err.File, c.how)
+	run.run, run.container = name, c.container
+	c.runs = append(c.runs, run)
+	return run
+}
+
 // set adds a value to the row that is being read: a number, or the text of one. Empty
 // text, null and None are no value.
 func (c *collector) set(line int, key, text []byte) {

@@ -68,25 +68,27 @@ func chartColumn(name string) (run, key string, bound bool) {
 	return "", name, bound
 }
 
-// csvRun is a run in a CSV file with its columns.
-type csvRun struct {
-	*collector
-	columns []*series // by index; nil: none
-	long    *longRows // nil unless the file is in long form
+// rowReader reads a row of a table.
+type rowReader func(line int, cells []string)
+
+// rowOf returns a reader of rows with these columns, of which nil ones are not read.
+func (c *collector) rowOf(columns []*series) rowReader {
+	return func(line int, cells []string) {
+		for i, s := range columns {
+			if s != nil {
+				c.setSeries(line, s, []byte(cells[i]))
+			}
+		}
+		c.endRow(line)
+	}
 }
 
-// headerRuns looks up the names of columns. A chart of several runs has a collector for each, with
-// the columns that name no run. W&B does not keep the names of runs apart: a column that repeats is
-// of another run.
-func headerRuns(c *collector, names []string) []*csvRun {
-	if isEventChart(names) {
-		return []*csvRun{{collector: c, columns: eventChartColumns(c)}}
-	}
-	if columns, is := longHeader(c, names); is {
-		return []*csvRun{{collector: c, long: &longRows{longColumns: columns, from: c}}}
-	}
-	c.container = CSV
-	var order []string // of runs
+// chartRows looks up the names of columns, and returns a reader of rows for each run. A chart of
+// several runs has a collector for each, with the columns that name no run. W&B does not keep the
+// names of runs apart: a column that repeats is of another run. A key of a chart is read as the
+// reward if it is the only one, is like a reward's, and no trainer is known to write it.
+func chartRows(c *collector, names []string) (rows []rowReader) {
+	var order, keys []string // of runs
 	of, times := make([]string, len(names)), make(map[string]int)
 	for i, name := range names {
 		run, key, bound := chartColumn(name)
@@ -100,59 +102,50 @@ func headerRuns(c *collector, names []string) []*csvRun {
 		if times[name]++; times[name] > 1 {
 			run = fmt.Sprintf("%s (%d)", run, times[name])
 		}
-		if of[i] = run; key != "" && !bound && !slices.Contains(order, run) {
-			order = append(order, run)
+		if of[i] = run; key != "" && !bound {
+			order, keys = append(order, run), append(keys, key)
 		}
 	}
-	runs := []*csvRun{{collector: c}}
-	if len(order) == 1 { // the file is the run's
+	runs := []*collector{c}
+	if order = distinct(order); len(order) == 1 { // the file is the run's
 		c.run = order[0]
 	} else if len(order) > 1 {
-		runs = nil
 		for _, name := range order {
-			r := newCollector(c.err.File, c.how)
-			r.run, r.container = name, c.container
-			runs, c.runs = append(runs, &csvRun{collector: r}), append(c.runs, r)
+			c.addRun(name)
 		}
+		runs = c.runs
 	}
+	isReward := len(distinct(keys)) == 1 && c.newSeries([]byte(keys[0])) == nil && likeReward(keys[0]) > 0
 	for _, r := range runs {
-		r.columns = make([]*series, len(names))
-	}
-	only := onlyReward(c, names)
-	for _, shared := range []bool{false, true} {
-		for i, name := range names {
-			_, key, bound := chartColumn(name)
-			for _, r := range runs {
+		columns := make([]*series, len(names))
+		for _, shared := range []bool{false, true} {
+			for i, name := range names {
+				_, key, bound := chartColumn(name)
 				switch {
 				case key == "" || bound || shared != (of[i] == "") || !shared && r.run != of[i]:
 				case r.byKey[key] != nil && shared:
 					c.err.add(1, "got two columns %s, want one", quote(key))
 				case r.byKey[key] != nil:
-				case key == only:
-					r.columns[i] = r.asReward(key)
+				case isReward && key == keys[0]:
+					columns[i] = r.asReward(key)
 				default:
-					r.columns[i] = r.addKey(1, key)
+					columns[i] = r.addKey(1, key)
 				}
 			}
 		}
+		rows = append(rows, r.rowOf(columns))
 	}
-	return runs
+	return rows
 }
 
-// onlyReward returns the key of a chart of W&B that has a single one. No trainer must be known to
-// write it, and it must be like a reward's; else it is "".
-func onlyReward(c *collector, names []string) (only string) {
+// distinct returns the first of each name, in their order.
+func distinct(names []string) (all []string) {
 	for _, name := range names {
-		run, key, bound := chartColumn(name)
-		switch {
-		case run == "" || bound || key == only:
-		case only != "" || c.newSeries([]byte(key)) != nil || likeReward(key) == 0:
-			return ""
-		default:
-			only = key
+		if !slices.Contains(all, name) {
+			all = append(all, name)
 		}
 	}
-	return only
+	return all
 }
 
 // asReward returns the series of a column that is read as the reward, whatever its name.
@@ -162,20 +155,6 @@ func (c *collector) asReward(key string) *series {
 	c.byKey[key] = s
 	c.note("%s is the only series of the file and is read as the reward.", quote(key))
 	return s
-}
-
-// row adds a row of the file to the run.
-func (r *csvRun) row(line int, cells []string) {
-	if r.long != nil {
-		r.long.row(line, cells)
-		return
-	}
-	for i, s := range r.columns {
-		if s != nil {
-			r.setSeries(line, s, []byte(cells[i]))
-		}
-	}
-	r.endRow(line)
 }
 
 // decimalComma finds a number whose decimals follow a comma.
@@ -205,9 +184,14 @@ func readCSV(c *collector, in *input) error {
 	if err != nil {
 		return err
 	}
-	runs := headerRuns(c, header)
-	if long := runs[0].long; long != nil {
-		defer long.finish()
+	var rows []rowReader
+	if row, finish := longRow(c, header); row != nil {
+		rows = []rowReader{row}
+		defer finish()
+	} else if strings.EqualFold(strings.Join(header, ","), "Wall time,Step,Value") {
+		rows = []rowReader{eventRow(c)}
+	} else {
+		rows = chartRows(c, header)
 	}
 
 	var held []string             // the row read before, which may be cut if it is the last
@@ -223,8 +207,8 @@ func readCSV(c *collector, in *input) error {
 				c.note(lastCell, line)
 				held[want-1] = ""
 			}
-			for _, run := range runs {
-				run.row(line, held)
+			for _, row := range rows {
+				row(line, held)
 			}
 		case end && len(held) < want:
 			c.note(lastLine, line)
@@ -284,79 +268,57 @@ func (b *bounded) Read(to []byte) (int, error) {
 	return n, err
 }
 
-// A table in long form has a row for each value: Comet's export, and queries of MLflow's database.
-
 // mostRuns is the largest number of runs of a file.
 const mostRuns = 100
 
-// longColumns are the columns of a table in long form; run is −1 where there is none.
-type longColumns struct{ run, key, step, value int }
-
-// longHeader finds the columns of a long form in a header. A key of training beside them is none.
-func longHeader(c *collector, names []string) (l longColumns, is bool) {
+// longRow returns a reader of rows of a table in long form, which has a row for each value: Comet's
+// export, and queries of MLflow's database. It is nil if the header is not that of one, as with a
+// key of training beside the columns. The other function is called after the last row.
+func longRow(c *collector, names []string) (row rowReader, finish func()) {
 	find := func(words ...string) int {
 		return slices.IndexFunc(names, func(name string) bool {
 			return slices.Contains(words, strings.ToLower(strings.TrimSpace(name)))
 		})
 	}
-	l = longColumns{
-		run: find("run", "run_id", "run_uuid", "run_name", "experiment", "trial_id"),
-		key: find("key", "name", "metric", "metric_name", "tag"), step: find("step"), value: find("value", "metric_value"),
-	}
-	return l, min(l.key, l.step, l.value) >= 0 && !slices.ContainsFunc(names, func(name string) bool {
+	run := find("run", "run_id", "run_uuid", "run_name", "experiment", "trial_id")
+	key := find("key", "name", "metric", "metric_name", "tag")
+	step, value := find("step"), find("value", "metric_value")
+	tells := func(name string) bool {
 		s := c.newSeries([]byte(name))
 		return s != nil && s.tells
-	})
-}
-
-// longRows reads the rows of a long form.
-type longRows struct {
-	longColumns
-	from *collector
-	runs []*timeline
-}
-
-// row adds a value.
-func (l *longRows) row(line int, cells []string) {
-	run := ""
-	if l.run >= 0 {
-		run = cells[l.run]
 	}
-	t := l.timeline(line, run)
-	if t == nil {
-		return
+	if min(key, step, value) < 0 || slices.ContainsFunc(names, tells) {
+		return nil, nil
 	}
-	step, hasStep, whole := number([]byte(cells[l.step]))
-	x, has, ok := number([]byte(cells[l.value]))
-	switch {
-	case !ok || !whole:
-		t.cannotRead(line, strings.Join(cells, ","), "want a step and a value")
-	case has && hasStep:
-		t.add(int64(step), []byte(cells[l.key]), x)
+	runs := make(map[string]*timeline)
+	row = func(line int, cells []string) {
+		name := ""
+		if run >= 0 {
+			name = cells[run]
+		}
+		t := runs[name]
+		switch {
+		case t == nil && len(runs) == mostRuns:
+			c.err.add(line, "got more than %d runs, want fewer in a file", mostRuns)
+			return
+		case t == nil:
+			t = newTimeline(c.addRun(name))
+			t.begin(c.err.File)
+			runs[name] = t
+		}
+		at, hasStep, whole := number([]byte(cells[step]))
+		x, has, ok := number([]byte(cells[value]))
+		switch {
+		case !ok || !whole:
+			t.cannotRead(line, strings.Join(cells, ","), "want a step and a value")
+		case has && hasStep:
+			t.add(int64(at), []byte(cells[key]), x)
+		}
 	}
-}
-
-// timeline returns a run by its name, nil if there are too many.
-func (l *longRows) timeline(line int, run string) *timeline {
-	if i := slices.IndexFunc(l.runs, func(t *timeline) bool { return t.run == run }); i >= 0 {
-		return l.runs[i]
-	}
-	if len(l.runs) == mostRuns {
-		l.from.err.add(line, "got more than %d runs, want fewer in a file", mostRuns)
-		return nil
-	}
-	t := newTimeline(newCollector(l.from.err.File, l.from.how))
-	t.run, t.container = run, CSV
-	t.begin(l.from.err.File)
-	l.runs = append(l.runs, t)
-	return t
-}
-
-// finish makes rows of the values.
-func (l *longRows) finish() {
-	for _, t := range l.runs {
-		t.finish()
-		l.from.runs = append(l.from.runs, t.collector)
+	return row, func() {
+		for _, r := range c.runs {
+			runs[r.run].finish()
+		}
 	}
 }
 
@@ -365,41 +327,33 @@ var eventJSONFormat = format{
 	docs: [][2]string{{"a chart of TensorBoard, downloaded", "CSV with columns `Wall time`, " +
 		"`Step`, `Value`, or a JSON list of rows `[WALL TIME, STEP, VALUE]`; read as the reward"}},
 	begins: func(_ *collector, in *input) bool { return strings.HasPrefix(in.squeezed(), "[[") },
-	read:   func(c *collector, in *input) error { return readEventJSON(c, in) },
+	read:   readEventJSON,
 }
 
-// TensorBoard downloads a chart as CSV, with a header, or as a JSON list of rows
-// [WALL TIME, STEP, VALUE].
-
-// isEventChart reports whether a header is that of TensorBoard's download of a chart.
-func isEventChart(names []string) bool {
-	return strings.EqualFold(strings.Join(names, ","), "Wall time,Step,Value")
-}
-
-// eventChartColumns returns the columns of TensorBoard's download of a chart. The file does not say
-// of what it is; TensorBoard's name for it does, run-RUN-tag-TAG.csv.
-func eventChartColumns(c *collector) []*series {
+// eventRow returns a reader of rows of TensorBoard's download of a chart. The file does not say of
+// what it is; TensorBoard's name for it does, run-RUN-tag-TAG.csv.
+func eventRow(c *collector) rowReader {
 	c.container = EventChart
 	step, value := c.addKey(1, "Step"), c.asReward("Value")
 	if _, tag, named := strings.Cut(filepath.Base(c.err.File), "-tag-"); named && likeReward(tag) == 0 {
 		c.err.add(0, "got the chart of another tag by the file's name, want that of the reward")
 	}
-	return []*series{nil, step, value}
+	return c.rowOf([]*series{nil, step, value})
 }
 
 // readEventJSON reads TensorBoard's download of a chart as JSON.
-func readEventJSON(c *collector, r io.Reader) error {
+func readEventJSON(c *collector, in *input) error {
 	var rows [][]any
-	from := json.NewDecoder(r)
+	from := json.NewDecoder(in)
 	from.UseNumber()
-	run := csvRun{collector: c, columns: eventChartColumns(c)}
+	add := eventRow(c)
 	if err := from.Decode(&rows); err != nil {
 		c.err.add(0, "got %s, want rows [WALL TIME, STEP, VALUE]", err)
 		return nil
 	}
 	for _, row := range rows {
 		if len(row) == 3 {
-			run.row(0, []string{"", fmt.Sprint(row[1]), fmt.Sprint(row[2])})
+			add(0, []string{"", fmt.Sprint(row[1]), fmt.Sprint(row[2])})
 		}
 	}
 	return nil
