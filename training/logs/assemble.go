@@ -71,7 +71,7 @@ func (c *collector) trainer() int {
 	for i, t := range trainers() {
 		n := 0
 		for _, s := range c.series {
-			if s.training[i].rule != nil {
+			if s.rule(i, training) != nil {
 				n++
 			}
 		}
@@ -93,11 +93,12 @@ func (c *collector) trainer() int {
 func (c *collector) writer(i int) Trainer {
 	own := 0
 	for _, s := range c.series {
-		if s.training[i].rule == nil || s.training[0].rule != nil {
+		r := s.rule(i, training)
+		if r == nil || s.rule(0, training) != nil {
 			continue
 		}
 		own++
-		if key := s.training[i].rule.Key; strings.Contains(key, "/") || strings.Count(key, "_") >= 2 {
+		if strings.Contains(r.Key, "/") || strings.Count(r.Key, "_") >= 2 {
 			own++
 		}
 	}
@@ -110,7 +111,8 @@ func (c *collector) writer(i int) Trainer {
 // hasKey reports whether the file has a key of trainer i with the given rule key.
 func (c *collector) hasKey(i int, key string) bool {
 	return slices.ContainsFunc(c.series, func(s *series) bool {
-		return s.training[i].rule != nil && s.training[i].rule.Key == key
+		r := s.rule(i, training)
+		return r != nil && r.Key == key
 	})
 }
 
@@ -170,14 +172,6 @@ type assembly struct {
 	train   []source // of the table of training
 }
 
-// part is a part of a log.
-type part string
-
-const (
-	training   part = "training"
-	evaluating part = "evaluation"
-)
-
 // source is a column to be made of a series.
 type source struct {
 	quantity Quantity
@@ -194,11 +188,7 @@ func (s source) tells() bool { return s.quantity != LR }
 
 // columns returns the sources of the table of a part in the order of Quantities.
 func (a *assembly) columns(of part) []source {
-	t := &trainers()[a.trainer]
-	rules := t.Keys
-	if of == evaluating {
-		rules = t.EvalKeys
-	}
+	rules := trainers()[a.trainer].rules(of)
 	var found []source
 	taken, used := make(map[Quantity]bool), make(map[*series]bool)
 	take := func(q Quantity, r *rule, s *series) bool {
@@ -231,11 +221,7 @@ func (a *assembly) columns(of part) []source {
 			continue
 		}
 		for _, s := range a.series {
-			m := s.training[a.trainer]
-			if of == evaluating {
-				m = s.evaluated[a.trainer]
-			}
-			if m.rule != nil && m.rule.Key == r.Key {
+			if m := s.matches[rulesPlace{a.trainer, of}]; m.rule != nil && m.rule.Key == r.Key {
 				take(Quantity(strings.Replace(string(r.Quantity), "*", m.name, 1)), r, s)
 			}
 		}
@@ -243,7 +229,7 @@ func (a *assembly) columns(of part) []source {
 	named(EvalScore+"/named", a.how.TrueReward)
 	if of == training {
 		for _, s := range a.general() {
-			if r := s.general.rule; take(r.Quantity, r, s) {
+			if r := s.general; take(r.Quantity, r, s) {
 				a.note("%s is read as %s, by what its name says after the slash.", s.key, r.Quantity)
 			}
 		}
@@ -267,12 +253,12 @@ func (a *assembly) general() []*series {
 	counts := make(map[Quantity]int)
 	var all []*series
 	for _, s := range a.series {
-		if r := s.general.rule; r != nil {
+		if r := s.general; r != nil {
 			counts[r.Quantity]++
 			all = append(all, s)
 		}
 	}
-	return slices.DeleteFunc(all, func(s *series) bool { return counts[s.general.rule.Quantity] > 1 })
+	return slices.DeleteFunc(all, func(s *series) bool { return counts[s.general.Quantity] > 1 })
 }
 
 // zeroStd returns the sum of slime's numbers of groups with equal rewards, by value of the
@@ -471,11 +457,17 @@ func (a *assembly) column(s source, kept, at []int) Column {
 
 // tellColumn says what of a column was not read.
 func (a *assembly) tellColumn(of source) {
-	if n := len(of.of.notFinite); n > 0 {
+	n := 0
+	for row := range of.of.values {
+		if of.of.broken(row) {
+			n++
+		}
+	}
+	if n > 0 {
 		a.note("%s: %s not finite, read as missing.", of.of.key, CountWords(n, "value"))
 	}
 	for _, s := range a.series {
-		if s != of.of && s.training[a.trainer].rule == of.rule && of.rule.Quantity == of.quantity {
+		if s != of.of && s.rule(a.trainer, training) == of.rule && of.rule.Quantity == of.quantity {
 			a.note("%s left out: %s is read from %s.", s.key, of.quantity, of.of.key)
 		}
 	}
@@ -590,8 +582,7 @@ var obvious = regexp.MustCompile(`(?i)epoch|time|num_tokens|per_second`)
 // tellUnread lists the keys that are not understood, those first that are like a reward's.
 func (a *assembly) tellUnread() {
 	others := slices.DeleteFunc(slices.Clone(a.series), func(s *series) bool {
-		return s == a.steps || s.isStep || s.ends || s.training[a.trainer].rule != nil ||
-			s.evaluated[a.trainer].rule != nil ||
+		return s == a.steps || s.isStep || s.ends || s.rule(a.trainer, training) != nil || s.rule(a.trainer, evaluating) != nil ||
 			slices.ContainsFunc(a.train, func(x source) bool { return x.of == s })
 	})
 	keys := slices.DeleteFunc(a.keysByLikeness(others), obvious.MatchString)

@@ -30,26 +30,22 @@ type collector struct {
 	values  int    // kept of all series, missing ones too
 	cells   []cell // of the row being read
 	bad     bool   // that row has a text where a number belongs; for console output only
-	tidy    []byte // a key that is being looked up
-	folded  []byte // that key in lower case
 }
 
 // series holds the values of one key.
 type series struct {
-	key       string
-	name      string    // the key as it is compared
-	decimals  int       // of every number as it is written; 0: none yet, unrounded: they differ
-	values    []float64 // by row, as far as the last row with the key; NaN where missing
-	notFinite []int     // rows whose value is NaN or infinite, increasing
-	isStep    bool
-	ends      bool    // only the line that a trainer writes after the last step has it
-	updates   bool    // only rows of training have it
-	trains    bool    // a trainer writes it in training
-	tells     bool    // and it is more than a learning rate
-	ofEval    bool    // its name begins with eval
-	training  []match // by trainer
-	evaluated []match // by trainer
-	general   match   // without what stands before its first slash, among the keys of any file
+	key      string
+	name     string    // the key as it is compared
+	decimals int       // of every number as it is written; 0: none yet, unrounded: they differ
+	values   []float64 // by row, as far as the last row with the key: NaN where missing, ∞ not finite
+	isStep   bool
+	ends     bool // only the line that a trainer writes after the last step has it
+	updates  bool // only rows of training have it
+	trains   bool // a trainer writes it in training
+	tells    bool // and it is more than a learning rate
+	ofEval   bool // its name begins with eval
+	matches  map[rulesPlace]match
+	general  *rule // without what stands before its first slash, among the keys of any file
 }
 
 type rowInfo struct {
@@ -96,7 +92,7 @@ func (c *collector) addRun(name string) *collector {
 // text, null and None are no value.
 func (c *collector) set(line int, key, text []byte) {
 	if _, seen := c.byKey[string(key)]; !seen && len(c.texts) < mostKeys {
-		if _, _, ok := number(text); !ok && c.newSeries(key) == nil {
+		if _, _, ok := number(text); !ok && c.newSeries(string(key)) == nil {
 			c.texts, c.byKey[string(key)] = append(c.texts, string(key)), nil
 		}
 	}
@@ -186,7 +182,7 @@ var thousands = regexp.MustCompile(`^[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.|$)`)
 // seriesOf returns the series of a key, nil if nobody knows it.
 func (c *collector) seriesOf(line int, key []byte) *series {
 	s, seen := c.byKey[string(key)]
-	if !seen && (len(c.unknown) < mostKeys || c.newSeries(key) != nil) {
+	if !seen && (len(c.unknown) < mostKeys || c.newSeries(string(key)) != nil) {
 		s = c.addKey(line, string(key))
 	}
 	return s
@@ -194,7 +190,7 @@ func (c *collector) seriesOf(line int, key []byte) *series {
 
 // addKey looks a new key up in the table.
 func (c *collector) addKey(line int, key string) *series {
-	s := c.newSeries([]byte(key))
+	s := c.newSeries(key)
 	switch {
 	case s == nil && len(c.unknown) == mostKeys:
 		return nil // not kept: a file can have any number of keys
@@ -214,49 +210,36 @@ func (c *collector) addKey(line int, key string) *series {
 }
 
 // newSeries returns the empty series of a key; nil if the table does not have it.
-func (c *collector) newSeries(key []byte) *series {
-	c.tidy = tidy(c.tidy[:0], key)
-	c.folded = lower(c.folded[:0], c.tidy)
-	name := c.folded
-	var s *series
-	known := func() *series {
-		if s == nil {
-			s = emptySeries(strings.ReplaceAll(strings.TrimSpace(string(key)), " / ", "/"), string(name))
-			s.ofEval = strings.HasPrefix(s.name, "eval/") ||
-				strings.HasPrefix(s.name, "eval_") && s.name != string(EvalScore)
-			s.updates = slices.Contains(updateNames, s.name)
-		}
+func (c *collector) newSeries(key string) *series {
+	tidied := tidy(key)
+	name := strings.ToLower(tidied)
+	s := &series{key: strings.ReplaceAll(strings.TrimSpace(key), " / ", "/"), name: name,
+		isStep: name == evalStepKey || slices.Contains(stepKeys, name), ends: slices.Contains(endNames, name),
+		updates: slices.Contains(updateNames, name), matches: make(map[rulesPlace]match),
+		ofEval: strings.HasPrefix(name, "eval/") || strings.HasPrefix(name, "eval_") && name != string(EvalScore)}
+	if s.isStep || s.ends {
 		return s
 	}
-	switch {
-	case string(name) == evalStepKey || slices.Contains(stepKeys, string(name)):
-		known().isStep = true
-		return s
-	case slices.Contains(endNames, string(name)):
-		known().ends = true
-		return s
-	}
-	rulesOf().find(c.tidy, name, func(at entry, star []byte) {
-		of := &known().training[at.trainer]
-		if at.eval {
-			of = &s.evaluated[at.trainer]
-		} else {
-			s.trains = true
-			s.tells = s.tells || at.rule.Quantity != LR && at.rule.Quantity != ""
+	rulesOf().find(tidied, func(at entry, star string) {
+		if m, has := s.matches[at.rulesPlace]; !has || at.order < m.order {
+			s.matches[at.rulesPlace] = match{at.rule, star, at.order}
 		}
-		if of.rule == nil || at.order < of.order {
-			*of = match{at.rule, string(star), at.order}
-		}
+		s.trains = s.trains || at.of == training
+		s.tells = s.tells || at.of == training && at.rule.Quantity != LR && at.rule.Quantity != ""
 	})
-	if before, after, ok := bytes.Cut(name, []byte("/")); s == nil && ok && !slices.Contains(otherPrefixes, string(before)) {
-		rulesOf().find(after, after, func(at entry, star []byte) {
-			if trainers()[at.trainer].Name == Plain && !at.eval && star == nil {
-				known().general = match{rule: at.rule}
+	before, after, ok := strings.Cut(tidied, "/")
+	if ok && len(s.matches) == 0 && !slices.Contains(otherPrefixes, strings.ToLower(before)) {
+		rulesOf().find(after, func(at entry, star string) {
+			if trainers()[at.trainer].Name == Plain && at.of == training && star == "" {
+				s.general = at.rule
 			}
 		})
 	}
-	if c.how.names(string(key)) {
-		known().trains, s.tells = true, true
+	if c.how.names(key) {
+		s.trains, s.tells = true, true
+	}
+	if len(s.matches) == 0 && s.general == nil && !s.trains {
+		return nil
 	}
 	return s
 }
@@ -267,11 +250,8 @@ func (o *Options) names(key string) bool {
 	return key != "" && (strings.EqualFold(key, o.Reward) || strings.EqualFold(key, o.TrueReward))
 }
 
-// emptySeries returns a series of a key that no trainer writes.
-func emptySeries(key, name string) *series {
-	return &series{key: key, name: name, training: make([]match, len(trainers())),
-		evaluated: make([]match, len(trainers()))}
-}
+// rule returns the rule of a trainer that knows the key, nil if there is none.
+func (s *series) rule(trainer int, of part) *rule { return s.matches[rulesPlace{trainer, of}].rule }
 
 // trained reports whether the series is that of a step or of training.
 func (s *series) trained() bool { return s != nil && (s.isStep || s.trains) }
@@ -324,15 +304,8 @@ func (s *series) put(row int, x float64) {
 	for len(s.values) <= row {
 		s.values = append(s.values, math.NaN())
 	}
-	i, was := slices.BinarySearch(s.notFinite, row)
-	switch is := math.IsNaN(x) || math.IsInf(x, 0); {
-	case is && !was:
-		s.notFinite = slices.Insert(s.notFinite, i, row)
-	case was && !is:
-		s.notFinite = slices.Delete(s.notFinite, i, i+1)
-	}
-	if math.IsInf(x, 0) {
-		x = math.NaN()
+	if math.IsNaN(x) {
+		x = math.Inf(1)
 	}
 	s.values[row] = x
 }
@@ -341,14 +314,11 @@ func (s *series) put(row int, x float64) {
 func (c *collector) dropRow() { c.cells, c.bad = c.cells[:0], false }
 
 // broken reports whether the file has NaN or an infinite number in a row.
-func (s *series) broken(row int) bool {
-	_, is := slices.BinarySearch(s.notFinite, row)
-	return is
-}
+func (s *series) broken(row int) bool { return row < len(s.values) && math.IsInf(s.values[row], 0) }
 
-// at returns the value of a row, NaN if it has none.
+// at returns the value of a row, NaN if it has none that is finite.
 func (s *series) at(row int) float64 {
-	if s == nil || row >= len(s.values) {
+	if s == nil || row >= len(s.values) || s.broken(row) {
 		return math.NaN()
 	}
 	return s.values[row]

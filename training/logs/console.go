@@ -262,7 +262,7 @@ func (k *console) firstRank(rows []printedRow) []printedRow {
 func (k *console) put(l line, key, value string) {
 	if _, _, ok := number([]byte(value)); ok {
 		k.set(l.number, []byte(key), []byte(value))
-	} else if k.newSeries([]byte(key)) != nil {
+	} else if k.newSeries(key) != nil {
 		k.cannotRead(l.number, key+": "+value, "want a number")
 	}
 }
@@ -328,7 +328,7 @@ func (b *bars) see(text string) {
 func (b *bars) row(row int) {
 	for total, n := range b.now {
 		if b.rows[total] == nil {
-			b.rows[total] = emptySeries(barKey, barKey)
+			b.rows[total] = &series{key: barKey, name: barKey}
 		}
 		b.rows[total].put(row, n)
 	}

@@ -45,7 +45,7 @@ func separator(c *collector, line string) rune {
 	for _, by := range separators {
 		n := 0
 		for _, name := range strings.Split(line, string(by)) {
-			if _, key, _ := chartColumn(strings.Trim(name, "\" \r")); c.newSeries([]byte(key)).trained() {
+			if _, key, _ := chartColumn(strings.Trim(name, "\" \r")); c.newSeries(key).trained() {
 				n++
 			}
 		}
@@ -115,7 +115,7 @@ func chartRows(c *collector, names []string) (rows []rowReader) {
 		}
 		runs = c.runs
 	}
-	isReward := len(distinct(keys)) == 1 && c.newSeries([]byte(keys[0])) == nil && likeReward(keys[0]) > 0
+	isReward := len(distinct(keys)) == 1 && c.newSeries(keys[0]) == nil && likeReward(keys[0]) > 0
 	for _, r := range runs {
 		columns := make([]*series, len(names))
 		for _, shared := range []bool{false, true} {
@@ -284,7 +284,7 @@ func longRow(c *collector, names []string) (row rowReader, finish func()) {
 	key := find("key", "name", "metric", "metric_name", "tag")
 	step, value := find("step"), find("value", "metric_value")
 	tells := func(name string) bool {
-		s := c.newSeries([]byte(name))
+		s := c.newSeries(name)
 		return s != nil && s.tells
 	}
 	if min(key, step, value) < 0 || slices.ContainsFunc(names, tells) {

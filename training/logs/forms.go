@@ -95,7 +95,7 @@ func (k *console) bare(l line) bool {
 	step := math.NaN()
 	if !strings.HasPrefix(text, "'") {
 		at := within.FindStringSubmatchIndex(text)
-		if at == nil || !k.newSeries([]byte(text[at[2]:at[3]])).trained() {
+		if at == nil || !k.newSeries(text[at[2]:at[3]]).trained() {
 			return false
 		}
 		if named := label.FindStringSubmatch(strings.TrimRight(text[:at[0]], " .…")); named != nil {
@@ -293,7 +293,7 @@ func (k *console) several(l line) bool {
 		found = found[:n-1] // it may be cut
 	}
 	for _, p := range found {
-		if s := k.newSeries([]byte(p.key)); s != nil && !s.isStep {
+		if s := k.newSeries(p.key); s != nil && !s.isStep {
 			known++
 		}
 	}
@@ -339,8 +339,8 @@ func (k *console) pairs(text string) (found []pair) {
 		times[word]++
 	}
 	for i, p := range found {
-		if word := last(p.key); word != p.key && times[word] == 1 && k.newSeries([]byte(p.key)) == nil &&
-			k.newSeries([]byte(word)) != nil {
+		if word := last(p.key); word != p.key && times[word] == 1 && k.newSeries(p.key) == nil &&
+			k.newSeries(word) != nil {
 			found[i].key = word
 		}
 	}

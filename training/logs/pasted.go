@@ -63,7 +63,7 @@ func keysOf(c *collector, text string) (keys []string) {
 	}
 	for words := strings.Fields(text); len(words) > 0; {
 		n := min(longestKey, len(words))
-		for ; n > 0 && c.newSeries([]byte(strings.Join(words[:n], " "))) == nil; n-- {
+		for ; n > 0 && c.newSeries(strings.Join(words[:n], " ")) == nil; n-- {
 		}
 		if n == 0 {
 			return nil
@@ -114,7 +114,7 @@ func heads(c *collector, text string) string {
 		}
 		keys, steps := 0, 0
 		for _, name := range cellsOf(c, text, by) {
-			switch s := c.newSeries([]byte(name)); {
+			switch s := c.newSeries(name); {
 			case s == nil:
 			case s.isStep:
 				steps++

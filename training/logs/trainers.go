@@ -171,6 +171,28 @@ func evaluated(rules []rule) []rule {
 	return of
 }
 
+// part is a part of a log.
+type part string
+
+const (
+	training   part = "training"
+	evaluating part = "evaluation"
+)
+
+// rulesPlace names the rules of a trainer for a part.
+type rulesPlace struct {
+	trainer int
+	of      part
+}
+
+// rules returns the rules for a part.
+func (t *trainer) rules(of part) []rule {
+	if of == evaluating {
+		return t.EvalKeys
+	}
+	return t.Keys
+}
+
 // match is a rule for a key, with the name that stands for its *.
 type match struct {
 	rule  *rule
@@ -180,10 +202,9 @@ type match struct {
 
 // entry is a rule with the place where it stands in the table.
 type entry struct {
-	trainer int
-	eval    bool // among the rules of evaluation
-	order   int  // in which rules of the trainer are tried: by prefix, then by position
-	rule    *rule
+	rulesPlace
+	order int // in which rules of the trainer are tried: by prefix, then by position
+	rule  *rule
 }
 
 // pattern is a key with a *.
@@ -202,7 +223,7 @@ type index struct {
 var rulesOf = sync.OnceValue(func() *index {
 	x := &index{whole: make(map[string][]entry)}
 	add := func(key string, at entry) {
-		key = string(lower(nil, tidy(nil, []byte(key))))
+		key = strings.ToLower(tidy(key))
 		if before, after, star := strings.Cut(key, "*"); star {
 			x.patterns = append(x.patterns, pattern{before, after, at})
 		} else {
@@ -213,58 +234,35 @@ var rulesOf = sync.OnceValue(func() *index {
 		t := &trainers()[i]
 		for p, prefix := range t.Prefixes {
 			for r := range t.Keys {
-				add(prefix+t.Keys[r].Key, entry{i, false, p*len(t.Keys) + r, &t.Keys[r]})
+				add(prefix+t.Keys[r].Key, entry{rulesPlace{i, training}, p*len(t.Keys) + r, &t.Keys[r]})
 			}
 		}
 		for r := range t.EvalKeys {
-			add(t.EvalKeys[r].Key, entry{i, true, r, &t.EvalKeys[r]})
+			add(t.EvalKeys[r].Key, entry{rulesPlace{i, evaluating}, r, &t.EvalKeys[r]})
 		}
 	}
 	return x
 })
 
-// find calls found for every rule whose key is the name, tidy and in lower case, with what stands
-// for the *.
-func (x *index) find(tidy, name []byte, found func(at entry, star []byte)) {
-	for _, at := range x.whole[string(name)] {
-		found(at, nil)
+// find calls found for every rule of a tidy key, whatever its case, with what stands for the *.
+func (x *index) find(key string, found func(at entry, star string)) {
+	for _, at := range x.whole[strings.ToLower(key)] {
+		found(at, "")
 	}
 	for i := range x.patterns {
 		p := &x.patterns[i]
-		if end := len(name) - len(p.after); end > len(p.before) && string(name[:len(p.before)]) == p.before && string(name[end:]) == p.after {
-			found(p.entry, tidy[len(p.before):end])
+		if end := len(key) - len(p.after); end > len(p.before) &&
+			strings.EqualFold(key[:len(p.before)], p.before) && strings.EqualFold(key[end:], p.after) {
+			found(p.entry, key[len(p.before):end])
 		}
 	}
 }
 
-// tidy appends a key with underscores for spaces, without the dots of abbreviations and the spaces
+// tidy returns a key with underscores for spaces, without the dots of abbreviations and the spaces
 // around slashes. "rewards / f" is rewards/f, "Grad. Norm" is Grad_Norm.
-func tidy(to, key []byte) []byte {
-	key = bytes.TrimSpace(key)
-	for i, b := range key {
-		switch {
-		case b == '.' && i+1 < len(key) && key[i+1] == ' ':
-			continue
-		case b == ' ' && (key[i+1] == '/' || key[i-1] == '/' || key[i-1] == ' '):
-			continue
-		case b == ' ':
-			b = '_'
-		}
-		to = append(to, b)
-	}
-	return to
-}
+func tidy(key string) string { return tidying.Replace(strings.Join(strings.Fields(key), " ")) }
 
-// lower appends a text in lower case, byte by byte.
-func lower(to, text []byte) []byte {
-	for _, b := range text {
-		if 'A' <= b && b <= 'Z' {
-			b += 'a' - 'A'
-		}
-		to = append(to, b)
-	}
-	return to
-}
+var tidying = strings.NewReplacer(". ", "_", " / ", "/", " /", "/", "/ ", "/", " ", "_")
 
 //go:embed keys.md.tmpl
 var keysText string
