@@ -121,7 +121,7 @@ func TestConfinedLibraries(t *testing.T) {
 		{"golang.org/x/exp/rand", "grposim/sim"},
 		{"gopkg.in/yaml.v3", "grposim/sweeps/config"},
 		{"github.com/parquet-go/parquet-go", "grposim/sweeps/store grposim/training/logs"},
-		{"google.golang.org/protobuf/encoding/protowire", "grposim/training/logs"},
+		{"google.golang.org/protobuf/proto", "grposim/training/logs"},
 		{"golang.org/x/text/encoding/unicode", "grposim/training/logs"},
 		{"github.com/google/renameio/v2", "grposim/sweeps/store"},
 		{"gonum.org/v1/plot", "grposim/sweeps/report"},

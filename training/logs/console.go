@@ -1,9 +1,9 @@
 package logs
 
 import (
+	"cmp"
 	"errors"
 	"io"
-	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -61,7 +61,7 @@ var lineForms = []lineForm{
 type console struct {
 	*collector
 	*lines
-	bars  bars
+	bars  []*bar
 	named map[float64]int // row of each step that a line names: such lines of a step are one row
 	found []printedRow
 	ahead []cell // of the next row
@@ -84,8 +84,8 @@ type printedRow struct {
 	label  string // what the step counts, in small letters
 	rank   string // what a process sets before it
 	cells  []cell
-	bars   map[float64]float64
-	redraw bool // a progress bar is in its line
+	bars   []cell // where each bar is
+	redraw bool   // a progress bar is in its line
 }
 
 // rowForm says how certain it is that a row is one of metrics.
@@ -103,14 +103,13 @@ const rowSize = 8
 
 // readConsole reads the text of a console.
 func readConsole(c *collector, l *lines) error {
-	k := &console{collector: c, lines: l, heading: math.NaN(), named: make(map[float64]int),
-		bars: bars{make(map[float64]float64), make(map[float64]float64), make(map[float64]*series)}}
+	k := &console{collector: c, lines: l, heading: math.NaN(), named: make(map[float64]int)}
 	for {
 		next, ok := k.next()
 		if !ok || k.values > mostValues {
 			break
 		}
-		k.bars.see(next.text)
+		k.seeBars(next.text)
 		k.text = next.text
 		if k.isHeading(next) {
 			continue
@@ -132,40 +131,43 @@ func readConsole(c *collector, l *lines) error {
 		if r.label != "step" && r.label != "" {
 			r.step *= perRollout
 		}
-		k.cells, k.bars.now = r.cells, r.bars
-		k.endStep(r.line, r.step)
+		k.endStep(r)
 	}
 	k.stepsOfBars()
 	return unlessEnd(l.err)
 }
 
-// endStep keeps the row that has been read, of a step if one is given. A row of that step
-// that has none of its keys takes its values.
-func (k *console) endStep(line int, step float64) {
+// endStep keeps a row, of a step if one is given. A row of that step that has none of its keys takes
+// its values.
+func (k *console) endStep(r printedRow) {
 	row := len(k.rows)
-	if !math.IsNaN(step) && len(k.cells) > 0 {
+	k.cells = r.cells
+	if !math.IsNaN(r.step) {
 		if !slices.ContainsFunc(k.cells, func(c cell) bool { return c.of.isStep }) {
-			k.set(line, []byte("step"), []byte(strconv.FormatFloat(step, 'f', -1, 64)))
+			k.set(r.line, []byte("step"), []byte(strconv.FormatFloat(r.step, 'f', -1, 64)))
 		}
 		inRow := func(before int) func(cell) bool {
 			return func(c cell) bool { return !c.of.isStep && (c.of.has(before) || c.of.broken(before)) }
 		}
-		if before, has := k.named[step]; has && !slices.ContainsFunc(k.cells, inRow(before)) {
+		if before, has := k.named[r.step]; has && !slices.ContainsFunc(k.cells, inRow(before)) {
 			row = before
 		}
-		k.named[step] = row
+		k.named[r.step] = row
 	}
-	rows := len(k.rows)
-	if k.keep(line, row); len(k.rows) > rows {
-		k.bars.row(row)
+	if row == len(k.rows) {
+		k.cells = append(k.cells, r.bars...)
 	}
+	k.keep(r.line, row)
 }
 
 // add adds a row. A progress bar in its line that is drawn
 // again shows the same row, unless a heading has named another step since. A line of other keys
 // that follows one without a step goes on with its row.
 func (k *console) add(r printedRow) {
-	r.cells, r.bars, r.end = slices.Concat(k.ahead, r.cells), maps.Clone(k.bars.now), r.line
+	r.cells, r.end = slices.Concat(k.ahead, r.cells), r.line
+	for _, b := range k.bars {
+		r.bars = append(r.bars, cell{b.rows, b.now})
+	}
 	k.ahead = nil
 	if m := rank.FindStringSubmatch(k.text); m != nil && r.form != ofLines {
 		r.rank = m[1]
@@ -177,7 +179,7 @@ func (k *console) add(r printedRow) {
 			return slices.ContainsFunc(last.cells, func(old cell) bool { return old.of == c.of })
 		}
 		switch {
-		case own && r.redraw && maps.Equal(last.bars, r.bars):
+		case own && r.redraw && slices.Equal(last.bars, r.bars):
 			last.cells = r.cells
 			return
 		case own && r.form == ofOneLine && math.IsNaN(r.step) && r.line == last.end+1 && !slices.ContainsFunc(r.cells, inLast):
@@ -267,23 +269,6 @@ func (k *console) put(l line, key, value string) {
 	}
 }
 
-// stepsOfBars gives rows without steps those of progress bars.
-func (k *console) stepsOfBars() {
-	if k.stepSeries() != nil {
-		return
-	}
-	var counts []int
-	for row, info := range k.rows {
-		if info.tells && !info.evaluates() {
-			counts = append(counts, row)
-		}
-	}
-	if steps := k.bars.steps(counts); steps != nil {
-		k.series, k.byName[barKey] = append(k.series, steps), steps
-		k.notes = append(k.notes, "Steps are those of the progress bars.")
-	}
-}
-
 // unlessEnd returns an error other than the end of the file.
 func unlessEnd(err error) error {
 	if errors.Is(err, io.EOF) {
@@ -292,76 +277,81 @@ func unlessEnd(err error) error {
 	return err
 }
 
-// Trainers print rows without their step between progress bars: " 3%|▎ | 10/405 [01:10<…".
-// Programs show other bars too, of data sets and of generation. The bar of training is the
-// one, told by its total, that goes on from every row to the next.
-
-// bars holds, by the total of a bar, where it was when each row was read.
-type bars struct {
-	now, first map[float64]float64 // by total
-	rows       map[float64]*series
+// A bar shows progress. Trainers print rows without their step between progress bars:
+// " 3%|▎ | 10/405 [01:10<…". Programs show other bars too, of data sets and of generation. The bar
+// of training is the one, told by its total, that goes on from every row to the next.
+type bar struct {
+	total, first, now float64
+	rows              *series // where it is in each row
 }
 
 // mostBars is the largest number of totals.
 const mostBars = 16
 
-var bar = regexp.MustCompile(`%\|[^|]*\| *(\d+)/(\d+)\b|(?:^|\s)(\d+)/(\d+) \[[\d:]+<`)
-
-// see takes note of the bars of a line.
-func (b *bars) see(text string) {
-	if !strings.Contains(text, "%|") && !strings.Contains(text, " [") {
-		return
-	}
-	for _, m := range bar.FindAllStringSubmatch(text, -1) {
-		n, _ := strconv.ParseFloat(m[1]+m[3], 64) // digits, of which at most one is not empty
-		total, _ := strconv.ParseFloat(m[2]+m[4], 64)
-		if _, seen := b.now[total]; seen || len(b.now) < mostBars {
-			if !seen {
-				b.first[total] = n
-			}
-			b.now[total] = n
-		}
-	}
-}
-
-// row takes note of where the bars are at a row.
-func (b *bars) row(row int) {
-	for total, n := range b.now {
-		if b.rows[total] == nil {
-			b.rows[total] = &series{key: barKey, name: barKey}
-		}
-		b.rows[total].put(row, n)
-	}
-}
-
 // barKey stands for the key of steps that progress bars give.
 const barKey = "progress bar"
 
-// steps returns the steps of rows that count, nil if no bar gives them.
-func (b *bars) steps(counts []int) (steps *series) {
-	for _, total := range slices.Sorted(maps.Keys(b.rows)) { // the last of equals is the longest
-		if s := b.rows[total]; len(counts) > 1 && !s.has(counts[0]) && b.first[total] < s.at(counts[1]) {
-			s.put(counts[0], b.first[total]) // the bar is drawn again after the first row
-		}
-		// A bar that begins at its total is of something that was done before.
-		if s := b.rows[total]; len(counts) > 0 && s.at(counts[0]) < total && increases(s, counts) {
-			steps = s
+var barText = regexp.MustCompile(`%\|[^|]*\| *(\d+)/(\d+)\b|(?:^|\s)(\d+)/(\d+) \[[\d:]+<`)
+
+// seeBars takes note of the bars of a line.
+func (k *console) seeBars(text string) {
+	if !strings.Contains(text, "%|") && !strings.Contains(text, " [") {
+		return
+	}
+	for _, m := range barText.FindAllStringSubmatch(text, -1) {
+		n, total := digits(m[1]+m[3]), digits(m[2]+m[4]) // of which at most one is not empty
+		i := slices.IndexFunc(k.bars, func(b *bar) bool { return b.total == total })
+		if i >= 0 {
+			k.bars[i].now = n
+		} else if len(k.bars) < mostBars {
+			k.bars = append(k.bars, &bar{total, n, n, &series{key: barKey, name: barKey}})
 		}
 	}
-	return steps
 }
 
-// increases reports whether a bar goes on between rows; a resumed run may go back, in at
-// most a tenth of them.
-func increases(s *series, rows []int) bool {
-	back := 0
-	for i, row := range rows {
+// digits returns the number that is written in digits alone, 0 of none.
+func digits(text string) float64 {
+	x, _ := strconv.ParseFloat(text, 64)
+	return x
+}
+
+// stepsOfBars gives rows without steps those of a progress bar: of several the one with the largest
+// total.
+func (k *console) stepsOfBars() {
+	if k.stepSeries() != nil {
+		return
+	}
+	var counts []int // rows
+	for row, info := range k.rows {
+		if info.tells && !info.evaluates() {
+			counts = append(counts, row)
+		}
+	}
+	slices.SortFunc(k.bars, func(x, y *bar) int { return cmp.Compare(y.total, x.total) })
+	for _, b := range k.bars {
+		if b.goesOn(counts) {
+			k.series, k.byName[barKey] = append(k.series, b.rows), b.rows
+			k.notes = append(k.notes, "Steps are those of the progress bars.")
+			return
+		}
+	}
+}
+
+// goesOn reports whether a bar goes on between rows that count; a resumed run may go back, in at
+// most a tenth of them. The bar may be drawn again after the first row, and be there where it was
+// first. A bar that begins at its total is of something that was done before.
+func (b *bar) goesOn(counts []int) bool {
+	s, back := b.rows, 0
+	if len(counts) > 1 && !s.has(counts[0]) && b.first < s.at(counts[1]) {
+		s.put(counts[0], b.first)
+	}
+	for i, row := range counts {
 		switch {
-		case !s.has(row), i > 0 && s.at(row) == s.at(rows[i-1]):
+		case !s.has(row), i == 0 && s.at(row) >= b.total, i > 0 && s.at(row) == s.at(counts[i-1]):
 			return false
-		case i > 0 && s.at(row) < s.at(rows[i-1]):
+		case i > 0 && s.at(row) < s.at(counts[i-1]):
 			back++
 		}
 	}
-	return 10*back <= len(rows)
+	return len(counts) > 0 && 10*back <= len(counts)
 }

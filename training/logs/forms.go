@@ -6,7 +6,6 @@ import (
 	"math"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -14,6 +13,14 @@ import (
 
 // label names the step of the dict after it.
 var label = regexp.MustCompile(`(?i)\b(rollout|step|perf|eval|iteration|iter) (\d+): *$`)
+
+// labelled returns the step in the label at the end of a text, and what it counts; NaN without one.
+func labelled(text string) (step float64, counts string) {
+	if m := label.FindStringSubmatch(text); m != nil {
+		return digits(m[2]), strings.ToLower(m[1])
+	}
+	return math.NaN(), ""
+}
 
 // stepsPerRollout returns of how many steps each rollout is that slime counts in labels: then a
 // rollout stands at the first of its own.
@@ -32,24 +39,22 @@ func (k *console) stepsPerRollout(rows []printedRow) float64 {
 	return steps
 }
 
+// opening begins a dict.
+var opening = regexp.MustCompile(`\{['"]`)
+
 // dicts reads the dicts that begin in a line.
 func (k *console) dicts(l line) (any bool) {
 	text := l.text
 	for failed := 0; failed < mostFailed; {
-		i := strings.Index(text, "{'")
-		if j := strings.Index(text, `{"`); i < 0 || j >= 0 && j < i {
-			i = j
-		}
-		if i < 0 {
+		at := opening.FindStringIndex(text)
+		if at == nil {
 			return any
 		}
+		i := at[0]
 		any = true
 		k.close()
-		row := printedRow{line: l.number, step: math.NaN()}
-		if named := label.FindStringSubmatch(text[:i]); named != nil {
-			row.step, _ = strconv.ParseFloat(named[2], 64) // digits
-			row.label = strings.ToLower(named[1])
-		} else if k.headed == l.number-1 {
+		row := printedRow{line: l.number}
+		if row.step, row.label = labelled(text[:i]); row.label == "" && k.headed == l.number-1 {
 			row.step = k.heading
 		}
 		from := &joined{text: []byte(text[i+1:]), from: k.lines}
@@ -91,35 +96,26 @@ var within = regexp.MustCompile(`'([^']+)': *'?[-+]?[\d.]`)
 // bare reads a dict without its braces, in as many lines as it takes. A logger may have set
 // something before it.
 func (k *console) bare(l line) bool {
-	text := unprefixed(l.text)
-	step := math.NaN()
+	text, step, label := unprefixed(l.text), math.NaN(), ""
 	if !strings.HasPrefix(text, "'") {
 		at := within.FindStringSubmatchIndex(text)
 		if at == nil || !k.newSeries(text[at[2]:at[3]]).trained() {
 			return false
 		}
-		if named := label.FindStringSubmatch(strings.TrimRight(text[:at[0]], " .…")); named != nil {
-			step, _ = strconv.ParseFloat(named[2], 64) // digits
-		} else if len(within.FindAllString(text, 2)) < 2 {
+		step, label = labelled(strings.TrimRight(text[:at[0]], " .…"))
+		if label == "" && len(within.FindAllString(text, 2)) < 2 {
 			k.cannotRead(l.number, l.text, "a dict without its braces, and with a single key")
 			return false
 		}
 		text = text[at[0]:]
 	}
-	if end := strings.Index(text, `':`); end < 0 || strings.Contains(text, "{") {
+	if !strings.Contains(text, `':`) || strings.Contains(text, "{") {
 		return false
 	}
 	k.close()
 	const most = 50 // lines
 	used, read, known := -1, []cell(nil), false
-	for n := 0; n < most && len(text) < longJoined || n == 0; n++ {
-		if n > 0 {
-			next, ok := k.peek(n - 1)
-			if !ok || strings.TrimSpace(next.text) == "" {
-				break
-			}
-			text += "\n" + unprefixed(next.text)
-		}
+	for n := range most {
 		p := &parser{collector: k.collector, r: strings.NewReader(text + "}"), line: l.number,
 			wrapped: true}
 		p.object()
@@ -129,9 +125,13 @@ func (k *console) bare(l line) bool {
 			used, read = n, slices.Clone(k.cells)
 		}
 		k.dropRow()
-		if goesOn := strings.HasSuffix(strings.TrimSpace(text), ","); whole && !goesOn || used >= 0 && !whole {
+		next, ok := k.peek(n)
+		goesOn := ok && strings.TrimSpace(next.text) != "" && len(text) < longJoined
+		isEnd := used >= 0 && (!whole || !strings.HasSuffix(strings.TrimSpace(text), ","))
+		if !goesOn || isEnd {
 			break
 		}
+		text += "\n" + unprefixed(next.text)
 	}
 	if used < 0 {
 		if known {
@@ -227,7 +227,7 @@ func parts(step, by string, form rowForm) func(*console, line) bool {
 			return false
 		}
 		k.close()
-		step, _ := strconv.ParseFloat(l.text[at[2]:at[3]], 64) // digits
+		step := digits(l.text[at[2]:at[3]])
 		all := strings.Split(l.text[at[1]:], by)
 		if !l.whole {
 			all = all[:len(all)-1] // it may be cut
@@ -249,45 +249,21 @@ var zeroAdvantage = regexp.MustCompile(`/([1-9]\d*) rollouts \(.*\bzero_advantag
 func (k *console) detected(l line) bool {
 	m := zeroAdvantage.FindStringSubmatch(l.text)
 	if m != nil {
-		all, _ := strconv.ParseFloat(m[1], 64) // digits
-		without, _ := strconv.ParseFloat(m[2], 64)
-		k.ahead = []cell{{k.seriesOf(l.number, []byte("zero_advantage")), without / all}}
+		k.ahead = []cell{{k.seriesOf(l.number, []byte("zero_advantage")), digits(m[2]) / digits(m[1])}}
 	}
 	return m != nil
 }
 
 var (
-	equals    = regexp.MustCompile(`([A-Za-z_][\w./-]*)\s*[=:]\s*([-+]?(?:\d[\d,]*\.?\d*(?:[eE][-+]?\d+)?|nan|inf)%?)(?:[\s,;|)\]]|$)`)
 	stepWords = regexp.MustCompile(`(?i)\b(?:step|iter|iteration)[ :=#[]+(\d+)\b`)
 	// (N/M) of an epoch [E/F] is step (E − 1)·M + N.
 	stepShare = regexp.MustCompile(`(?:\[(\d+)/\d+\] *)?\((\d+)/(\d+)\)`)
+	// A number after the sign of KEY=NUMBER or KEY: NUMBER.
+	numberAfter = regexp.MustCompile(`^\s*([-+]?(?:\d[\d,]*\.?\d*(?:[eE][-+]?\d+)?|nan|inf)%?)(?:[\s,;|)\]]|$)`)
 )
-
-// paired reports whether a text may have KEY=NUMBER or KEY: NUMBER. It is quicker than equals.
-func paired(text string) bool {
-	for at := range len(text) {
-		if text[at] != '=' && text[at] != ':' {
-			continue
-		}
-		value := strings.TrimLeft(text[at+1:], " \t\r\f")
-		if value == "" || !strings.Contains("+-0123456789ni", value[:1]) {
-			continue
-		}
-		key := strings.TrimRight(text[:at], " \t\r\f")
-		for n := len(key) - 1; n >= 0 && ofKey(rune(key[n])); n-- {
-			if isLetter(rune(key[n])) {
-				return true
-			}
-		}
-	}
-	return false
-}
 
 // several reads a line with several of KEY=NUMBER or KEY: NUMBER.
 func (k *console) several(l line) bool {
-	if !paired(l.text) {
-		return false
-	}
 	found, known, step := k.pairs(l.text), 0, math.NaN()
 	if n := len(found); n > 0 && !l.whole && strings.HasSuffix(l.text, found[n-1].value) {
 		found = found[:n-1] // it may be cut
@@ -301,21 +277,16 @@ func (k *console) several(l line) bool {
 		return false
 	}
 	if m := stepWords.FindStringSubmatch(l.text); m != nil {
-		step, _ = strconv.ParseFloat(m[1], 64) // digits
+		step = digits(m[1])
 	} else if m := stepShare.FindStringSubmatch(l.text); m != nil {
-		var of [3]float64
-		for i := range of {
-			of[i], _ = strconv.ParseFloat(m[1+i], 64) // digits, or none
-		}
-		step = max(0, of[0]-1)*of[2] + of[1]
-	}
-	if known == 1 && math.IsNaN(step) {
+		step = max(0, digits(m[1])-1)*digits(m[3]) + digits(m[2])
+	} else if known == 1 {
 		return false
 	}
 	for _, p := range found {
 		k.put(l, p.key, strings.TrimSuffix(p.value, ","))
 	}
-	k.add(printedRow{form: ofOneLine, line: l.number, step: step, redraw: bar.MatchString(l.text),
+	k.add(printedRow{form: ofOneLine, line: l.number, step: step, redraw: barText.MatchString(l.text),
 		cells: k.cells})
 	return true
 }
@@ -328,14 +299,21 @@ type pair struct{ key, value string }
 func (k *console) pairs(text string) (found []pair) {
 	times := make(map[string]int) // by the last word
 	last := func(key string) string { return key[strings.LastIndexByte(key, ' ')+1:] }
-	for _, m := range equals.FindAllStringSubmatchIndex(text, -1) {
-		from, to := m[2], m[3]
-		word, value := text[from:to], text[m[4]:m[5]]
-		if strings.HasSuffix(word, ".py") || from > 0 && text[from-1] == ':' && text[to] == ':' ||
-			strings.HasPrefix(text[m[5]-1:], "%|") {
+	for at := range len(text) {
+		if text[at] != '=' && text[at] != ':' {
 			continue
 		}
-		found = append(found, pair{text[phrase(text, from):to], value})
+		before := strings.TrimRight(text[:at], " \t\r\f")
+		word := strings.TrimLeftFunc(lastRun(before), func(r rune) bool { return !isLetter(r) })
+		if word == "" || strings.HasSuffix(word, ".py") {
+			continue
+		}
+		from, value := len(before)-len(word), numberAfter.FindStringSubmatchIndex(text[at+1:])
+		if value == nil || from > 0 && text[from-1] == ':' && text[len(before)] == ':' ||
+			strings.HasPrefix(text[at+value[3]:], "%|") {
+			continue
+		}
+		found = append(found, pair{before[phrase(text, from):], text[at+1+value[2] : at+1+value[3]]})
 		times[word]++
 	}
 	for i, p := range found {
@@ -347,17 +325,20 @@ func (k *console) pairs(text string) (found []pair) {
 	return found
 }
 
+// lastRun returns the characters of a key at the end of a text.
+func lastRun(text string) string { return text[len(strings.TrimRightFunc(text, ofKey)):] }
+
 // phrase returns where a key begins that has up to two words before its last one.
 func phrase(text string, at int) int {
 	for range 2 {
-		i := at - 1
-		for i > 0 && ofKey(rune(text[i-1])) {
-			i--
-		}
-		if i < 0 || text[at-1] != ' ' || !isLetter(rune(text[i])) {
+		if at == 0 || text[at-1] != ' ' {
 			break
 		}
-		at = i
+		word := lastRun(text[:at-1])
+		if word == "" || !isLetter(rune(word[0])) {
+			break
+		}
+		at -= len(word) + 1
 	}
 	return at
 }
@@ -478,7 +459,7 @@ func (k *console) isHeading(l line) bool {
 	m := heading.FindStringSubmatch(l.text)
 	if m != nil {
 		k.close()
-		k.heading, _ = strconv.ParseFloat(strings.Join(m[1:], ""), 64) // digits, of one group
+		k.heading = digits(strings.Join(m[1:], "")) // of one group
 		k.headed, k.eval = l.number, false
 	}
 	return m != nil
