@@ -13,7 +13,6 @@ import (
 
 var consoleFormat = format{
 	container: Console,
-	docs:      [][2]string{{"console output", "lines of the forms below among any other text"}},
 	begins:    func(*collector, *input) bool { return true },
 	read: func(c *collector, in *input) error {
 		err := readConsole(c, &lines{r: in.Reader})
@@ -29,32 +28,25 @@ var consoleFormat = format{
 	},
 }
 
-// lineForm is a form of lines that trainers print: what such a line looks like, for the table of
-// forms. Every such line has the text. The reader says whether a line has the form.
-type lineForm struct {
-	is   string
+// lineForms is the table of the forms of lines that trainers print, the most certain first;
+// keys.md.tmpl says what each looks like. Every such line has the text. The reader says whether a
+// line has the form.
+var lineForms = []struct {
 	has  string
 	read func(*console, line) bool
-}
-
-// lineForms is the table of the forms, the most certain first.
-var lineForms = []lineForm{
-	{"Python dicts `{'KEY': NUMBER, …}`, over several lines too; " +
-		"after `rollout N:`, `step N:` or `perf N:` of step N", "{", (*console).dicts},
-	{"a dict without its braces: `'KEY': NUMBER, …`", "':", (*console).bare},
-	{"`step:N - KEY:NUMBER - …` of verl, cut by a terminal too", "step:", (*console).dashes},
-	{"`Detected N/M rollouts (…, zero_advantage=K)` of prime-rl, of the row that follows",
-		"zero_advantage=", (*console).detected},
-	{"`Step N | KEY: NUMBER | KEY=NUMBER | KEY NUMBER | …` of prime-rl", "Step ", parts(`Step +(\d+) +\| `, "|", certain)},
-	{"`step N/M  KEY NUMBER  KEY NUMBER`, with two spaces between", "step ", parts(`step (\d+)(?:/\d+)?  +`, "  ", certain)},
-	{"`Iter N: KEY NUMBER, KEY NUMBER, …` of mlx-lm", "Iter ", parts(`Iter (\d+): `, ", ", certain)},
-	{"several of `KEY: NUMBER` or `KEY=NUMBER` in a line, with a step or two known keys", "",
-		(*console).several},
-	{"`step N | KEY NUMBER | …`", "step ", parts(`step +(\d+) +\| `, "|", ofOneLine)},
-	{"`Step N/M: KEY NUMBER, …`", "Step ", parts(`Step (\d+)(?:/\d+)?: `, ", ", ofOneLine)},
-	{"tables `│ KEY │ NUMBER │ …` of tinker and AReaL", "", (*console).grid},
-	{"`• KEY: NUMBER`, one a line, after a heading such as `Step N/M`, of NeMo-RL, " +
-		"torchforge and mlx-lm", "", (*console).single},
+}{
+	{"{", (*console).dicts},
+	{"':", (*console).bare},
+	{"step:", (*console).dashes},
+	{"zero_advantage=", (*console).detected},
+	{"Step ", parts(`Step +(\d+) +\| `, "|", certain)},
+	{"step ", parts(`step (\d+)(?:/\d+)?  +`, "  ", certain)},
+	{"Iter ", parts(`Iter (\d+): `, ", ", certain)},
+	{"", (*console).several},
+	{"step ", parts(`step +(\d+) +\| `, "|", ofOneLine)},
+	{"Step ", parts(`Step (\d+)(?:/\d+)?: `, ", ", ofOneLine)},
+	{"", (*console).grid},
+	{"", (*console).single},
 }
 
 // console reads what trainers print, from among any other text.

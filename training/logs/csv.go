@@ -14,12 +14,6 @@ import (
 
 var csvFormat = format{
 	container: CSV,
-	docs: [][2]string{
-		{"history of W&B as CSV", "columns `_step`, `_runtime` and the keys"},
-		{"a chart of W&B as CSV", "columns `RUN - KEY` of one or several runs; those that end in `__MIN` and `__MAX` are left out"},
-		{"CSV", "a header with known keys, with commas, tabs or semicolons; with tabs and semicolons decimals may follow a comma"},
-		{"CSV in long form, of Comet or MLflow", "columns `name` or `key`, `value`, `step`, perhaps `run`: a row for each value"},
-	},
 	begins: func(c *collector, in *input) bool {
 		return !strings.HasPrefix(in.begin, "{") && separator(c, headerOf(in)) != 0
 	},
@@ -324,10 +318,8 @@ func longRow(c *collector, names []string) (row rowReader, finish func()) {
 
 var eventJSONFormat = format{
 	container: EventChart,
-	docs: [][2]string{{"a chart of TensorBoard, downloaded", "CSV with columns `Wall time`, " +
-		"`Step`, `Value`, or a JSON list of rows `[WALL TIME, STEP, VALUE]`; read as the reward"}},
-	begins: func(_ *collector, in *input) bool { return strings.HasPrefix(in.squeezed(), "[[") },
-	read:   readEventJSON,
+	begins:    func(_ *collector, in *input) bool { return strings.HasPrefix(in.squeezed(), "[[") },
+	read:      readEventJSON,
 }
 
 // eventRow returns a reader of rows of TensorBoard's download of a chart. The file does not say of

@@ -3,16 +3,18 @@ package logs
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/ulikunitz/xz"
 )
 
 // format is a container that is recognised by its beginning. It is a row of a table of formats,
-// which stands in the file of its reader.
+// which stands in the file of its reader; keys.md.tmpl says what the file is.
 type format struct {
-	container Container   // its reader may set another, which only the keys tell
-	docs      [][2]string // rows of the table of files: the file, and how it is recognised
+	container Container // its reader may set another, which only the keys tell
 	begins    func(c *collector, in *input) bool
 	// read reads the rows into the collector (set, endRow). Its errors are those of the
 	// reader; problems of the content are left in c.err.
@@ -34,15 +36,38 @@ var (
 	textFormats   = []format{notebookFormat, jsonFormat, eventJSONFormat, csvFormat, pageFormat, pastedFormat, consoleFormat}
 )
 
-// magics are the first bytes of files that are no text, and what to do with them.
-var magics = []struct{ bytes, is string }{
-	{"\x1f\x8b", "a gzip file, want it unpacked"},
-	{"\x28\xb5\x2f\xfd", "a zstd file, want it unpacked"},
-	{"\xfd7zXZ", "an xz file, want it unpacked"},
-	{"PK\x03\x04", "a zip file, want it unpacked"},
-	{"%PDF", "a PDF, want text: copy the lines of the log out of it"},
-	{"\x89PNG", "a picture, want text: the lines of the log, or the numbers of the chart as CSV"},
-	{"\xff\xd8\xff", "a picture, want text: the lines of the log, or the numbers of the chart as CSV"},
+// magic is the beginning of a file that is no text.
+type magic struct {
+	bytes, is string
+	packs     string // how it is packed, once: of the others open is nil
+	open      func(io.Reader) (io.Reader, error)
+}
+
+var magics = []magic{
+	{"\x1f\x8b", "a gzip file, want it unpacked", "gzip",
+		func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }},
+	{"\x28\xb5\x2f\xfd", "a zstd file, want it unpacked", "zstd", openZstd},
+	{"\xfd7zXZ", "an xz file, want it unpacked", "xz",
+		func(r io.Reader) (io.Reader, error) { return xz.NewReader(r) }},
+	{"PK\x03\x04", "a zip file, want it unpacked", "zip", openZip},
+	{"%PDF", "a PDF, want text: copy the lines of the log out of it", "", nil},
+	{"\x89PNG", picture, "", nil},
+	{"\xff\xd8\xff", picture, "", nil},
+}
+
+const picture = "a picture, want text: the lines of the log, or the numbers of the chart as CSV"
+
+// magicOf returns the beginning that a file has; of a text it is empty.
+func magicOf(head []byte) (is magic) {
+	for _, m := range magics {
+		if bytes.HasPrefix(head, []byte(m.bytes)) {
+			is = m
+		}
+	}
+	if is.packs == "zip" && bytes.Contains(head, []byte("[Content_Types].xml")) {
+		return magic{is: "a workbook of Excel, want its sheet saved as CSV"}
+	}
+	return is
 }
 
 // knownFormats lists what is read, for messages.
@@ -109,18 +134,13 @@ func firstLine(text string) string {
 
 // notText says of bytes that are no text what they are, and what is wanted; "" for a text.
 func notText(head []byte) string {
-	switch {
-	case isWorkbook(head):
-		return "a workbook of Excel, want its sheet saved as CSV"
+	is := magicOf(head).is
+	switch i := bytes.IndexByte(head, 0); {
+	case is != "":
+		return is
 	case bytes.HasPrefix(head, []byte("SQLite format 3")):
 		return database(head)
-	}
-	for _, m := range magics {
-		if bytes.HasPrefix(head, []byte(m.bytes)) {
-			return m.is
-		}
-	}
-	if i := bytes.IndexByte(head, 0); i >= 0 {
+	case i >= 0:
 		return fmt.Sprintf("a binary file (byte %d is 0), want %s", i, knownFormats)
 	}
 	return ""

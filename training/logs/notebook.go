@@ -12,8 +12,6 @@ import (
 
 var notebookFormat = format{
 	container: Console,
-	docs: [][2]string{{"a notebook of Jupyter, a log of Kaggle",
-		"what its cells printed: the table in which the trainer shows its progress, or the text"}},
 	begins: func(_ *collector, in *input) bool {
 		return slices.ContainsFunc([]string{`{"cells":[`, `{"nbformat"`, `[{"stream_name":`},
 			func(start string) bool { return strings.HasPrefix(in.squeezed(), start) })
@@ -96,7 +94,6 @@ func readNotebook(c *collector, in *input) error {
 
 var pageFormat = format{
 	container: Pasted,
-	docs:      [][2]string{{"a page of HTML, or Markdown with it", "the tables with a header that is known"}},
 	begins: func(c *collector, in *input) bool {
 		return strings.Contains(in.begin, "<t") && isPasted(c, barred(in.begin))
 	},

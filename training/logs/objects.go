@@ -11,15 +11,6 @@ import (
 
 var jsonFormat = format{
 	container: JSONLines,
-	docs: [][2]string{
-		{"`trainer_state.json` of transformers",
-			"a JSON object with `log_history`; of a trainer's output folder, " +
-				"its own or that of its newest checkpoint, whichever is longer; " +
-				"event files below the folder are read instead if they go as far"},
-		{"JSON lines, or a JSON list",
-			"an object per row, flat or nested: keys of nested objects are joined by a slash, " +
-				"and verl's `{\"step\": N, \"data\": {…}}` has the keys of `data`"},
-	},
 	begins: func(_ *collector, in *input) bool {
 		start := in.squeezed()
 		return strings.HasPrefix(start, `{"`) || strings.HasPrefix(start, `[{"`) || start == "{"

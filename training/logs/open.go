@@ -1,7 +1,6 @@
 package logs
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -174,21 +173,17 @@ func (f *Follower) Read() (*Log, error) {
 // Pending reports whether the log had changed when Read last returned what it had read before.
 func (f *Follower) Pending() bool { return f.pending }
 
-// signature returns the size and time of a file, or of all files in a folder.
+// signature returns the size and time of a file, or of a folder and all in it.
 func signature(path string, info os.FileInfo) string {
-	var b bytes.Buffer
-	add := func(name string, info os.FileInfo) {
-		fmt.Fprintln(&b, name, info.Size(), info.ModTime().UnixNano())
-	}
-	add("", info)
+	b := fmt.Appendln(nil, info.Size(), info.ModTime().UnixNano())
 	// What is removed meanwhile is not listed.
 	_ = filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
+		if err == nil {
 			if info, err := d.Info(); err == nil {
-				add(name, info)
+				b = fmt.Appendln(b, name, info.Size(), info.ModTime().UnixNano())
 			}
 		}
 		return nil
 	})
-	return b.String()
+	return string(b)
 }

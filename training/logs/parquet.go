@@ -17,7 +17,6 @@ import (
 
 var parquetFormat = format{
 	container: Parquet,
-	docs:      [][2]string{{"Parquet", "flat columns of numbers, as the artifact `RUN-history:v0` of W&B"}},
 	begins:    hasMagic(parquetMagic),
 	read:      readParquet,
 }

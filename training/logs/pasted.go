@@ -11,11 +11,8 @@ import (
 
 var pastedFormat = format{
 	container: Pasted,
-	docs: [][2]string{{"a table of a notebook or of pandas, pasted", "a header with two known " +
-		"keys between bars (Markdown), tabs or spaces, among any other text; " +
-		"cells `nan`, `No Log`, `-` and empty ones are missing"}},
-	begins: func(c *collector, in *input) bool { return isPasted(c, in.begin) },
-	read:   func(c *collector, in *input) error { return readPasted(c, &lines{r: in.Reader}) },
+	begins:    func(c *collector, in *input) bool { return isPasted(c, in.begin) },
+	read:      func(c *collector, in *input) error { return readPasted(c, &lines{r: in.Reader}) },
 }
 
 // isPasted reports whether a text has the header of a pasted table, before any dict.

@@ -15,9 +15,7 @@ import (
 
 var eventsFormat = format{
 	container: TensorBoard,
-	docs: [][2]string{{"TensorBoard event files",
-		"files `*tfevents*`, or the folder with them: the scalars, of which the tags are the keys"}},
-	begins: func(_ *collector, in *input) bool { return isEvents(in.head) },
+	begins:    func(_ *collector, in *input) bool { return isEvents(in.head) },
 	read: func(c *collector, in *input) error {
 		t := newTimeline(c)
 		err := t.events(in.Reader, filepath.Base(c.err.File))

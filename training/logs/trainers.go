@@ -269,19 +269,10 @@ var keysText string
 
 // WriteKeys describes files, quantities, and the keys that each trainer has for them, in Markdown.
 func WriteKeys(w io.Writer) error {
-	var formats [][2]string
-	for _, f := range slices.Concat(textFormats, binaryFormats) {
-		formats = append(formats, f.docs...)
-	}
-	var forms []string
-	for _, f := range lineForms {
-		forms = append(forms, f.is)
-	}
 	page := template.New("keys").Funcs(template.FuncMap{"list": list, "rules": trainerKeys,
 		"uncapital": uncapital})
 	return template.Must(page.Parse(keysText)).Execute(w, map[string]any{
-		"Formats": formats, "LineForms": forms, "StepKeys": stepKeys,
-		"Quantities": Quantities, "Trainers": trainers(), "Own": evalOwns,
+		"StepKeys": stepKeys, "Quantities": Quantities, "Trainers": trainers(), "Own": evalOwns,
 	})
 }
 

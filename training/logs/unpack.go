@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -13,26 +12,10 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
-	"github.com/ulikunitz/xz"
 	"golang.org/x/text/encoding/unicode"
 )
 
 const peeked = 1 << 16 // bytes by which a file is recognised
-
-// packing is a way of packing a file, which the first bytes tell.
-type packing struct {
-	name, begins string
-	open         func(io.Reader) (io.Reader, error)
-}
-
-var packings = []packing{
-	{"gzip", "\x1f\x8b", func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }},
-	{"zstd", "\x28\xb5\x2f\xfd", func(r io.Reader) (io.Reader, error) {
-		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(longWindow))
-	}},
-	{"xz", "\xfd7zXZ\x00", func(r io.Reader) (io.Reader, error) { return xz.NewReader(r) }},
-	{"zip", "PK\x03\x04", openZip},
-}
 
 // Limits of what is unpacked of a file, in bytes.
 const (
@@ -45,11 +28,8 @@ const (
 func (c *collector) unpacked(from io.Reader) *bufio.Reader {
 	r := bufio.NewReaderSize(from, peeked)
 	head, _ := r.Peek(peeked)
-	for i := range packings {
-		if p := &packings[i]; bytes.HasPrefix(head, []byte(p.begins)) && !isWorkbook(head) {
-			r = bufio.NewReaderSize(&unpacker{packing: p, from: r, c: c}, peeked)
-			break
-		}
+	if m := magicOf(head); m.open != nil {
+		r = bufio.NewReaderSize(&unpacker{magic: m, from: r, c: c}, peeked)
 	}
 	if head, _ := r.Peek(2); bytes.Equal(head, []byte("\xff\xfe")) || bytes.Equal(head, []byte("\xfe\xff")) {
 		r = bufio.NewReaderSize(unicode.UTF16(unicode.LittleEndian,
@@ -58,15 +38,10 @@ func (c *collector) unpacked(from io.Reader) *bufio.Reader {
 	return r
 }
 
-// isWorkbook reports whether a zip file is a workbook of Excel.
-func isWorkbook(head []byte) bool {
-	return bytes.HasPrefix(head, []byte("PK")) && bytes.Contains(head, []byte("[Content_Types].xml"))
-}
-
 // unpacker reads packed data to where they end or are damaged, which it notes: the file of a
 // running trainer is not complete.
 type unpacker struct {
-	*packing
+	magic
 	from io.Reader
 	data io.Reader // nil before the first read
 	c    *collector
@@ -81,7 +56,7 @@ func (u *unpacker) Read(to []byte) (n int, err error) {
 		n, err = u.data.Read(to)
 	}
 	if u.read += n; u.read > longUnpacked {
-		u.c.note("The %s data were read as far as %d bytes.", u.name, longUnpacked)
+		u.c.note("The %s data were read as far as %d bytes.", u.packs, longUnpacked)
 		return 0, io.EOF
 	}
 	_, ofDisk := errors.AsType[*fs.PathError](err)
@@ -92,9 +67,9 @@ func (u *unpacker) Read(to []byte) (n int, err error) {
 	case many:
 		u.c.err.add(0, "%s", files)
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		u.c.note("The %s data are not complete and were read as far as they go.", u.name)
+		u.c.note("The %s data are not complete and were read as far as they go.", u.packs)
 	default:
-		u.c.note("The %s data are damaged and were read as far as that.", u.name)
+		u.c.note("The %s data are damaged and were read as far as that.", u.packs)
 	}
 	u.data = bytes.NewReader(nil)
 	return n, io.EOF
@@ -105,6 +80,10 @@ type filesOfZip []string
 
 func (f filesOfZip) Error() string {
 	return fmt.Sprintf("got a zip file with %s (%s), want one, or the folder unpacked", CountWords(len(f), "file"), quoteAll(f, mostNames))
+}
+
+func openZstd(r io.Reader) (io.Reader, error) {
+	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(longWindow))
 }
 
 // openZip reads the only file in a zip file.

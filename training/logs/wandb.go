@@ -12,10 +12,8 @@ import (
 
 var wandbFormat = format{
 	container: WandbRun,
-	docs: [][2]string{{"the file of a run of W&B",
-		"`run-ID.wandb`, which W&B keeps in `wandb/run-DATE-ID`, offline too; or the folder with it"}},
-	begins: hasMagic(wandbMagic),
-	read:   func(c *collector, in *input) error { return readWandb(c, in.Reader) },
+	begins:    hasMagic(wandbMagic),
+	read:      func(c *collector, in *input) error { return readWandb(c, in.Reader) },
 }
 
 // W&B keeps a run on the disk in wandb/run-DATE-ID/run-ID.wandb: a log in the format of LevelDB of
