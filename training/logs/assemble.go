@@ -169,6 +169,7 @@ type assembly struct {
 	*collector
 	trainer int
 	steps   *series  // nil: rows are numbered
+	equal   *series  // slime's number of groups with equal rewards; without values if there is none
 	train   []source // of the table of training
 }
 
@@ -214,9 +215,9 @@ func (a *assembly) columns(of part) []source {
 		if r.Quantity == "" || !a.applies(r) {
 			continue
 		}
-		if r.Key == countOfReward+"*" {
-			if s := a.zeroStd(); len(s.values) > 0 {
-				take(r.Quantity, r, s)
+		if r.Key == a.equal.key {
+			if len(a.equal.values) > 0 {
+				take(r.Quantity, r, a.equal)
 			}
 			continue
 		}
@@ -261,34 +262,24 @@ func (a *assembly) general() []*series {
 	return slices.DeleteFunc(all, func(s *series) bool { return counts[s.general.Quantity] > 1 })
 }
 
-// zeroStd returns the sum of slime's numbers of groups with equal rewards, by value of the
-// reward; without values if the file has none.
-func (a *assembly) zeroStd() *series {
-	sum := &series{key: countOfReward + "*"}
+// fillCounts sets slime's numbers of groups with equal rewards, by value of the reward, to 0 in rows
+// that have the lengths, which it writes with them, and not the number. Then it sums them.
+func (a *assembly) fillCounts() {
+	a.equal = &series{key: countOfReward + "*"}
+	lengths := a.byName["rollout/response_len/mean"]
 	for _, s := range a.series {
 		if !strings.HasPrefix(s.name, countOfReward) {
 			continue
 		}
-		for row, x := range s.values {
-			if sum.has(row) && s.has(row) {
-				x += sum.at(row)
-			}
-			if s.has(row) {
-				sum.put(row, x)
-			}
-		}
-	}
-	return sum
-}
-
-// fillCounts sets those numbers to 0 in rows that have the lengths, which slime writes
-// with them, and not the number.
-func (a *assembly) fillCounts() {
-	lengths := a.byName["rollout/response_len/mean"]
-	for _, s := range a.series {
 		for row := range a.rows {
-			if strings.HasPrefix(s.name, countOfReward) && lengths.has(row) && !s.has(row) {
+			if lengths.has(row) && !s.has(row) {
 				s.put(row, 0)
+			}
+			if sum := s.at(row); s.has(row) {
+				if a.equal.has(row) {
+					sum += a.equal.at(row)
+				}
+				a.equal.put(row, sum)
 			}
 		}
 	}

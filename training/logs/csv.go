@@ -66,7 +66,7 @@ func chartColumn(name string) (run, key string, bound bool) {
 type rowReader func(line int, cells []string)
 
 // rowOf returns a reader of rows with these columns, of which nil ones are not read.
-func (c *collector) rowOf(columns []*series) rowReader {
+func rowOf(c *collector, columns []*series) rowReader {
 	return func(line int, cells []string) {
 		for i, s := range columns {
 			if s != nil {
@@ -127,7 +127,7 @@ func chartRows(c *collector, names []string) (rows []rowReader) {
 				}
 			}
 		}
-		rows = append(rows, r.rowOf(columns))
+		rows = append(rows, rowOf(r, columns))
 	}
 	return rows
 }
@@ -330,7 +330,7 @@ func eventRow(c *collector) rowReader {
 	if _, tag, named := strings.Cut(filepath.Base(c.err.File), "-tag-"); named && likeReward(tag) == 0 {
 		c.err.add(0, "got the chart of another tag by the file's name, want that of the reward")
 	}
-	return c.rowOf([]*series{nil, step, value})
+	return rowOf(c, []*series{nil, step, value})
 }
 
 // readEventJSON reads TensorBoard's download of a chart as JSON.

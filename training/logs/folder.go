@@ -21,9 +21,10 @@ import (
 
 // runFiles are the files of a run in a folder.
 type runFiles struct {
-	folder string // of the run in the one that was opened, with slashes; its name, as in TensorBoard
-	form   Container
-	files  []string
+	folder    string // of the run in the one that was opened, with slashes; its name, as in TensorBoard
+	form      Container
+	files     []string
+	*timeline // what they hold
 }
 
 // Limits of the search for event files: a folder that holds more is no run's.
@@ -157,12 +158,12 @@ func runsIn(dir string) ([]*runFiles, error) {
 			return fs.SkipDir // hidden folders hold copies, or what MLflow has thrown away
 		case e.IsDir() && e.Name() == "metrics", name == "." && filepath.Base(dir) == "metrics":
 			if files := metricFiles(root, name); files != nil {
-				byFolder[name] = &runFiles{folder, MLflow, files}
+				byFolder[name] = &runFiles{folder: folder, form: MLflow, files: files}
 				return fs.SkipDir
 			}
 		case e.IsDir() || !isFile(root, name):
 		case path.Ext(name) == ".wandb":
-			byFolder[name] = &runFiles{folder, WandbRun, []string{name}}
+			byFolder[name] = &runFiles{folder: folder, form: WandbRun, files: []string{name}}
 		case strings.Contains(e.Name(), "tfevents"):
 			if byFolder[folder] == nil {
 				byFolder[folder] = &runFiles{folder: folder, form: TensorBoard}
@@ -179,66 +180,59 @@ func runsIn(dir string) ([]*runFiles, error) {
 // readRuns reads runs into collectors of their own, and returns the one that began last. A run that
 // continues an earlier one beside it is one with it: transformers gives a resumed run a new folder.
 func (c *collector) readRuns(dir string, runs []*runFiles) (newest *collector, err error) {
-	read := func(run *runFiles) (*timeline, error) {
-		own := newCollector(dir, c.how)
-		if own.run = run.folder; own.run == "." && len(runs) == 1 {
-			own.run = "" // the folder is the run
-		}
-		t := newTimeline(own)
-		own.container = run.form
-		if run.form == MLflow {
-			return t, t.metrics(dir, path.Join(run.folder, "metrics"), run.files)
-		}
-		for _, name := range run.files {
-			if err := t.file(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
-				return nil, err
-			}
-		}
-		t.measure()
-		return t, nil
-	}
-	var timelines []*timeline
-	var order []int // of their beginnings
-	for i, run := range runs {
-		t, err := read(run)
-		if err != nil {
+	for _, run := range runs {
+		if err := run.read(c, dir); err != nil {
 			return nil, err
 		}
-		timelines, order = append(timelines, t), append(order, i)
+		if run.folder == "." && len(runs) == 1 {
+			run.run = "" // the folder is the run
+		}
 	}
-	slices.SortStableFunc(order,
-		func(x, y int) int { return cmp.Compare(timelines[x].began, timelines[y].began) })
-	for n, i := range order {
-		for _, earlier := range slices.Backward(order[:n]) {
-			before := timelines[earlier]
-			beside := path.Dir(runs[i].folder) == path.Dir(runs[earlier].folder)
-			events := runs[i].form == TensorBoard && runs[earlier].form == TensorBoard
-			if before != nil && events && beside && timelines[i].continues(before) {
-				runs[i].files = slices.Concat(runs[earlier].files, runs[i].files)
-				if timelines[i], err = read(runs[i]); err != nil {
-					return nil, err
-				}
-				timelines[i].note("%s goes on from %s, and both are one run.", quote(runs[i].folder),
-					quote(runs[earlier].folder))
-				if c.how.Run != runs[earlier].folder {
-					timelines[earlier] = nil
-				}
-				break
+	order := slices.SortedStableFunc(slices.Values(runs),
+		func(x, y *runFiles) int { return cmp.Compare(x.began, y.began) })
+	gone := make(map[*runFiles]bool) // into a later run
+	for n, run := range order {
+		for _, before := range slices.Backward(order[:n]) {
+			if gone[before] || !run.continues(before) {
+				continue
 			}
+			run.files = slices.Concat(before.files, run.files)
+			if err := run.read(c, dir); err != nil {
+				return nil, err
+			}
+			run.note("%s goes on from %s, and both are one run.", quote(run.folder), quote(before.folder))
+			gone[before] = c.how.Run != before.folder
+			break
 		}
 	}
-	for _, i := range order {
-		if t := timelines[i]; t != nil {
-			t.finish()
-			newest = t.collector
+	for _, run := range order {
+		if !gone[run] {
+			run.finish()
+			newest = run.collector
 		}
 	}
-	for _, t := range timelines {
-		if t != nil {
-			c.runs = append(c.runs, t.collector)
+	for _, run := range runs {
+		if !gone[run] {
+			c.runs = append(c.runs, run.collector)
 		}
 	}
 	return newest, nil
+}
+
+// read reads the files of a run.
+func (r *runFiles) read(c *collector, dir string) error {
+	r.timeline = newTimeline(newCollector(dir, c.how))
+	r.run, r.container = r.folder, r.form
+	if r.form == MLflow {
+		return r.metrics(dir, path.Join(r.folder, "metrics"), r.files)
+	}
+	for _, name := range r.files {
+		if err := r.file(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
+			return err
+		}
+	}
+	r.measure()
+	return nil
 }
 
 // file reads a file of a run: of events, or of W&B.
@@ -260,11 +254,14 @@ func (t *timeline) file(name string) error {
 	return nil
 }
 
-// continues reports whether a run continues from the last steps of an earlier one. It begins later
-// than after the usual distance of rows, and where the earlier one has rows.
-func (t *timeline) continues(before *timeline) bool {
-	return t.began >= before.ended && t.first > before.first &&
-		t.first > max(before.gap, t.gap) && t.first <= before.last+before.gap
+// continues reports whether a run continues, in a folder beside it, from the last steps of an
+// earlier one. It begins later than after the usual distance of rows, and where the earlier one has
+// rows.
+func (r *runFiles) continues(before *runFiles) bool {
+	return r.form == TensorBoard && before.form == TensorBoard &&
+		path.Dir(r.folder) == path.Dir(before.folder) &&
+		r.began >= before.ended && r.first > before.first &&
+		r.first > max(before.gap, r.gap) && r.first <= before.last+before.gap
 }
 
 // measure finds the first and the last step of training, and the distance from the first to

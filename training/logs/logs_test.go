@@ -1,11 +1,14 @@
 package logs
 
 import (
+	"bytes"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -116,7 +119,17 @@ func TestWriteKeys(t *testing.T) {
 			t.Errorf("no quantity %s", q.Quantity)
 		}
 	}
+	strict := json.NewDecoder(bytes.NewReader(trainersFile))
+	strict.DisallowUnknownFields()
+	if err := strict.Decode(new([]trainer)); err != nil {
+		t.Error(err)
+	}
 	for _, trainer := range trainers() {
+		for _, r := range slices.Concat(trainer.Keys, trainer.EvalKeys) {
+			if r.Key == "" || r.Quantity != "" && (r.Quantity.rank() < 0 || r.Meaning == "") {
+				t.Errorf("%s: got %+v, want a key with a quantity of Quantities and what it means", trainer.Name, r)
+			}
+		}
 		ours := trainer.Name == Plain || trainer.Name == Grposim
 		if !strings.Contains(b.String(), "\n## "+string(trainer.Name)) || !ours &&
 			!logSource.MatchString(trainer.Version+"\n"+trainer.Source) {
