@@ -66,7 +66,7 @@ type Run struct {
 	BurnIn   int // initial steps that averages leave out, in [0, Steps); 0: no averages
 	Replicas int // independent replicas, ≥ 1; at G = ∞ one is run, and this is unused
 
-	Record []Quantity // of PassAt(k), EffectiveSampleSize, …, each once, at most 10, Strata as 4
+	Record []Quantity // of PassAt(k), ProbabilityOf(a), …, each once, at most 12, Strata as 4
 }
 
 // Prompts are the prompts of a cell: bandits of two Bernoulli arms. One is chosen for each of the B

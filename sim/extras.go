@@ -18,13 +18,20 @@ func PassAt(k int) Quantity { return Quantity("pass_at_" + strconv.Itoa(k)) }
 
 // Samples returns the k of PassAt(k); ok is false for another quantity.
 func (q Quantity) Samples() (k int, ok bool) {
-	return numbered(q, PassAt)
+	k, ok = numbered(q, PassAt)
+	return k, ok && k >= 1
 }
 
-// numbered returns the n ≥ 1 that names q; ok is false if there is none.
+// ProbabilityOf returns the quantity π_a of arm a ≥ 0, the mean over prompts where there are many.
+func ProbabilityOf(arm int) Quantity { return Quantity("probability_of_arm_" + strconv.Itoa(arm)) }
+
+// Arm returns the a of ProbabilityOf(a); ok is false for another quantity.
+func (q Quantity) Arm() (a int, ok bool) { return numbered(q, ProbabilityOf) }
+
+// numbered returns the n ≥ 0 that names q; ok is false if there is none.
 func numbered(q Quantity, name func(n int) Quantity) (n int, ok bool) {
 	n, err := strconv.Atoi(string(q[strings.LastIndex(string(q), "_")+1:]))
-	return n, err == nil && n >= 1 && q == name(n)
+	return n, err == nil && n >= 0 && q == name(n)
 }
 
 // Quantities lists what the cell records, in the order of Result.Trajectory: the quantities of
@@ -49,8 +56,8 @@ func (c *Cell) own() (all []Quantity, strata [][]int) {
 	return all, strata
 }
 
-// maxRecorded is the largest number of quantities of Run.Record.
-const maxRecorded = 10
+// maxRecorded is the largest number of quantities of Run.Record: 10 of a file, and two of a command.
+const maxRecorded = 12
 
 // checkRecord adds the quantities of Run.Record that the cell cannot record.
 func (c *Cell) checkRecord(m *option.Mistakes) {
@@ -58,8 +65,9 @@ func (c *Cell) checkRecord(m *option.Mistakes) {
 	seen := make(map[Quantity]bool)
 	for _, q := range c.Run.Record {
 		_, passes := q.Samples()
+		arm, ofArm := q.Arm()
 		known := among(q, EffectiveSampleSize, GradientCosine, SamplesDrawn, Stiffest, Strata)
-		m.Want(passes || known, "Run.Record", q, "a quantity that not every cell records")
+		m.Want(passes || ofArm || known, "Run.Record", q, "a quantity that not every cell records")
 		m.Want(!seen[q], "Run.Record", q, "each quantity once")
 		with := func(possible bool, field string, got any, want string) {
 			m.Want(possible, field, got, want+", with "+string(q)+" in Run.Record")
@@ -69,6 +77,8 @@ func (c *Cell) checkRecord(m *option.Mistakes) {
 		with(q != SamplesDrawn || size != option.Infinite, "Estimator.GroupSize", size, "a finite size")
 		with(q != Stiffest || c.Network != nil && c.Deterministic(), "Network", c.Network,
 			"one at option.Infinite groups")
+		with(!ofArm || arm < len(c.Bandit.Arms) && c.Network == nil, "Bandit.Arms", c.Bandit.Arms,
+			"this arm, of no network")
 		with(q != Strata || c.tabular(), "Prompts", c.Prompts, "prompts with a policy each")
 		with(q != GradientCosine || !c.tabular(), "Prompts", c.Prompts, "prompts that share a policy")
 		seen[q] = true
@@ -209,11 +219,19 @@ func (r *replica) countRedraws(t int) {
 func (r *replica) observeExtras(v []float64, t int, reward float64) {
 	for i, q := range r.extra.quantities {
 		stratum, isStratum := q.Stratum()
+		arm, ofArm := q.Arm()
 		switch k, passes := q.Samples(); {
 		case isStratum:
 			v[i] = r.tabular.meanOver(r.extra.strata[stratum-1])
 		case passes:
 			v[i] = r.passes(k, reward)
+		case ofArm && r.tabular == nil:
+			v[i] = r.policy.Probs[arm]
+		case ofArm:
+			v[i] = 0
+			for x := range r.tabular.prompts {
+				v[i] += r.tabular.prompts[x].policy.Probs[arm] / float64(len(r.tabular.prompts))
+			}
 		case q == Stiffest:
 			v[i] = r.extra.mode.stiffness(r.cell, r.contexts.(*contexts).weights)
 		case q == GradientCosine:

@@ -10,7 +10,7 @@ import (
 
 // recordable lists quantities that the cell can record.
 func recordable(c *Cell) []Quantity {
-	var record []Quantity
+	record := []Quantity{ProbabilityOf(len(c.Bandit.Arms) - 1)}
 	if !c.Deterministic() {
 		record = append(record, SamplesDrawn)
 	}
@@ -31,12 +31,12 @@ func recordable(c *Cell) []Quantity {
 func TestExtrasOfTheReferenceBandit(t *testing.T) {
 	c := referenceCell()
 	c.Estimator.GroupSize, c.Lag.Interval, c.Init = option.Infinite, 2, []float64{0, 0}
-	c.Run = Run{Steps: 2, Record: []Quantity{PassAt(4), EffectiveSampleSize}}
+	c.Run = Run{Steps: 2, Record: []Quantity{PassAt(4), EffectiveSampleSize, ProbabilityOf(0)}}
 	p := 1 / (1 + math.Exp(-0.035))
 	reward := 0.2 + 0.7*p
 	for step, want := range []map[Quantity]float64{
 		{PassAt(4): 1 - math.Pow(0.45, 4), EffectiveSampleSize: 1},
-		{PassAt(4): 1 - math.Pow(1-reward, 4), EffectiveSampleSize: 1 / (2*p*p + 2*(1-p)*(1-p))},
+		{PassAt(4): 1 - math.Pow(1-reward, 4), ProbabilityOf(0): p, EffectiveSampleSize: 1 / (2*p*p + 2*(1-p)*(1-p))},
 		{EffectiveSampleSize: 1},
 	} {
 		r := batchAt(c.checked(), []int{0, 1, 2}, 1).run(t.Context(), 0, 1)[0]

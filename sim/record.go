@@ -27,7 +27,8 @@ const (
 	LogitGap             Quantity = "logit_gap"              // z = θ_1 − θ_0, two arms
 )
 
-// Quantities that a cell records where Run.Record names them, beside PassAt and those of Strata.
+// Quantities that a cell records where Run.Record names them, beside PassAt,
+// ProbabilityOf and those of Strata.
 const (
 	EffectiveSampleSize Quantity = "effective_sample_size" // 1/Σ_a π_a²/π_old,a; see SinceRecord
 	SamplesDrawn        Quantity = "samples"               // drawn before this step; redrawn: expected

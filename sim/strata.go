@@ -22,7 +22,7 @@ func StratumReward(stratum int) Quantity {
 // Stratum returns the number of the stratum of StratumReward; ok is false for another quantity.
 func (q Quantity) Stratum() (number int, ok bool) {
 	number, ok = numbered(q, StratumReward)
-	return number, ok && number <= MaxStrata
+	return number, ok && number >= 1 && number <= MaxStrata
 }
 
 // Parts returns the quantities that a cell records at most for q in Run.Record: q, or all strata.

@@ -60,6 +60,7 @@ var QuantityColumns = columnDocs.Quantities
 // Names of the descriptions of quantities that have a number K.
 const (
 	passColumn    = "pass_at_K"
+	armColumn     = "probability_of_arm_K"
 	stratumColumn = "reward_of_stratum_K"
 )
 

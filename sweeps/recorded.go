@@ -82,8 +82,11 @@ const samplesDoc = " Where `grpo.filter` is redraw they are known only if `run.r
 func recordedColumn(q sim.Quantity) (c store.Column, ok bool) {
 	name := string(q)
 	_, passes := q.Samples()
+	_, ofArm := q.Arm()
 	_, ofStratum := q.Stratum()
 	switch {
+	case ofArm:
+		name = armColumn
 	case passes:
 		name = passColumn
 	case ofStratum:
@@ -91,7 +94,7 @@ func recordedColumn(q sim.Quantity) (c store.Column, ok bool) {
 	}
 	all := slices.Concat(QuantityColumns, columnDocs.Recorded)
 	i := slices.Index(names(all), name)
-	if i < 0 || string(q) == passColumn || string(q) == stratumColumn {
+	if i < 0 || strings.HasSuffix(string(q), "_K") {
 		return c, false
 	}
 	all[i].Name = string(q)

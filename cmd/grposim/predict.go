@@ -35,6 +35,11 @@ func newPredict(stdout, stderr io.Writer) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if f.simulate {
+			if err := f.simulateVague(c.Context(), planned); err != nil {
+				return err
+			}
+		}
 		if f.figures != "" {
 			way := func(c *plan.Cell) *theory.Way { return f.way(planned, c) }
 			err = drawFigures(stderr, f.figures, sweeps.PathFigures(planned, way)...)

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"encoding/csv"
 	"fmt"
 	"io"
 	"maps"
 	"math"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +18,7 @@ import (
 	"grposim/sweeps"
 	"grposim/sweeps/advice"
 	"grposim/sweeps/plan"
+	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
 )
 
@@ -25,6 +28,8 @@ type pathFlags struct {
 	level    float64
 	quantity sim.Quantity
 	figures  string
+	simulate bool
+	ways     map[string]*theory.Way // of simulated runs, by the id of a cell
 }
 
 func (f *pathFlags) add(c *cobra.Command) {
@@ -33,13 +38,14 @@ func (f *pathFlags) add(c *cobra.Command) {
 	c.Flags().StringVar((*string)(&f.quantity), "quantity", string(sim.ExpectedReward), "")
 	c.Flags().BoolVar(&f.csv, "csv", false, "")
 	c.Flags().StringVar(&f.figures, "figures", "", "")
+	c.Flags().BoolVar(&f.simulate, "simulate", false, "")
 	c.Flags().Lookup("level").DefValue = "95 % of the way"
 }
 
 // check returns an error where flags do not go together.
 func (f *pathFlags) check(c *cobra.Command) error {
 	if !f.path {
-		for _, name := range []string{"level", "quantity", "csv", "figures"} {
+		for _, name := range []string{"level", "quantity", "csv", "figures", "simulate"} {
 			if c.Flags().Changed(name) {
 				return misuse("--%s is about the path: use it with --path", name)
 			}
@@ -49,24 +55,64 @@ func (f *pathFlags) check(c *cobra.Command) error {
 		return misuse("--level: want a finite number")
 	}
 	_, ofStratum := f.quantity.Stratum()
+	_, ofArm := f.quantity.Arm()
 	names := sim.Quantities(2)
 	named := slices.Contains(append(names, sim.EffectiveSampleSize), f.quantity)
-	if !named && !f.passes() && !ofStratum {
-		return misuse("--quantity: got %q, want one of %v, effective_sample_size, pass_at_K or "+
-			"reward_of_stratum_K", f.quantity, names)
+	if !named && !f.passes() && !ofStratum && !ofArm {
+		return misuse("--quantity: got %q, want one of %v, effective_sample_size, pass_at_K, "+
+			"probability_of_arm_K or reward_of_stratum_K", f.quantity, names)
 	}
 	return nil
 }
 
+// simulateVague simulates the cells whose path of the quantity the theory does not have, or has
+// with a large size.
+func (f *pathFlags) simulateVague(ctx context.Context, of *plan.Plan) error {
+	var in []sim.Cell
+	var cells []*plan.Cell
+	var ways []*theory.Way
+	for i := range of.Cells {
+		c := &of.Cells[i]
+		way := f.way(of, c)
+		if c.Status != store.CellOK || !way.Vague(f.quantity) {
+			continue
+		}
+		one := c.Sim().Cell
+		one.Run.Replicas, one.Run.Record = theory.SimulatedRuns(&c.Settings), slices.Clone(one.Run.Record)
+		add := func(q sim.Quantity) {
+			if !slices.Contains(one.Quantities(), q) {
+				one.Run.Record = append(one.Run.Record, q)
+			}
+		}
+		if _, ofStratum := f.quantity.Stratum(); ofStratum {
+			add(sim.Strata)
+		} else {
+			add(f.quantity)
+		}
+		if !one.Deterministic() {
+			add(sim.SamplesDrawn)
+		}
+		in, cells, ways = append(in, one), append(cells, c), append(ways, way)
+	}
+	f.ways = make(map[string]*theory.Way)
+	return sim.Simulate(ctx, in, runtime.GOMAXPROCS(0), func(i int, r sim.Result) error {
+		f.ways[cells[i].ID] = of.Cache.Simulated(ways[i], &cells[i].Settings, &r, f.level)
+		return nil
+	})
+}
+
 // way returns the path of a cell.
 func (f *pathFlags) way(of *plan.Plan, c *plan.Cell) *theory.Way {
+	if way := f.ways[c.ID]; way != nil {
+		return way
+	}
 	return of.Way(c, f.level, f.quantity)
 }
 
 // passes reports whether the quantity is pass@k.
 func (f *pathFlags) passes() bool {
-	k, err := strconv.Atoi(strings.TrimPrefix(string(f.quantity), "pass_at_"))
-	return err == nil && k >= 1 && f.quantity == sim.PassAt(k)
+	_, passes := f.quantity.Samples()
+	return passes
 }
 
 // maxPathSteps bounds the steps of a path, each of which is computed: minutes, at 10 to 40 µs with
@@ -78,11 +124,14 @@ const maxPathSteps = 10_000_000
 func (f *pathFlags) checkPlan(plan *plan.Plan) error {
 	for i := range plan.Cells {
 		arms := plan.Cells[i].Settings.Bandit.Arms
+		arm, ofArm := f.quantity.Arm()
 		switch steps := plan.Cells[i].Settings.Run.Steps; {
 		case f.path && steps > maxPathSteps:
 			return misuse("--path: got run.steps %d, want at most %d: each is computed", steps, maxPathSteps)
 		case f.passes() && !sim.Binary(arms):
 			return misuse("--quantity: got %s, want rewards of 0 or 1 with it", f.quantity)
+		case ofArm && arm >= len(arms):
+			return misuse("--quantity: got %s, want one of arms 0 to %d with it", f.quantity, len(arms)-1)
 		case f.quantity == sim.LogitGap && len(arms) != 2:
 			return misuse("--quantity: got %s, want two arms with it", f.quantity)
 		}
@@ -91,14 +140,6 @@ func (f *pathFlags) checkPlan(plan *plan.Plan) error {
 		return withoutNetworks(plan, "predict --path")
 	}
 	return nil
-}
-
-// courseOf returns the path of a quantity.
-func courseOf(w *theory.Way, quantity sim.Quantity) theory.Course {
-	if quantity == sim.ExpectedReward {
-		return theory.Course{Mean: w.Reward, Deviation: w.Deviation, Neglected: w.Neglected, Because: w.Scope.Because}
-	}
-	return w.Quantities[quantity]
 }
 
 // printedSteps is the number of steps of a path that a table has.
@@ -116,6 +157,9 @@ var beside = []struct {
 func printPaths(p *page, plan *plan.Plan, f *pathFlags) {
 	title := strings.ToUpper(strings.ReplaceAll(string(f.quantity), "_", " "))
 	rows := [][]string{{"CELL", "STEP", "SAMPLES", title, "OVER RUNS", "NEGLECTED"}}
+	if f.simulate {
+		rows[0][5] = "NEGLECTED OR ±"
+	}
 	ofReward, besides := f.quantity == sim.ExpectedReward, beside
 	if !ofReward {
 		besides = nil
@@ -129,7 +173,10 @@ func printPaths(p *page, plan *plan.Plan, f *pathFlags) {
 	for i := range plan.Cells {
 		c := &plan.Cells[i]
 		w, name := f.way(plan, c), nameOfCell(plan, c)
-		course := courseOf(w, f.quantity)
+		course := w.Of(f.quantity)
+		if w.Runs > 0 {
+			times = append(times, fmt.Sprintf("%s: simulated, %d runs; ± is half of the 95 %% interval", name, w.Runs))
+		}
 		if course.Because.Out() {
 			times = append(times, name+": no path: "+course.Because.String())
 			out = append(out, outside{c, course.Because, sweeps.VarianceMargin(plan, c)})
@@ -143,17 +190,22 @@ func printPaths(p *page, plan *plan.Plan, f *pathFlags) {
 			}
 			rows = append(rows, row)
 		}
-		if f.quantity.SinceRecord(c.Settings.Lag) {
+		if w.Runs == 0 && f.quantity.SinceRecord(c.Settings.Lag) {
 			times = append(times, name+": of single steps; runs record the mean since the last record")
 		}
 		if ofReward {
-			if w.TimeTo != nil {
-				times = append(times, name+": "+timeInWords(w))
+			if t := w.TimeTo; t != nil {
+				way := fmt.Sprintf("J = %s, %.3g %% of its way,", digits(t.Level), 100*t.Share)
+				times = append(times, name+": "+timeInWords(&w.Path, t, way))
 			}
 			for _, says := range dangersInWords(w) {
 				times = append(times, name+": "+says)
 			}
 			strata = append(strata, strataRows(name, w)...)
+		} else if !math.IsNaN(f.level) {
+			t, path := w.TimeOf(f.quantity, f.level)
+			level := strings.ReplaceAll(string(f.quantity), "_", " ") + " = " + digits(t.Level)
+			times = append(times, name+": "+timeInWords(path, t, level))
 		}
 	}
 	p.table(rows)
@@ -216,10 +268,8 @@ func entry(s theory.Series, n, digits int, none string) string {
 	return strconv.FormatFloat(s[n], 'g', digits, 64)
 }
 
-// timeInWords says when J reaches the level.
-func timeInWords(w *theory.Way) string {
-	t := w.TimeTo
-	level := fmt.Sprintf("J = %s, %.3g %% of its way,", digits(t.Level), 100*t.Share)
+// timeInWords says when a path reaches the level of t, given in words.
+func timeInWords(path *theory.Path, t *theory.TimeTo, level string) string {
 	size := t.Steps.Size()
 	switch {
 	case t.Steps.Out():
@@ -227,7 +277,7 @@ func timeInWords(w *theory.Way) string {
 	case math.IsInf(t.Steps.Value, 1) && size == 0:
 		return fmt.Sprintf("it does not reach %s in the run", level)
 	case size >= t.Steps.Value:
-		if first := advice.NotBefore(&w.Path, t.Level); first >= 1 {
+		if first := advice.NotBefore(path, t.Level); first >= 1 {
 			return fmt.Sprintf("it reaches %s not before step %.5g", level, first)
 		}
 		return fmt.Sprintf("when it reaches %s is not known: the theory leaves out too much", level)
@@ -246,17 +296,12 @@ func timeInWords(w *theory.Way) string {
 // whether the mean path itself overshoots.
 func dangersInWords(w *theory.Way) []string {
 	says, lost := advice.Dangers(w.Arrival)
-	if lost > 0 {
+	if lost > 0 && w.Runs == 0 {
 		says = append(says, "the path is that of the other runs")
 	}
-	if m := w.Margin; m != nil && m.Scope.In && m.Overshoot != nil && *m.Overshoot > visibleOvershoot {
-		where := ""
-		if at := m.Oscillating; at != nil {
-			where = fmt.Sprintf("; about the path at step %d, J = %.3g, deviations oscillate, "+
-				"by a factor of %.3g in modulus a period", at.Step, at.Reward, at.Modulus)
-		}
-		says = append(says, fmt.Sprintf("the mean path overshoots its fixed point by %.2g %% of the way%s",
-			100**m.Overshoot, where))
+	if past := w.Overshoot; past != nil && *past > visibleOvershoot {
+		says = append(says, fmt.Sprintf("the mean path overshoots its fixed point by %.2g %% of the way",
+			100**past))
 	}
 	return says
 }
@@ -272,7 +317,7 @@ func writePaths(w io.Writer, plan *plan.Plan, f *pathFlags) error {
 		way := f.way(plan, c)
 		others := slices.Sorted(maps.Keys(way.Quantities))
 		for _, quantity := range append([]sim.Quantity{sim.ExpectedReward}, others...) {
-			course := courseOf(way, quantity)
+			course := way.Of(quantity)
 			add := func(step, samples, mean, deviation, neglected string) {
 				rows = append(rows, []string{c.ID, c.Label(), step, samples, string(quantity),
 					mean, deviation, neglected, course.Because.String()})

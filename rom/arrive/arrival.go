@@ -1,8 +1,8 @@
-// Package arrive has whether runs arrive at the fixed point of their mean path, how near the way
-// comes to an instability, and what is left of it at the end.
+// Package arrive has whether runs arrive at the fixed point of their mean path, how far that passes
+// it, and what is left of the way at the end.
 //
 //  1. Predict follows the mean path and asks a table of mechanisms what keeps runs from arriving.
-//  2. MarginAlong has the local multipliers along the mean path.
+//  2. Overshoot follows the mean path beyond its fixed point.
 //  3. Unsettled says what a run at a given step still has before it.
 package arrive
 

@@ -85,6 +85,10 @@ func (p Params) Checked() Params {
 		checkMeasured("Params.Measured.Fresh", p.Measured.Fresh, arms)
 		checkMeasured("Params.Measured.Stale", p.Measured.Stale, arms)
 	}
+	if p.TrueMeans != nil {
+		CheckLogits("Params.TrueMeans", p.TrueMeans, arms)
+		Want(linear.IsFinite(p.TrueMeans...), "Params.TrueMeans", p.TrueMeans, "finite rewards")
+	}
 	p.Prompts.check(&p)
 	p.cut = p.cutForce()
 	return p

@@ -32,7 +32,6 @@ const (
 	NormOnTheWay                          // the norm of the gradient along a path
 	QuantityOfStep                        // a quantity of both policies of a step along a path
 	OscillatorOfPath                      // the reduced-order model away from the fixed point
-	LocalDynamics                         // the linear dynamics along a path, see MarginAlong
 	ArrivalOfRuns                         // see Arrival
 	KicksOfK3                             // whether kicks of k3 throw runs across
 	LockingOfRuns                         // whether runs lock without a penalty
@@ -136,9 +135,9 @@ var domains = []struct {
 			p.Prompts.Order != option.Independent
 	}, simulated("the noise of prompts that share one policy and are drawn by epochs")},
 
-	{OscillatorOfPath | LocalDynamics, anyLag, (*Params).Tabular,
+	{OscillatorOfPath, anyLag, (*Params).Tabular,
 		scope.NoNumber.Because("each prompt has a policy of its own")},
-	{OscillatorOfPath | LocalDynamics, anyLag, adam,
+	{OscillatorOfPath, anyLag, adam,
 		scope.NoNumber.Because("Adam has no linear dynamics away from its fixed point")},
 	{LockingOfRuns, anyLag, noLockingWalk, simulated(
 		"the locking of runs off-policy, under Adam, or of other rewards than two values")},
@@ -150,8 +149,8 @@ var domains = []struct {
 		return !p.ForceKnown() || adam(p) && clips(p)
 	}, scope.NormClips.Because("")},
 	{DynamicsAtRest, randomAges, clips, scope.NormClips.Because("")},
-	{LocalDynamics | LockingOfRuns, anyLag, clips, scope.NormClips.Because("")},
-	{DynamicsAtRest | LocalDynamics, notLastBlock, reused,
+	{LockingOfRuns, anyLag, clips, scope.NormClips.Because("")},
+	{DynamicsAtRest, notLastBlock, reused,
 		simulated("reused samples with snapshots older than a block")},
 	{DynamicsAtRest, randomAges, func(p *Params) bool { return p.KL.Outside() },
 		simulated("random ages with a KL penalty outside the loss")},

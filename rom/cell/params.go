@@ -114,6 +114,9 @@ type Params struct {
 
 	Prompts Prompts // of a cell with many; the zero value: none
 
+	// TrueMeans are the intended mean rewards by arm, which no run is led by; nil: those of Arms.
+	TrueMeans []float64
+
 	uniform []float64 // logits of the uniform policy over arms, by class; nil: all 0
 
 	cut float64 // bound of |g_1| by the largest norm, by checked; 0: see cutForce

@@ -27,7 +27,7 @@ type Folded struct {
 // result: if all arms are equal the first is one class and the others another.
 func Fold(p cell.Params) Folded {
 	f := Folded{Params: p, Class: make([]int, len(p.Arms))}
-	f.Arms, f.Reference, f.Start, f.Measured = nil, nil, nil, nil
+	f.Arms, f.Reference, f.Start, f.Measured, f.TrueMeans = nil, nil, nil, nil, nil
 	seen := make(map[classKey]int) // never ranged over: its order is random
 	for a, arm := range p.Arms {
 		key := classKey{arm: arm, reference: p.Reference[a]}
@@ -60,6 +60,12 @@ func Fold(p cell.Params) Folded {
 		f.Count = []float64{1, f.Count[0] - 1}
 		for a := 1; a < len(f.Class); a++ {
 			f.Class[a] = 1
+		}
+	}
+	if p.TrueMeans != nil {
+		f.TrueMeans = make([]float64, len(f.Count))
+		for a, c := range f.Class {
+			f.TrueMeans[c] += p.TrueMeans[a] / f.Count[c]
 		}
 	}
 	uniform := make([]float64, len(f.Count))

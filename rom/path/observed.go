@@ -22,9 +22,10 @@ import (
 // of the policy π_old that draws its groups, or of both (docs/theory-neglected.md §6.4).
 type Observed string
 
-// The quantities, of which PassAt makes others.
+// The quantities, of which PassAt and ProbabilityOf make others.
 const (
 	Reward      Observed = "expected_reward" // J = Σ π_a m_a
+	TrueReward  Observed = "true_reward"     // Σ π_a t_a, t of Params.TrueMeans
 	Entropy     Observed = "entropy"         // −Σ π log π, nats
 	Collision   Observed = "collision"       // Σ π²
 	KLReference Observed = "kl_reference"    // KL(π‖π_ref), nats
@@ -38,8 +39,11 @@ const (
 	EffectiveSamples Observed = "effective_sample_size"
 )
 
-// passAt begins the names of PassAt.
-const passAt = "pass_at_"
+// The beginnings of the names of PassAt and ProbabilityOf.
+const passAt, probabilityOf = "pass_at_", "probability_of_arm_"
+
+// ProbabilityOf returns π_a of arm a ≥ 0; of many prompts the mean.
+func ProbabilityOf(arm int) Observed { return Observed(probabilityOf + strconv.Itoa(arm)) }
 
 // PassAt returns 1 − (1−J)^k, the probability that one of k ≥ 1 samples succeeds, for rewards 0 and
 // 1; of many prompts the mean.
@@ -90,6 +94,15 @@ var rewardOf = observable{
 }
 
 func rewardSpan(p *cell.Params) float64 { return cell.Span(p.Arms) }
+
+// linearIn is Σ π_a x_a, bounded as J.
+func linearIn(x []float64) observable {
+	span := slices.Max(x) - slices.Min(x)
+	return observable{
+		of:   policyOnly(func(m *force.Model) float64 { return floats.Dot(m.Now.Probs, x) }),
+		span: constant(span), fourth: constant(span / 8),
+	}
+}
 
 // divergence returns Σ π (log π − l).
 func divergence(m *force.Model, l []float64) (sum float64) {
@@ -199,6 +212,17 @@ func observableOf(p *cell.Params, q Observed) (o observable, because scope.Reaso
 			}
 			return 1 - miss/float64(len(all))
 		}, span: constant(1), fourth: constant(steepestFourth)}, scope.Reason{}
+	}
+	if a, err := strconv.Atoi(strings.TrimPrefix(string(q), probabilityOf)); err == nil {
+		cell.Want(a >= 0 && a < len(p.Arms), "ProbabilityOf", a, "an arm")
+		one := make([]float64, len(p.Arms))
+		one[a] = 1
+		return linearIn(one), scope.Reason{}
+	}
+	if q == TrueReward && p.TrueMeans != nil {
+		return linearIn(p.TrueMeans), scope.Reason{}
+	} else if q == TrueReward {
+		q = Reward
 	}
 	o, known := observables[q]
 	cell.Want(known, "Observed", string(q), "one of the constants or PassAt")

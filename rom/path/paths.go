@@ -142,7 +142,7 @@ type Path struct {
 	// grows exponentially where the mean field is chaotic.
 	Rounding []float64
 
-	// Kind is that of MeanField. Scope is also out for more than MaxPathArms arms or maxPathState
+	// Kind is that of MeanField. Scope is also out for more than maxPathArms arms or maxPathState
 	// coordinates, and at finite G under Adam for what the table of domains lists.
 	Kind  scope.Kind
 	Scope scope.Scope

@@ -20,7 +20,7 @@ import (
 // The largest problems for which the spread of runs is followed: the forces of 4(A−1) displaced
 // policies are computed at a step, and a covariance of the squared number of coordinates is stored.
 const (
-	MaxPathArms  = 64
+	maxPathArms  = 64
 	maxPathState = 4096
 )
 
@@ -29,8 +29,9 @@ func noSpread(p *cell.Params, steps int) scope.Reason {
 	if because := p.NotDerived(cell.WeightsAtRest, cell.SpreadOfRuns); because.Out() {
 		return because
 	}
-	if arms := len(p.Arms); arms > MaxPathArms {
-		return TooManyArms(arms)
+	if arms := len(p.Arms); arms > maxPathArms {
+		return scope.TooLarge.Because(
+			fmt.Sprintf("the spread of runs with more than %d arms, here %d", maxPathArms, arms))
 	}
 	slots := newSlots(linear.NewLag(&p.Lag), steps)
 	if n := (len(p.Arms) - 1) * (1 + slots); n > maxPathState {
@@ -39,12 +40,6 @@ func noSpread(p *cell.Params, steps int) scope.Reason {
 				maxPathState, n))
 	}
 	return scope.Reason{}
-}
-
-// TooManyArms returns the reason of more than MaxPathArms arms.
-func TooManyArms(arms int) scope.Reason {
-	return scope.TooLarge.Because(
-		fmt.Sprintf("the spread of runs with more than %d arms, here %d", MaxPathArms, arms))
 }
 
 // newSlots returns the number of policies of which the state of a run consists: the

@@ -340,7 +340,7 @@ func (m *Model) Course(c *plan.Cell) (cv Curve, p scope.Number) {
 	}
 	s := m.Settings(c)
 	params := theory.Params(s, m.Fault.Scale)
-	of, because := theory.Observed(s, quantity)
+	of, because := theory.Observed(quantity)
 	p.Kind = cmp.Or(m.Kind, rom.Exact)
 	if p.Because = cmp.Or(because, m.fewKicks(c, s.Run.Steps)); p.Out() {
 		return Curve{}, p

@@ -15,9 +15,11 @@ type Record []sim.Quantity
 
 const (
 	passWord   = "pass@"
-	maxRecord  = 10      // sim.Run has room for as many
+	maxRecord  = 10 // sim.Run has room for as many
+	armWord    = "probability-of-arm-"
 	maxPass    = 1 << 31 // largest K of pass@K
-	recordWant = "a list of pass@K, effective-sample-size, gradient-cosine, samples, stiffness and strata"
+	recordWant = "a list of pass@K, probability-of-arm-K, effective-sample-size, gradient-cosine, " +
+		"samples, stiffness and strata"
 )
 
 // recordNames are the words of the quantities with one word.
@@ -38,11 +40,13 @@ func recordWords(record Record) []string {
 	return words
 }
 
-// recordWord returns the word of a quantity, pass@K for all K, in the tests of rules.
+// recordWord returns the word of a quantity, with K for a number, in the tests of rules.
 func recordWord(q sim.Quantity) string {
 	word := recordWords(Record{q})[0]
-	if strings.HasPrefix(word, passWord) {
-		return passWord + "K"
+	for _, numbered := range []string{passWord, armWord} {
+		if strings.HasPrefix(word, numbered) {
+			return numbered + "K"
+		}
 	}
 	return word
 }
@@ -62,7 +66,7 @@ func (rd *reader) quantities(n *node, path string) (Record, bool) {
 
 // quantity decodes one.
 func (rd *reader) quantity(n *node, path string) (sim.Quantity, bool) {
-	words := append([]string{passWord + "K"}, recordNames...)
+	words := append([]string{passWord + "K", armWord + "K"}, recordNames...)
 	if !n.isScalar() {
 		return refuse[sim.Quantity](rd, n, path, listWords(words))
 	}
@@ -73,8 +77,10 @@ func (rd *reader) quantity(n *node, path string) (sim.Quantity, bool) {
 		return refuse[sim.Quantity](rd, n, path, fmt.Sprintf("pass@K with an integer K in [1, %d]", maxPass))
 	case passes:
 		return sim.PassAt(k), true
-	case slices.Contains(words[1:], n.text):
-		return sim.Quantity(strings.ReplaceAll(n.text, "-", "_")), true
+	}
+	q := sim.Quantity(strings.ReplaceAll(n.text, "-", "_"))
+	if _, ofArm := q.Arm(); slices.Contains(recordNames, n.text) || ofArm && !strings.Contains(n.text, "_") {
+		return q, true
 	}
 	return refuse[sim.Quantity](rd, n, path, listWords(words)+didYouMean(n.text, words))
 }

@@ -156,13 +156,16 @@ var checkFacts = map[string]func(*Check) bool{
 
 // facts are numbers that follow from several keys; 1 where something is so.
 var facts = map[string]func(s *Settings) int{
-	"arms":             func(s *Settings) int { return len(s.Bandit.Arms) },
-	"pairs":            func(s *Settings) int { return len(*s.Prompts.List) },
-	"instants":         func(s *Settings) int { return max(instants(s), 0) },
-	"steps":            func(s *Settings) int { return max(instants(s), 0) },
-	"directions":       (*Settings).Directions,
-	"weights":          (*Settings).WeightCount,
-	"entries":          func(s *Settings) int { return s.WeightCount() * s.Directions() },
+	"arms":       func(s *Settings) int { return len(s.Bandit.Arms) },
+	"pairs":      func(s *Settings) int { return len(*s.Prompts.List) },
+	"instants":   func(s *Settings) int { return max(instants(s), 0) },
+	"steps":      func(s *Settings) int { return max(instants(s), 0) },
+	"directions": (*Settings).Directions,
+	"weights":    (*Settings).WeightCount,
+	"entries":    func(s *Settings) int { return s.WeightCount() * s.Directions() },
+	"beyond_arms": func(s *Settings) int {
+		return count(s.Run.Record, func(q sim.Quantity) bool { a, is := q.Arm(); return is && a >= len(s.Bandit.Arms) })
+	},
 	"quantities":       func(s *Settings) int { return len(s.Run.Record) },
 	"others":           func(s *Settings) int { return count(s.Bandit.Arms, notBernoulli) },
 	"reference_logits": func(s *Settings) int { return count(s.Policy.Reference, notZero) },

@@ -209,6 +209,7 @@ func schemaValue(k Key) object {
 			"items": object{"anyOf": []any{
 				object{"enum": recordNames},
 				object{"type": "string", "pattern": "^" + passWord + "[1-9][0-9]*$"},
+				object{"type": "string", "pattern": "^" + armWord + "(0|[1-9][0-9]*)$"},
 			}}}
 	case MeansValue:
 		pair := object{"type": "array", "items": schemaRange("number", k.Range), "minItems": 2,

@@ -45,25 +45,17 @@ func (cache *Cache) PathAt(s *config.Settings, steps []int) Path {
 
 // Observed returns what the theory has of a recorded quantity; for a stratum the reward, of whose
 // path it is a Part.
-func Observed(s *config.Settings, q sim.Quantity) (rom.Observed, scope.Reason) {
-	switch q {
-	case sim.TrueReward:
-	case sim.ImportanceRatioMax:
+func Observed(q sim.Quantity) (rom.Observed, scope.Reason) {
+	_, ofStratum := q.Stratum()
+	switch {
+	case q == sim.ImportanceRatioMax:
 		return "", scope.NotPredicted.Because("the largest of the importance ratios")
-	case sim.GradientCosine:
+	case q == sim.GradientCosine:
 		return "", scope.NotPredicted.Because("the cosine between successive gradients")
-	default:
-		if _, ofStratum := q.Stratum(); ofStratum {
-			return rom.Reward, scope.Reason{}
-		}
-		return rom.Observed(q), scope.Reason{}
+	case ofStratum:
+		return rom.Reward, scope.Reason{}
 	}
-	for a, mean := range s.Bandit.TrueMeans {
-		if mean != s.Bandit.Arms[a].Mean {
-			return "", scope.NotPredicted.Because("the true reward")
-		}
-	}
-	return rom.Reward, scope.Reason{}
+	return rom.Observed(q), scope.Reason{}
 }
 
 // Part returns the path of a recorded quantity, given that of what the theory has of it: of a
@@ -87,7 +79,7 @@ func (cache *Cache) Courses(s *config.Settings, steps []int, of ...sim.Quantity)
 	all, known, places := make([]Path, len(of)), []rom.Observed(nil), []int(nil)
 	start := cache.Start(s)
 	for i, q := range of {
-		o, because := Observed(s, q)
+		o, because := Observed(q)
 		if start == nil {
 			because = scope.NotReached.Because()
 		}
@@ -109,7 +101,7 @@ func (cache *Cache) Courses(s *config.Settings, steps []int, of ...sim.Quantity)
 			path.Scope.Because = because
 			continue
 		}
-		if known[n] == rom.Reward {
+		if known[n] == rom.Reward || of[places[n]] == sim.TrueReward && params.TrueMeans == nil {
 			r = *ComeToRest(&r, steps, func() *AtRest { return cache.Stationary(s) })
 		}
 		path.Steps, path.Scope.In = steps, true

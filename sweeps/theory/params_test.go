@@ -16,12 +16,11 @@ import (
 
 // notOfTheory lists the keys that no prediction at a fixed point depends on, and why.
 var notOfTheory = map[string]string{
-	config.SeedKey:      "the random numbers of a run",
-	config.TrueMeansKey: "only recorded",
-	config.StepsKey:     "the length of a run",
-	config.BurnInKey:    "the length of a run",
-	"run.replicas":      "the number of runs",
-	"run.record":        "only recorded",
+	config.SeedKey:   "the random numbers of a run",
+	config.StepsKey:  "the length of a run",
+	config.BurnInKey: "the length of a run",
+	"run.replicas":   "the number of runs",
+	"run.record":     "only recorded",
 }
 
 // Every other key of the configuration changes the parameters of the theory, and every
@@ -111,6 +110,7 @@ func TestEveryParameterIsInTheKey(t *testing.T) {
 	s.Prompts = config.Prompts{Count: 2, Parameters: option.Tabular, Order: option.Shuffled,
 		Start: config.BetaLaw{Alpha: 1, Beta: 1}}
 	p := Params(&s, rom.Unit)
+	p.TrueMeans = []float64{1, 0}
 	p.Measured = &rom.Measured{Fresh: mat.NewDense(1, 1, nil), Stale: mat.NewDense(1, 1, nil)}
 	keys := map[string]string{keyOf(p): "unchanged"}
 	var walk func(path string, v reflect.Value)

@@ -10,6 +10,7 @@ import (
 	"grposim/rom/force"
 	"grposim/rom/scope"
 	"grposim/sim"
+	"grposim/sim/measure"
 	"grposim/sweeps/config"
 )
 
@@ -22,10 +23,12 @@ type Way struct {
 	Samples Series  `json:"samples"`
 	TimeTo  *TimeTo `json:"time_to"` // nil: the theory has no path of J, or the run starts at its end
 
-	// of the mean path from an instability; nil: there is no start
-	Margin *arrive.Margin `json:"margin"`
-	// whether runs end where their mean path should; nil as Margin
+	// by how much the mean path passes its fixed point, as a share of the way; nil: not known
+	Overshoot *float64 `json:"overshoot"`
+	// whether runs end where their mean path should; nil: there is no start
 	Arrival *arrive.Prediction `json:"arrival"`
+
+	Runs int `json:"runs,omitempty"` // simulated ones that the means are of; 0: they are predicted
 
 	// ByDifficulty are the prompts with a policy each in four strata by J at the start, the hardest
 	// first. Prompts that start alike stay together. Empty: there are none, or all start alike.
@@ -90,20 +93,26 @@ func (cache *Cache) Way(s *config.Settings, level float64, more ...sim.Quantity)
 	}
 	params, from := Params(s, rom.Unit), cache.Start(s)
 	if from != nil {
-		way.Margin = new(arrive.MarginAlong(params, from, s.Run.Steps))
+		way.Overshoot = arrive.Overshoot(params, from, s.Run.Steps)
 		way.Arrival = new(rom.Arrival(params, from, s.Run.Steps))
 	}
 	if !way.Scope.In {
 		return way
 	}
-	lost := lostReward(s, way.Arrival)
+	share := lostShare(way.Arrival)
+	lost := share * span(s.ArmMeans())
 	way.Neglected = losing(way.Neglected, lost)
-	way.Samples = samples(s, steps, way.Quantities[sim.ZeroVarianceFraction])
-	equilibrium, end := cache.Equilibrium(params), force.BestReward(params)
-	if point, reached := equilibrium.Reached(); reached {
-		end = point.Reward
+	for q, c := range way.Quantities {
+		if _, ofArm := q.Arm(); ofArm {
+			c.Neglected = losing(c.Neglected, share)
+		} else if q == sim.TrueReward {
+			c.Neglected = losing(c.Neglected, share*span(s.Bandit.TrueMeans))
+		}
+		way.Quantities[q] = c
 	}
-	way.TimeTo = way.timeTo(end, level)
+	way.Samples = samples(s, steps, way.Quantities[sim.ZeroVarianceFraction])
+	equilibrium := cache.Equilibrium(params)
+	way.TimeTo = way.timeTo(cache.end(s), level)
 	for i := range way.strata {
 		one, end := &way.strata[i], way.strata[i].Best
 		if reward, reached := equilibrium.ReachedBy(one.Prompts); reached {
@@ -118,6 +127,65 @@ func (cache *Cache) Way(s *config.Settings, level float64, more ...sim.Quantity)
 	}
 	return way
 }
+
+// end returns J where the runs of a cell should end.
+func (cache *Cache) end(s *config.Settings) float64 {
+	params := Params(s, rom.Unit)
+	if point, reached := cache.Equilibrium(params).Reached(); reached {
+		return point.Reward
+	}
+	return force.BestReward(params)
+}
+
+// Of returns the path of a recorded quantity.
+func (w *Way) Of(q sim.Quantity) Course {
+	if q == sim.ExpectedReward {
+		return Course{w.Reward, w.Deviation, w.Neglected, w.Kind, w.Scope.Because}
+	}
+	return w.Quantities[q]
+}
+
+// Vague reports whether the theory has no path of a quantity, or leaves out more than NearInMean of
+// its range.
+func (w *Way) Vague(q sim.Quantity) bool {
+	c := w.Of(q)
+	return c.Because.Out() || !(slices.Max(c.Neglected) <= NearInMean*span(c.Mean))
+}
+
+// Simulated returns the means of simulated runs of a cell in the place of the paths of a Way, with
+// half of their 95 % interval as what they leave out. They are those of w where runs diverge.
+func (cache *Cache) Simulated(w *Way, s *config.Settings, r *sim.Result, level float64) *Way {
+	if r.Trajectory == nil {
+		return w
+	}
+	way := &Way{Path: Path{Steps: r.Steps}, Quantities: make(map[sim.Quantity]Course),
+		Arrival: w.Arrival, Runs: SimulatedRuns(s)}
+	for i, q := range r.Quantities {
+		c := Course{Kind: "simulated"}
+		for n := range r.Steps {
+			x := r.Trajectory[n][i]
+			_, high := measure.Estimate{StdErr: x.StdErr, DF: way.Runs - 1}.Interval(0.95)
+			c.Mean, c.Neglected = append(c.Mean, x.Mean), append(c.Neglected, high)
+			c.Deviation = append(c.Deviation, x.StdErr*math.Sqrt(float64(way.Runs)))
+		}
+		switch q {
+		case sim.ExpectedReward:
+			way.Reward, way.Deviation, way.Neglected, way.Kind = c.Mean, c.Deviation, c.Neglected, c.Kind
+			way.Scope.In = true
+		case sim.SamplesDrawn:
+			way.Samples = c.Mean
+		default:
+			way.Quantities[q] = c
+		}
+	}
+	way.TimeTo = way.timeTo(cache.end(s), level)
+	return way
+}
+
+// SimulatedRuns is the number of runs of which Simulated takes means.
+func SimulatedRuns(s *config.Settings) int { return max(s.Run.Replicas, leastRuns) }
+
+const leastRuns = 64
 
 // losing returns the sizes of what a path leaves out with what is lost after its first step.
 func losing(sizes Series, lost float64) Series {
@@ -134,17 +202,19 @@ func losing(sizes Series, lost float64) Series {
 // noWay is the distance of J from its end up to which a run starts there.
 const noWay = 1e-9
 
-// lostReward returns by how much the mean of J may lie below a path for runs that a flagged
-// mechanism keeps away; +Inf: not known.
-func lostReward(s *config.Settings, arrival *arrive.Prediction) (lost float64) {
-	means := s.ArmMeans()
+// span returns the largest of some numbers less the smallest.
+func span(x []float64) float64 { return slices.Max(x) - slices.Min(x) }
+
+// lostShare returns the largest share of the runs that flagged mechanisms keep away from a path;
+// +Inf: not known.
+func lostShare(arrival *arrive.Prediction) (lost float64) {
 	for i := range arrival.Rows {
 		switch row := &arrival.Rows[i]; {
 		case !row.Flag:
 		case row.Share.Out():
 			return math.Inf(1)
 		default:
-			lost += row.Share.Value * (slices.Max(means) - slices.Min(means))
+			lost += row.Share.Value
 		}
 	}
 	return lost
@@ -153,6 +223,15 @@ func lostReward(s *config.Settings, arrival *arrive.Prediction) (lost float64) {
 // WayMade is the share of the way of J at which a run counts as done where no level is given.
 // Trainers usually ask for it, as `time_to_95` in maps.
 const WayMade = 0.95
+
+// TimeOf returns when another recorded quantity than J, which has a path, reaches a level, and that
+// path.
+func (w *Way) TimeOf(q sim.Quantity, level float64) (*TimeTo, *Path) {
+	c := w.Of(q)
+	of := Way{Samples: w.Samples, Path: Path{Steps: w.Steps[:len(c.Mean)], Reward: c.Mean,
+		Deviation: c.Deviation, Neglected: c.Neglected, Kind: c.Kind}}
+	return of.timeTo(math.Inf(1), level), &of.Path
+}
 
 // timeTo returns when J, on its way to end, reaches a level; NaN: that of the usual share of the
 // way. It returns nil where there is no way.

@@ -17,6 +17,7 @@ import (
 var recorded = []sim.Quantity{
 	sim.ExpectedReward, sim.Entropy, sim.KLReference, sim.Collision, sim.ZeroVarianceFraction,
 	sim.ClipFraction, sim.GradientNorm, sim.LogitGap, sim.EffectiveSampleSize, sim.PassAt(4),
+	sim.TrueReward, sim.ProbabilityOf(1),
 }
 
 // The means of runs on the way follow the predicted paths of all quantities, within the size that
@@ -172,10 +173,11 @@ func simulated(t *testing.T, s *config.Settings) (result sim.Result) {
 func drawWay(r *rand.Rand, replicas, most int) string {
 	pick := func(words ...string) string { return words[r.IntN(len(words))] }
 	count := min([]int{2, 2, 2, 3, 4, 8, 16, 64}[r.IntN(8)], most)
-	var arms, init []string
+	var arms, init, truth []string
 	for range count {
 		arms = append(arms, fmt.Sprintf("{reward: bernoulli, mean: %.2f}", r.Float64()))
 		init = append(init, fmt.Sprintf("%.2f", 1.5*r.NormFloat64()))
+		truth = append(truth, fmt.Sprintf("%.2f", 1/float64(len(arms))))
 	}
 	beta, momentum, adam := 0.0, []float64{0, 0.5, 0.9}[r.IntN(3)], r.IntN(3) == 0
 	if r.IntN(2) == 0 {
@@ -195,13 +197,13 @@ func drawWay(r *rand.Rand, replicas, most int) string {
 	mode := pick("none", "ratio", "clip")
 	return fmt.Sprintf(`name: way
 seed: %d
-bandit: {arms: [%s]}
+bandit: {arms: [%s], true_means: [%s]}
 policy: {init: [%s]}
 grpo: {group_size: %s, groups_per_step: %s, advantage: {scale: %s}, importance: {mode: %s},
   kl: {coefficient: %.3g, gradient: %s}}
 lag: %s
 optimizer: %s
-run: {steps: %d, replicas: %d, record: [effective-sample-size, pass@4]}
-`, r.Uint32(), strings.Join(arms, ", "), strings.Join(init, ", "), pick("4", "8", "16", "64"), pick("1", "4"),
-		pick("none", "std"), mode, beta, pick("exact", "k3", "k2"), lag, optimizer, steps, replicas)
+run: {steps: %d, replicas: %d, record: [effective-sample-size, pass@4, probability-of-arm-1]}
+`, r.Uint32(), strings.Join(arms, ", "), strings.Join(truth, ", "), strings.Join(init, ", "),
+		pick("4", "8", "16", "64"), pick("1", "4"), pick("none", "std"), mode, beta, pick("exact", "k3", "k2"), lag, optimizer, steps, replicas)
 }
