@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_872
+	mostProduct = 69_864
 	mostTools   = 5_200
 	mostTests   = 45_450
 	mostDocs    = 329
@@ -11,40 +11,40 @@ const (
 
 // rooms has the most lines of each folder, without tests.
 var rooms = map[string]int{
-	"cmd/grposim":            5161,
+	"cmd/grposim":            5211,
 	"configs":                39,
 	"fp":                     546,
 	"grpo":                   1243,
 	"network":                1296,
 	"option":                 848,
 	"rom":                    92,
-	"rom/arrive":             914,
-	"rom/cell":               1023,
+	"rom/arrive":             753,
+	"rom/cell":               1029,
 	"rom/deep":               981,
-	"rom/fixed":              1049,
+	"rom/fixed":              1055,
 	"rom/force":              1237,
 	"rom/group":              1932,
 	"rom/linear":             3114,
 	"rom/paper":              330,
-	"rom/path":               2265,
-	"rom/rest":               2689,
+	"rom/path":               2284,
+	"rom/rest":               2655,
 	"rom/scope":              459,
 	"rom/weight":             214,
-	"sim":                    4517,
+	"sim":                    4536,
 	"sim/draw":               1174,
 	"sim/lanes":              1443,
 	"sim/lanes/wide":         42,
 	"sim/measure":            1182,
 	"sim/probe":              1938,
-	"sweeps":                 4328,
+	"sweeps":                 4332,
 	"sweeps/advice":          1931,
 	"sweeps/claim":           3042,
-	"sweeps/config":          5256,
+	"sweeps/config":          5265,
 	"sweeps/judge":           2009,
 	"sweeps/plan":            1188,
 	"sweeps/report":          1778,
 	"sweeps/store":           1874,
-	"sweeps/theory":          2445,
+	"sweeps/theory":          2519,
 	"tools/bench":            163,
 	"tools/calibrate":        1032,
 	"tools/explorer":         121,
