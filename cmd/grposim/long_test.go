@@ -46,6 +46,8 @@ func TestLongWatchLeavesHealthyRuns(t *testing.T) {
 
 func TestLongWatchLeavesSuccesses(t *testing.T) { successes(t, 200, 200) }
 
+func TestLongWatchLeavesHarderData(t *testing.T) { falls(t, 200) }
+
 // A reward that collapses from 0.3 or more to nearly nothing, with noise of 0.02 to 0.06
 // that remembers up to 0.7 of its last value, is said within 8 rows in half of the cases,
 // within 12 in three quarters and within 24 in 95 %.

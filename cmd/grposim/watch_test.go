@@ -140,6 +140,92 @@ func successes(t *testing.T, runs, rows int) {
 
 func TestWatchLeavesSuccesses(t *testing.T) { successes(t, 5, 120) }
 
+// fallen is a run whose reward falls at some row and after it. Where the data become harder it loses
+// 10 to 70 % once or more, and climbs again. Other columns change by up to a factor of e^½, and the
+// score of evaluation does not fall. By kind the score is rare, frequent, or missing.
+//
+// Else the run is broken, and loses 50 to 72 %. By kind the gradient norm and KL leap before, the
+// score falls too, or the reward sags in 100 rows. In the last kind nothing but the reward is logged.
+func fallen(rng *rand.Rand, kind int, broken bool) (l *logs.Log, at int) {
+	between := func(lo, hi float64) float64 { return lo + (hi-lo)*rng.Float64() }
+	at = 60 + rng.IntN(100)
+	rows, noise, next := at+150, between(0.01, 0.1), at
+	mean, top, pace := between(0.1, 0.3), between(0.6, 0.95), between(15, 50)
+	left, width := between(0.28, 0.5), []float64{5, 5, 100, 5}[kind]
+	factors := logged{logs.GradNorm: 1, logs.KLRef: 1, logs.Entropy: 1, logs.LenMean: 1}
+	l = healthyLog(rng, rows, 0.2, func(i int, values logged) {
+		share := 1.0
+		switch {
+		case broken && i >= at:
+			share = left + (1-left)*max(0, 1-float64(i-at)/width)
+		case !broken && i == next:
+			next += 30 + rng.IntN(rows)
+			mean *= between(0.3, 0.9)
+			top, pace = min(0.95, mean+between(0.1, 0.6)), between(20, 150)
+			for q := range factors {
+				factors[q] *= math.Exp(between(-0.5, 0.5))
+			}
+		}
+		if broken && kind == 0 && i == at-3 {
+			factors[logs.GradNorm], factors[logs.KLRef] = 30, 10
+		}
+		mean += (top - mean) / pace
+		values[logs.Reward] = min(1, max(0, mean*share+noise*rng.NormFloat64()))
+		for q, x := range factors {
+			values[q] *= x
+		}
+	})
+	scores := l.Evaluation.Columns[0].Values
+	for k := range scores {
+		if !broken {
+			scores[k] = between(0.42, 0.46)
+		}
+		if kind == 0 && k%5 > 0 {
+			scores[k] = math.NaN()
+		}
+	}
+	if kind > 1 || broken && kind == 0 {
+		l.Evaluation = nil
+	}
+	if kind == 3 {
+		l.Columns = l.Columns[:1]
+	}
+	return l, at
+}
+
+// falls watches runs with harder data, of which at most 2 % may be stopped, and as many that
+// collapse, of which at least three of four must be: half of them within the rows of their kind.
+func falls(t *testing.T, runs int) {
+	rng := rand.New(rand.NewPCG(20261129, 2))
+	stopped, found, late := 0, 0, [4][]int{}
+	for i := range runs {
+		l, _ := fallen(rng, i%4, false)
+		if lines, is := watched(t, l); is {
+			stopped++
+			t.Logf("kind %d: %s", i%4, lines[len(lines)-1])
+		}
+		l, at := fallen(rng, i%4, true)
+		if lines, is := watched(t, l); is {
+			var step int
+			fmt.Sscanf(lines[len(lines)-1], "step %d:", &step)
+			found, late[i%4] = found+1, append(late[i%4], step/10-at)
+		}
+	}
+	t.Logf("%d of %d with harder data are stopped, and %d that collapse, after rows %v", stopped, runs,
+		found, late)
+	if 50*stopped > runs || 4*found < 3*runs {
+		t.Errorf("%d of %d runs with harder data are stopped, and %d that collapse", stopped, runs, found)
+	}
+	for kind, most := range []int{12, 30, 100, 110} {
+		slices.Sort(late[kind])
+		if middle := late[kind][len(late[kind])/2]; middle > most {
+			t.Errorf("collapses of kind %d are said after %v rows, want half of them within %d", kind, late[kind], most)
+		}
+	}
+}
+
+func TestWatchLeavesHarderData(t *testing.T) { falls(t, 16) }
+
 // What a log states is said soon after the row that confirms it, whether rows come one by one or
 // all at once.
 func TestWatchConfirms(t *testing.T) {

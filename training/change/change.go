@@ -15,10 +15,10 @@
 package change
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat/combin"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"grposim/fp"
@@ -27,13 +27,9 @@ import (
 // Change is a change of level of a series.
 type Change struct {
 	Index         int     // of the first value after the change
-	Before, After Level   // of the values before and from Index on
-	Correlation   float64 // ρ of successive values about the two levels, in [0, 0.99]
+	Before, After float64 // means of the values before and from Index on
 	Chance        float64 // bound of the probability that no change shows one as clear, in [0, 1]
 }
-
-// Level is a mean with its standard error.
-type Level struct{ Mean, Error float64 }
 
 // Direction says which changes are looked for.
 type Direction int
@@ -81,19 +77,20 @@ func find(x []float64, of Direction, scale func([]float64) []float64) (c Change,
 	if c.Index == 0 {
 		return c, false
 	}
-	c.Correlation = s.at[c.Index]
+	rho := s.at[c.Index]
 	if before, after := Mean(x[:c.Index]), Mean(x[c.Index+1:]); math.Abs(x[c.Index]-before) < math.Abs(x[c.Index]-after) {
 		c.Index++ // the value left out is one of those before
 	}
 	values := float64(n)
-	freedom := max(1, min(values-5, values*(1-c.Correlation)/(1+c.Correlation)-2))
+	freedom := max(1, min(values-5, values*Independent(rho)-2))
 	tail := distuv.StudentsT{Sigma: 1, Nu: freedom}.Survival(math.Sqrt((values - 5) * (ratio - 1)))
-	tail = max(tail, 1/choices(n, c.Index))
+	// No order of exchangeable values in which some stand apart is rarer than one of all choices.
+	tail = max(tail, 1/combin.GeneralizedBinomial(values, float64(c.Index)))
 	if of == Either {
 		tail *= 2
 	}
 	c.Chance = min(1, (values-1)*tail)
-	c.measure(x)
+	c.Before, c.After = Mean(x[:c.Index]), Mean(x[c.Index:])
 	return c, true
 }
 
@@ -166,49 +163,14 @@ func (s *scan) try(rho float64) {
 	}
 }
 
-// measure sets the levels before and after the change, with the variance of values about
-// both and the error of correlated ones.
-func (c *Change) measure(x []float64) {
-	levels, sum := []*Level{&c.Before, &c.After}, 0.0
-	parts := [][]float64{x[:c.Index], x[c.Index:]}
-	for i, part := range parts {
-		levels[i].Mean = Mean(part)
-		for _, v := range part {
-			sum += (v - levels[i].Mean) * (v - levels[i].Mean)
-		}
-	}
-	for i, part := range parts {
-		independent := max(1, float64(len(part))*(1-c.Correlation)/(1+c.Correlation))
-		levels[i].Error = math.Sqrt(sum / float64(len(x)-2) / independent)
-	}
-}
-
-// leastKept is the number of values before and after a step that Kept needs: of fewer, one
-// value decides.
-const leastKept = 3
-
-// Kept reports whether the values from a step on, at least leastKept, are on average no less
-// than as many before it. NaN is no value.
-func Kept(steps []int, x []float64, step int) bool {
-	var before, after []float64
-	for i, v := range x {
-		switch {
-		case math.IsNaN(v):
-		case steps[i] < step:
-			before = append(before, v)
-		default:
-			after = append(after, v)
-		}
-	}
-	n := min(len(before), len(after))
-	return n >= leastKept && Mean(after) >= Mean(before[len(before)-n:])
-}
-
-// scores returns the normal quantiles of ranks as shares, (rank − ½)/n.
+// scores returns the normal quantiles of ranks as shares, (rank − ½)/n. Equal values have their
+// mean rank.
 func scores(x []float64) []float64 {
-	y := ranks(x)
-	for i, rank := range y {
-		y[i] = distuv.UnitNormal.Quantile((rank - 0.5) / float64(len(x)))
+	sorted, y := slices.Sorted(slices.Values(x)), make([]float64, len(x))
+	for i, v := range x {
+		below, _ := slices.BinarySearch(sorted, v)
+		upTo, _ := slices.BinarySearch(sorted, math.Nextafter(v, math.Inf(1)))
+		y[i] = distuv.UnitNormal.Quantile(float64(below+upTo) / 2 / float64(len(x)))
 	}
 	return y
 }
@@ -234,32 +196,4 @@ func cut(x []float64) []float64 {
 		y[i] = min(max((v-middle)/deviation, -most), most)
 	}
 	return y
-}
-
-// ranks returns 1 for the smallest value; equal values have their mean rank.
-func ranks(x []float64) []float64 {
-	order := make([]int, len(x))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(x[i], x[j]) })
-	y := make([]float64, len(x))
-	for from := 0; from < len(x); {
-		to := from + 1
-		for to < len(x) && x[order[to]] == x[order[from]] {
-			to++
-		}
-		for _, i := range order[from:to] {
-			y[i] = float64(from+to+1) / 2
-		}
-		from = to
-	}
-	return y
-}
-
-// choices is the number of ways to choose k of n. No order of exchangeable values in
-// which k stand apart is rarer than one of them, however clear the likelihood says it is.
-func choices(n, k int) float64 {
-	log := func(m int) float64 { g, _ := math.Lgamma(float64(m + 1)); return g }
-	return fp.MathExp(log(n) - log(k) - log(n-k))
 }

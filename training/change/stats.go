@@ -102,6 +102,25 @@ func Onset(n int, distance func(i int) float64) (first int) {
 	return first
 }
 
+// Swings counts how often values fall by a distance from where they rose to, and rise by it again.
+func Swings(x []float64, distance float64) (n int) {
+	falling, turn := true, math.Inf(-1) // the extreme since the last turn
+	for _, v := range x {
+		switch {
+		case falling && v <= turn-distance:
+			falling, turn = false, v
+		case !falling && v >= turn+distance:
+			n++
+			falling, turn = true, v
+		case falling:
+			turn = max(turn, v)
+		default:
+			turn = min(turn, v)
+		}
+	}
+	return n
+}
+
 // Independent is the number of independent values per value of a first-order autoregression
 // of correlation ρ (Bayley and Hammersley, J. Roy. Stat. Soc. Suppl. 8, 1946).
 func Independent(rho float64) float64 { return (1 - rho) / (1 + rho) }

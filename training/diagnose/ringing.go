@@ -95,20 +95,7 @@ func entropySwings(t *Trace) Evidence {
 		if !(half > 0) || t.Origin == Samples && half < standardErrors*math.Sqrt2*change.Noise(late) {
 			return undefined
 		}
-		swings, wide, falling, turn := 0.0, 0.0, true, late[0] // turn: the extreme since the last turn
-		for _, h := range late {
-			switch {
-			case falling && h <= turn-half:
-				falling, turn = false, h
-			case !falling && h >= turn+half:
-				swings++
-				falling, turn = true, h
-			case falling:
-				turn = max(turn, h)
-			default:
-				turn = min(turn, h)
-			}
-		}
+		swings, wide := float64(change.Swings(late, half)), 0.0
 		if t.Origin == Samples && swings > 0 && swings < minCycles {
 			wide = minCycles - swings
 		}

@@ -76,25 +76,6 @@ func TestLongLogs(t *testing.T) {
 	}
 }
 
-// Rises of any shape that never fall are no oscillation and no loss, and with little noise
-// most are told from one.
-func TestRisesDoNotRing(t *testing.T) {
-	rng := newRand()
-	const runs = 200
-	count := make(map[Finding]int)
-	for range runs {
-		l := logged(rng, 150)
-		width, middle := 0.2*rng.Float64(), rng.Float64()
-		for i := range l.Steps {
-			l.Reward[i] = 0.2 + 0.5/(1+math.Exp((middle-float64(i)/150)/width)) + 0.003*rng.NormFloat64()
-		}
-		count[finding(Name(l), DynamicalInstability).Finding]++
-	}
-	if count[Present] > declaredMost(runs, 10*change.FalseAlarm) || count[Absent] < runs/2 {
-		t.Errorf("rises are %v, want hardly any present and at least half absent", count)
-	}
-}
-
 // A level that changes inside the late window is the level since the change. Cases: a share of
 // groups that rises to 1, an entropy that falls, most tokens clipped.
 func TestChangeInsideTheLateWindow(t *testing.T) {

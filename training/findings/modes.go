@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"grposim/training/change"
 	"grposim/training/diagnose"
 	"grposim/training/logs"
 )
@@ -93,8 +94,8 @@ func misattributed(l *logs.Log, v diagnose.Verdict, stated []Finding) string {
 	return ""
 }
 
-// lost is the share of its entropy below which a policy that does not learn is lost: fewer than
-// ⁴√N answers of N are left.
+// lost is the share of its entropy at which a policy that does not learn is lost: at most ⁴√N
+// answers of N are left. The last half of the rows or the last eight of them have it.
 const lost = 0.25
 
 // weigh sets level and text. In a log a mode that does no harm is a remark. Where groups lose their
@@ -130,6 +131,10 @@ func (v *Verdict) weigh(l *logs.Log) {
 		// A reward that may rise is no sign of a policy that is lost.
 		if reward := read(l, anything, logs.Reward); learnt == "" && reward.rose(2.5, 0) {
 			learnt = "; the reward may rise meanwhile: " + reward.ends()
+		}
+		if h := read(l, notBelow0, logs.Entropy).values; len(h) > leastExcess {
+			left := change.Mean(h[len(h)-leastExcess:]) / change.Mean(h[:len(h)/10+1])
+			isLost = isLost || left <= lost
 		}
 		remark = learnt != "" || !isLost
 	}

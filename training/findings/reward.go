@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"grposim/training/change"
@@ -19,16 +20,16 @@ const lostReward = 0.5
 
 // rewardCollapse finds that the level of the reward has fallen and not recovered, at once or slowly
 // (slowFall), but for chance of change.FalseAlarm. It is a failure if half of the rise and two
-// deviations of single rows are lost, and no score of evaluation contradicts it. Else it is a
-// remark. Of a reward that has fallen as far before and come back nothing is said.
+// deviations of single rows are lost, unless the data may have become harder (harder). Else it is
+// a remark. Of a reward that has fallen as far before and come back nothing is said.
 func rewardCollapse(l *logs.Log) []Finding {
 	reward := read(l, anything, logs.Reward)
 	steps, x := reward.steps, reward.values
-	fall, _ := change.Late(x, change.Falls)
-	from, to, since, how := fall.Before.Mean, fall.After.Mean, fall.Index, "falls"
-	begin := since
-	if fall.Chance > change.FalseAlarm {
-		if from, to, begin, since = slowFall(x); since == 0 {
+	c, _ := change.Late(x, change.Falls)
+	d := fall{reward: reward, from: c.Before, to: c.After, since: c.Index}
+	begin, how := d.since, "falls"
+	if c.Chance > change.FalseAlarm {
+		if d.from, d.to, begin, d.since = slowFall(x); d.since == 0 {
 			return nil
 		}
 		how = "falls slowly"
@@ -36,31 +37,119 @@ func rewardCollapse(l *logs.Log) []Finding {
 	start, noise := change.Mean(x[:max(1, len(x)/10)]), change.Noise(x)
 	// Half of this fall, and four standard errors of a difference of two levels, is no noise. Means of
 	// a quarter of the rows since the fall, at least four, see one as short as it.
-	levels := max(16, min(4*since/(len(x)-since), since/4))
-	errors := 4 * noise * math.Sqrt(2*float64(levels)/float64(since+1))
-	if recovered(x[:since], levels, max(lostReward*(from-to), errors)) {
+	levels := max(16, min(4*d.since/(len(x)-d.since), d.since/4))
+	errors := 4 * noise * math.Sqrt(2*float64(levels)/float64(d.since+1))
+	earlier := change.Batches(x[:d.since], min(levels, d.since))
+	if change.Swings(earlier, max(lostReward*(d.from-d.to), errors)) > 0 {
 		return nil
 	}
 	before := change.Median(x[max(0, begin-leastExcess):max(1, begin)])
-	f := Finding{Level: Remark, Since: steps[since], begins: steps[begin],
-		Text: fmt.Sprintf("%s %s from %.3g to %.3g, half of it at step %d", reward.key, how, before, to,
-			steps[since])}
-	if from-to >= max(lostReward*(from-min(start, to)), 2*noise) {
+	f := Finding{Level: Remark, Since: steps[d.since], begins: steps[begin],
+		Text: fmt.Sprintf("%s %s from %.3g to %.3g, half of it at step %d", reward.key, how, before, d.to,
+			steps[d.since])}
+	if d.from-d.to >= max(lostReward*(d.from-min(start, d.to)), 2*noise) {
 		f.Level = Failure
 	}
-	if sign, first := earliestSign(l, steps[since]); sign != "" {
+	sign, first := earliestSign(l, steps[d.since])
+	if sign != "" {
 		f.Text, f.order = sign+", then "+f.Text, first
 	} else {
 		f.order = f.Since + (l.Steps[len(l.Steps)-1]-l.Steps[0])/10
 	}
-	if slices.Contains(l.Resumes, steps[since]) {
+	if slices.Contains(l.Resumes, steps[d.since]) {
 		f.Text += ", where the run was resumed"
 	}
-	if kept := scoreKept(l, steps[since]); kept != "" {
-		f.Level = Remark
-		f.Text += "; " + kept + " does not fall, so that the data may have become harder"
+	if why := d.harder(l, sign); why != "" {
+		f.Level, f.Text = Remark, f.Text+"; "+why+": the data may have become harder"
 	}
 	return []Finding{f}
+}
+
+// fall is a fall of the reward.
+type fall struct {
+	reward   series
+	from, to float64 // levels
+	since    int     // row
+}
+
+// leastLeft is the share of a reward of which less is a collapse whatever the data are: it is that
+// of the entropy of a lost policy.
+const leastLeft = lost
+
+// patience is the number of rows in which a reward that has fallen may begin to rise again.
+const patience = 100
+
+// harder says by what a fall is one of the training reward alone, as where the data become harder
+// at a step; "" if the policy has become worse, or if it does not learn.
+//
+// A score of evaluation decides if it is recorded after the fall. The policy is as good as it was if
+// the score has lost less than half of the share of its level that the reward has lost. Without one
+// it is worse if nearly nothing is left of the reward, or something has leapt before (sign). Else
+// gradient, divergence and entropy go on as before. Where none is recorded, it is worse if the
+// reward has not risen after patience.
+func (f fall) harder(l *logs.Log, sign string) string {
+	level := func(x, all []float64) float64 { return change.Mean(x) - min(0, slices.Min(all)) }
+	x, step, worse := f.reward.values, f.reward.steps[f.since], false
+	share := (f.from - f.to) / (f.from - min(0, slices.Min(x)))
+	for _, t := range []*logs.Table{l.Evaluation, &l.Table} {
+		if t == nil {
+			continue
+		}
+		for _, c := range t.Columns {
+			score := numbers(&logs.Log{Table: *t}, c, anything)
+			n, _ := slices.BinarySearch(score.steps, step)
+			if c.Quantity.Family() != logs.EvalScore || n == 0 || n == len(score.steps) {
+				continue
+			}
+			before, after := score.values[max(0, n-2):n], score.values[n:]
+			lost := 1 - level(after, score.values)/level(before, score.values)
+			if !(lost >= share/2) {
+				return c.Key + " does not fall"
+			}
+			worse = worse || len(after) > 1
+		}
+	}
+	last := x[max(f.since, len(x)-leastExcess):]
+	mean, deviation := stat.MeanStdDev(last, nil)
+	n := float64(len(last))
+	wide := distuv.StudentsT{Sigma: 1, Nu: max(1, n-1)}.Quantile(1-change.FalseAlarm) * deviation / math.Sqrt(n)
+	gone := slices.Min(x) >= 0 && mean+wide < leastLeft*f.from
+	// At a step half of the fall lies between eight rows before and after.
+	near := change.Mean(x[max(0, f.since-leastExcess):f.since]) -
+		change.Mean(x[f.since:min(f.since+leastExcess, len(x))])
+	again := climbs(x[f.since:], f.from-f.to)
+	if worse || sign != "" || gone || near < (f.from-f.to)/2 && !again {
+		return ""
+	}
+	for _, q := range policy {
+		if s := read(l, positive, q); len(s.values) >= 2*leastExcess {
+			return "nothing leaps before it, and no score of evaluation falls"
+		}
+	}
+	if again {
+		return "it rises again"
+	} else if len(x)-f.since >= patience {
+		slope, error := change.Line(change.Rows(batches), change.Batches(x[f.since:], batches))
+		if slope < error {
+			return ""
+		}
+	}
+	return "no other column says more, and it may rise again"
+}
+
+// policy are the quantities that leap where the policy breaks.
+var policy = []logs.Quantity{logs.GradNorm, logs.KLRef, logs.KLOld, logs.Entropy}
+
+// climbs reports whether values rise somewhere by a quarter of a distance and by more than the range
+// of their noise, seen by eight means.
+func climbs(x []float64, distance float64) bool {
+	if len(x) < batches {
+		return false
+	}
+	const widest = 5 // the range of eight normal values is wider in one of a hundred cases
+	noise := widest * change.Noise(x) / math.Sqrt(float64(len(x)/batches))
+	fallen := append([]float64{math.Inf(1)}, change.Batches(x, batches)...)
+	return change.Swings(fallen, max(distance/4, noise)) > 0
 }
 
 // leap is the factor by which a quantity leaves the range that it had before a fall.
@@ -72,10 +161,11 @@ const leap = math.E
 // before which nothing says that the run broke: other findings say it of KL, entropy and length.
 func earliestSign(l *logs.Log, fall int) (text string, since int) {
 	first := fall + 1
-	for _, q := range []logs.Quantity{logs.GradNorm, logs.KLRef, logs.KLOld, logs.Entropy, logs.LenMean} {
+	for _, q := range append(slices.Clone(policy), logs.LenMean) {
 		s := read(l, positive, q)
 		end, _ := slices.BinarySearch(s.steps, fall)
-		calm := slices.Sorted(slices.Values(s.values[end/2 : end-end/4]))
+		begin := max(0, min(end/2, end-end/4-leastExcess))
+		calm := slices.Sorted(slices.Values(s.values[begin : end-end/4]))
 		if len(calm) < leastExcess {
 			continue
 		}
@@ -130,43 +220,6 @@ func slowFall(x []float64) (from, to float64, begin, since int) {
 	height := top * len(x) / parts
 	return from, to, (top + 1) * len(x) / parts, height + change.Onset(len(x)-height,
 		func(i int) float64 { return (from+to)/2 - x[height+i] })
-}
-
-// scoreKept returns the key of a score of evaluation that does not fall at a step, "" if there is
-// none.
-func scoreKept(l *logs.Log, step int) string {
-	for _, t := range []*logs.Table{l.Evaluation, &l.Table} {
-		if t == nil {
-			continue
-		}
-		for _, c := range t.Columns {
-			if c.Quantity.Family() == logs.EvalScore && change.Kept(t.Steps, c.Values, step) {
-				return c.Key
-			}
-		}
-	}
-	return ""
-}
-
-// recovered reports whether the level of x, seen by a number of means, has fallen by at least a
-// distance and risen again as far.
-func recovered(x []float64, levels int, distance float64) bool {
-	top, bottom := math.Inf(-1), math.Inf(1) // bottom: the least since the top
-	for i := range levels {
-		values := x[i*len(x)/levels : (i+1)*len(x)/levels]
-		if len(values) == 0 {
-			continue
-		}
-		level := change.Mean(values)
-		if top-bottom >= distance && level-bottom >= distance {
-			return true
-		}
-		if level > top {
-			top, bottom = level, math.Inf(1)
-		}
-		bottom = min(bottom, level)
-	}
-	return false
 }
 
 // constantReward finds a mean reward that is exactly the same in every row. Of few rows that may be

@@ -88,8 +88,8 @@ func TestRewardCollapse(t *testing.T) {
 	}
 }
 
-// A score of evaluation that does not fall makes a fall of the reward a remark. One that falls too,
-// or with too few values, does not. A fall where the run was resumed says so.
+// A score of evaluation that does not fall makes a fall of the reward a remark. One that falls too
+// does not, nor does one that ends before. A fall where the run was resumed says so.
 func TestRewardFallsAlone(t *testing.T) {
 	for _, c := range []struct {
 		scores []float64 // at the steps 110, 410, …
@@ -97,7 +97,7 @@ func TestRewardFallsAlone(t *testing.T) {
 	}{
 		{[]float64{0.3, 0.4, 0.5, 0.5, 0.6, 0.6}, Remark},
 		{[]float64{0.3, 0.4, 0.5, 0.4, 0.3, 0.3}, Failure},
-		{[]float64{0.3, math.NaN(), 0.5, 0.5, 0.6, math.NaN()}, Failure},
+		{[]float64{0.3, 0.4, 0.5, math.NaN(), math.NaN(), math.NaN()}, Failure},
 	} {
 		x := make([]float64, 200)
 		rng := rand.New(rand.NewPCG(3, 11))

@@ -11,6 +11,8 @@ package fit
 import (
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // MinRows is the number of rows that a fit or forecast needs.
@@ -72,30 +74,13 @@ func mean(values []float64) float64 {
 }
 
 // smooth returns centred moving averages of the values over a share of them, shorter at the ends.
-// Windows are added from sums of 1, 2, 4, … values, in n log n steps. Nothing is subtracted: a huge
-// value does not blur those after it.
 func smooth(values []float64, share float64) []float64 {
 	n := len(values)
-	sums := append(make([]float64, n), values...) // sums[i] = sums[2i] + sums[2i+1]
-	for i := n - 1; i > 0; i-- {
-		sums[i] = sums[2*i] + sums[2*i+1]
-	}
-	half := int(share * float64(n) / 2)
-	out := make([]float64, n)
+	half, sums, out := int(share*float64(n)/2), make([]float64, n+1), make([]float64, n)
+	floats.CumSum(sums[1:], values)
 	for i := range values {
 		first, end := max(0, i-half), min(n, i+half+1)
-		var sum float64
-		for lo, hi := first+n, end+n; lo < hi; lo, hi = lo/2, hi/2 {
-			if lo%2 == 1 {
-				sum += sums[lo]
-				lo++
-			}
-			if hi%2 == 1 {
-				hi--
-				sum += sums[hi]
-			}
-		}
-		out[i] = sum / float64(end-first)
+		out[i] = (sums[end] - sums[first]) / float64(end-first)
 	}
 	return out
 }
@@ -138,9 +123,6 @@ const rounding = 1e-14
 type blocks struct {
 	time, y  []float64
 	variance []float64 // of the noise of y
-	rows     int       // rows per block
-	noise    float64   // mean variance of the noise of a row
-	last     float64   // variance of the noise of the last row
 }
 
 // Thin averages successive rows of a curve of more than 500 and returns how many. The
@@ -161,10 +143,10 @@ func (c Curve) Thin() (thin Curve, rows int) {
 func (c Curve) average() blocks {
 	thin, rows := c.Thin()
 	v := noise(c.Reward)
-	b := blocks{time: thin.Time, y: thin.Reward, rows: rows, noise: mean(v), last: v[len(v)-1]}
-	b.noise = max(b.noise, square(rounding)) // a curve without noise has at least rounding errors
+	b := blocks{time: thin.Time, y: thin.Reward}
+	least := max(mean(v), square(rounding)) / 2 // a curve without noise has at least rounding errors
 	for i := len(c.Time) % rows; i < len(c.Time); i += rows {
-		b.variance = append(b.variance, max(mean(v[i:i+rows]), b.noise/2)/float64(rows))
+		b.variance = append(b.variance, max(mean(v[i:i+rows]), least)/float64(rows))
 	}
 	return b
 }

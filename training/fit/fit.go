@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"grposim/training/change"
 )
 
@@ -192,16 +194,10 @@ func weights(b blocks) []float64 {
 // explained is the share of the variance of y that the fitted values explain, 0 if y
 // does not vary.
 func explained(y, fitted []float64) float64 {
-	m := mean(y)
-	var rest, all float64
-	for i := range y {
-		rest += square(y[i] - fitted[i])
-		all += square(y[i] - m)
-	}
-	if all == 0 {
+	if slices.Min(y) == slices.Max(y) {
 		return 0
 	}
-	return 1 - rest/all
+	return stat.RSquaredFrom(fitted, y, nil)
 }
 
 // largestCorrelation is the largest correlation of residuals that is believed. A negative one

@@ -125,8 +125,8 @@ func TestNoise(t *testing.T) {
 func TestAverage(t *testing.T) {
 	c := curve(rand.New(rand.NewPCG(2, 9)), 1201, 0, func(t float64) float64 { return t })
 	b := c.average()
-	if b.rows != 3 || len(b.y) != 400 || b.y[0] != 3 || b.y[399] != 1200 || b.time[399] != 1200 {
-		t.Errorf("%d blocks of %d rows from %g", len(b.y), b.rows, b.y[0])
+	if len(b.y) != 400 || b.y[0] != 3 || b.y[399] != 1200 || b.time[399] != 1200 {
+		t.Errorf("%d blocks from %g", len(b.y), b.y[0])
 	}
 }
 

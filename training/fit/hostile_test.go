@@ -7,27 +7,6 @@ import (
 	"testing"
 )
 
-// The moving average from sums of powers of two is that of every window by itself. So it is after a
-// huge value, whose rounding a running sum would keep.
-func TestSmoothIsTheMeanOfItsWindow(t *testing.T) {
-	rng := rand.New(rand.NewPCG(8, 45))
-	for _, n := range []int{1, 2, 3, 20, 63, 64, 65, 501} {
-		values := make([]float64, n)
-		for i := range values {
-			values[i] = rng.ExpFloat64()
-		}
-		values[n/3] = 1e30
-		for _, share := range []float64{0, 0.05, 0.1, 0.5, 1} {
-			half := int(share * float64(n) / 2)
-			for i, got := range smooth(values, share) {
-				if want := mean(values[max(0, i-half):min(n, i+half+1)]); math.Abs(got/want-1) > 1e-13 {
-					t.Fatalf("%d values, share %g: the average at %d is %.17g, want %.17g", n, share, i, got, want)
-				}
-			}
-		}
-	}
-}
-
 // Rewards in another unit are the same run: times, regime and evidence stay, rewards and
 // their intervals change with the unit. Powers of two change no digit.
 func TestAnyUnit(t *testing.T) {
