@@ -72,9 +72,9 @@ type fall struct {
 	since    int     // row
 }
 
-// leastLeft is the share of a reward of which less is a collapse whatever the data are: it is that
-// of the entropy of a lost policy.
-const leastLeft = lost
+// leastLeft is the share of a reward of which less is a collapse whatever the data are. It is ours:
+// a step of a curriculum that costs more leaves little to learn from.
+const leastLeft = 0.3
 
 // patience is the number of rows in which a reward that has fallen may begin to rise again.
 const patience = 100
@@ -109,11 +109,8 @@ func (f fall) harder(l *logs.Log, sign string) string {
 			worse = worse || len(after) > 1
 		}
 	}
-	last := x[max(f.since, len(x)-leastExcess):]
-	mean, deviation := stat.MeanStdDev(last, nil)
-	n := float64(len(last))
-	wide := distuv.StudentsT{Sigma: 1, Nu: max(1, n-1)}.Quantile(1-change.FalseAlarm) * deviation / math.Sqrt(n)
-	gone := slices.Min(x) >= 0 && mean+wide < leastLeft*f.from
+	gone := slices.Min(x) >= 0 && (below(x[f.since:], leastLeft*f.from) ||
+		below(x[max(f.since, len(x)-leastExcess):], leastLeft*f.from))
 	// At a step half of the fall lies between eight rows before and after.
 	near := change.Mean(x[max(0, f.since-leastExcess):f.since]) -
 		change.Mean(x[f.since:min(f.since+leastExcess, len(x))])
@@ -135,6 +132,15 @@ func (f fall) harder(l *logs.Log, sign string) string {
 		}
 	}
 	return "no other column says more, and it may rise again"
+}
+
+// below reports whether the mean of values is below a threshold, but for chance of
+// change.FalseAlarm by Student's law.
+func below(x []float64, threshold float64) bool {
+	n := float64(len(x))
+	mean, deviation := stat.MeanStdDev(x, nil)
+	return n > 1 && mean+deviation/math.Sqrt(n)*
+		distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(1-change.FalseAlarm) < threshold
 }
 
 // policy are the quantities that leap where the policy breaks.
