@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_864
+	mostProduct = 69_846
 	mostTools   = 5_200
 	mostTests   = 45_450
 	mostDocs    = 329
@@ -55,10 +55,10 @@ var rooms = map[string]int{
 	"tools/internal/tool":    148,
 	"tools/site":             470,
 	"tools/sizes":            247,
-	"training/change":        376,
-	"training/diagnose":      1200,
+	"training/change":        329,
+	"training/diagnose":      1187,
 	"training/equivalence":   817,
-	"training/findings":      1623,
-	"training/fit":           954,
+	"training/findings":      1687,
+	"training/fit":           932,
 	"training/logs":          5323,
 }
