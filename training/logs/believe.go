@@ -22,41 +22,38 @@ func (a *assembly) believe(c *Column, of estimator, steps []int) {
 			c.Values[i] /= 100
 		}
 	}
-	above := func(x float64) bool { return x > 0 }
-	below := func(x float64) bool { return x < 0 }
-	if c.Quantity == Entropy && strings.Contains(strings.ToLower(c.Key), "loss") &&
-		slices.ContainsFunc(c.Values, below) && !slices.ContainsFunc(c.Values, above) {
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for _, x := range c.Values {
+		if !math.IsNaN(x) {
+			lo, hi = min(lo, x), max(hi, x)
+		}
+	}
+	if c.Quantity == Entropy && strings.Contains(strings.ToLower(c.Key), "loss") && lo < 0 && hi <= 0 {
 		for i := range c.Values {
 			c.Values[i] = -c.Values[i]
 		}
+		lo, hi = -hi, -lo
 		a.note("%s is nowhere above 0: read as a loss, the entropy with the opposite sign.", c.Key)
 	}
-	var wrong []int
-	fits := true // per cent
-	for i, x := range c.Values {
-		if x < within.lo-rounding || x > within.hi+rounding {
-			wrong = append(wrong, i)
-		}
-		fits = fits && !(x < 0 || x > 100)
-	}
-	if len(wrong) == 0 {
+	wrong := func(x float64) bool { return x < within.lo-rounding || x > within.hi+rounding }
+	first := slices.IndexFunc(c.Values, wrong)
+	switch {
+	case first < 0:
 		return
+	case within == share && lo >= 0 && hi <= 100:
+		a.note("%s: not believed, because shares are in [0, 1] and it is %v at step %d; "+
+			"if it is in per cent, say --percent %s.", c.Key, c.Values[first], steps[first], c.Key)
+		wrong = func(float64) bool { return true }
+	default:
+		n := len(c.Values) - len(slices.DeleteFunc(slices.Clone(c.Values), wrong))
+		a.note("%s: %s outside of %s left out, the first %v at step %d.", c.Key, CountWords(n, "value"),
+			within, c.Values[first], steps[first])
 	}
-	first := wrong[0]
-	text := fmt.Sprintf("%s: %s outside of %s left out, the first %v at step %d", c.Key,
-		CountWords(len(wrong), "value"), within, c.Values[first], steps[first])
-	if within == share && fits {
-		wrong = wrong[:0]
-		for i := range c.Values {
-			wrong = append(wrong, i)
+	for i, x := range c.Values {
+		if wrong(x) {
+			c.Values[i] = math.NaN()
 		}
-		text = fmt.Sprintf("%s: not believed, because shares are in [0, 1] and it is %v at step %d; "+
-			"if it is in per cent, say --percent %s", c.Key, c.Values[first], steps[first], c.Key)
 	}
-	for _, i := range wrong {
-		c.Values[i] = math.NaN()
-	}
-	a.note("%s.", text)
 }
 
 // roundedKL is how far below 0 an estimate that cannot be negative may be by rounding: the

@@ -69,12 +69,6 @@ type cell struct {
 // tells reports whether a cell is one of training, and more than a learning rate.
 func (c cell) tells() bool { return c.of.tells && !c.of.ofEval }
 
-// Limits of what is kept of a strange file.
-const (
-	mostKeys   = 1000    // known keys, and names of unknown ones
-	mostValues = 1 << 23 // rows times columns
-)
-
 func newCollector(name string, how Options) *collector {
 	return &collector{how: how, err: Error{File: name}, byKey: make(map[string]*series),
 		byName: make(map[string]*series)}

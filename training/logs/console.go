@@ -90,9 +90,6 @@ const (
 	rowForms
 )
 
-// rowSize is the number of values that take as much memory as a row without cells.
-const rowSize = 8
-
 // readConsole reads the text of a console.
 func readConsole(c *collector, l *lines) error {
 	k := &console{collector: c, lines: l, heading: math.NaN(), named: make(map[float64]int)}
@@ -276,9 +273,6 @@ type bar struct {
 	total, first, now float64
 	rows              *series // where it is in each row
 }
-
-// mostBars is the largest number of totals.
-const mostBars = 16
 
 // barKey stands for the key of steps that progress bars give.
 const barKey = "progress bar"

@@ -238,10 +238,6 @@ func pointed(cell string) string {
 	return cell
 }
 
-// longRecord is the largest number of bytes of a row of CSV. A quote that is not closed would
-// otherwise read the whole file into memory.
-const longRecord = 16 << 20
-
 var errLongRecord = errors.New("got a row of more than 16 MiB, want shorter rows: is a quote not closed?")
 
 // bounded reads at most left bytes.
@@ -261,9 +257,6 @@ func (b *bounded) Read(to []byte) (int, error) {
 	}
 	return n, err
 }
-
-// mostRuns is the largest number of runs of a file.
-const mostRuns = 100
 
 // longRow returns a reader of rows of a table in long form, which has a row for each value: Comet's
 // export, and queries of MLflow's database. It is nil if the header is not that of one, as with a

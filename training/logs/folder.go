@@ -27,12 +27,6 @@ type runFiles struct {
 	*timeline // what they hold
 }
 
-// Limits of the search for event files: a folder that holds more is no run's.
-const (
-	deepestFolder = 8
-	mostFiles     = 200_000
-)
-
 // IsOutput reports whether Open reads a folder: the output of a trainer, or one with logs.
 func IsOutput(dir string) bool {
 	if len(states(dir)) > 0 {

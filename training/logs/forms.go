@@ -1,7 +1,6 @@
 package logs
 
 import (
-	"bytes"
 	"io"
 	"math"
 	"regexp"
@@ -57,8 +56,22 @@ func (k *console) dicts(l line) (any bool) {
 		if row.step, row.label = labelled(text[:i]); row.label == "" && k.headed == l.number-1 {
 			row.step = k.heading
 		}
-		from := &joined{text: []byte(text[i+1:]), from: k.lines}
-		p := &parser{collector: k.collector, r: from, line: l.number, wrapped: true}
+		used, after, ended := 0, new(strings.Builder), false // lines that follow, their text, and whether they end
+		p := &parser{collector: k.collector, from: []byte(text[i+1:]), line: l.number, wrapped: true,
+			more: func() ([]byte, error) {
+				if used == mostJoined || after.Len() >= longJoined {
+					return nil, io.EOF
+				}
+				next, ok := k.peek(used)
+				if !ok {
+					ended = true
+					return nil, io.EOF
+				}
+				used++
+				text := "\n" + unprefixed(next.text)
+				after.WriteString(text)
+				return []byte(text), nil
+			}}
 		p.object()
 		switch err := p.err; {
 		case err == nil && !k.bad:
@@ -68,9 +81,9 @@ func (k *console) dicts(l line) (any bool) {
 		case err == nil:
 			k.cannotRead(l.number, text[i:], "a text where a number belongs")
 		// It is being written.
-		case err == io.EOF && from.end && !bytes.Contains(from.text[len(text)-i-1:], []byte("{'")):
+		case err == io.EOF && ended && !strings.Contains(after.String(), "{'"):
 			k.note(lastLine, l.number)
-			k.skip(from.used)
+			k.skip(used)
 			k.dropRow()
 			return true
 		default:
@@ -78,17 +91,14 @@ func (k *console) dicts(l line) (any bool) {
 		}
 		k.dropRow()
 		if text = text[i+2:]; p.err == nil {
-			k.skip(from.used)
-			text = string(from.text[from.at:])
+			k.skip(used)
+			text = string(p.from[p.at:])
 		} else {
 			failed++
 		}
 	}
 	return true
 }
-
-// mostFailed is the largest number of dicts in a line that cannot be read before the rest is left.
-const mostFailed = 100
 
 // within is a key of a dict and a number somewhere in a line.
 var within = regexp.MustCompile(`'([^']+)': *'?[-+]?[\d.]`)
@@ -113,10 +123,9 @@ func (k *console) bare(l line) bool {
 		return false
 	}
 	k.close()
-	const most = 50 // lines
 	used, read, known := -1, []cell(nil), false
-	for n := range most {
-		p := &parser{collector: k.collector, r: strings.NewReader(text + "}"), line: l.number,
+	for n := range mostBare {
+		p := &parser{collector: k.collector, from: []byte(text + "}"), line: l.number,
 			wrapped: true}
 		p.object()
 		known = known || len(k.cells) > 0

@@ -3,7 +3,6 @@ package logs
 import (
 	"bufio"
 	"bytes"
-	"io"
 	"regexp"
 	"strings"
 )
@@ -23,9 +22,6 @@ type lines struct {
 	ahead  []line // read and not yet taken
 	err    error  // of the reader, io.EOF at the end
 }
-
-// longLine is the largest number of bytes that are kept of a line.
-const longLine = 1 << 20
 
 // next takes the next line.
 func (l *lines) next() (line, bool) {
@@ -111,42 +107,4 @@ func unprefixed(text string) string {
 			return text
 		}
 	}
-}
-
-// joined is a text that goes on in the next lines.
-type joined struct {
-	text []byte
-	at   int
-	from *lines
-	used int  // lines after the first
-	end  bool // the text ended before the limit
-}
-
-// A dict goes on in at most so many lines and bytes. A configuration that verl prints has
-// hundreds of lines.
-const (
-	mostJoined = 2000
-	longJoined = 1 << 18
-)
-
-func (j *joined) ReadByte() (byte, error) {
-	if j.at == len(j.text) {
-		next, ok := line{}, false
-		if j.used < mostJoined && len(j.text) < longJoined {
-			next, ok = j.from.peek(j.used)
-			j.end = !ok
-		}
-		if !ok {
-			return 0, io.EOF
-		}
-		j.used++
-		j.text = append(append(j.text, '\n'), unprefixed(next.text)...)
-	}
-	j.at++
-	return j.text[j.at-1], nil
-}
-
-func (j *joined) UnreadByte() error {
-	j.at--
-	return nil
 }

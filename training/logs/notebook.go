@@ -23,10 +23,6 @@ var notebookFormat = format{
 // cell, the log of a run on Kaggle a list of texts. The table in which a trainer shows its progress
 // is HTML.
 
-// longNotebook is the largest number of bytes of a notebook that are read: its pictures are
-// in it.
-const longNotebook = 256 << 20
-
 // printed is a text that a notebook has whole or by lines.
 type printed string
 
@@ -44,7 +40,7 @@ func (p *printed) UnmarshalJSON(b []byte) error {
 // readNotebook reads what the cells printed: the tables of HTML with a header that is known,
 // or if there are none the texts.
 func readNotebook(c *collector, in *input) error {
-	b, err := io.ReadAll(io.LimitReader(in, longNotebook))
+	b, err := io.ReadAll(io.LimitReader(in, longUnpacked))
 	if err != nil {
 		return err
 	}
@@ -98,7 +94,7 @@ var pageFormat = format{
 		return strings.Contains(in.begin, "<t") && isPasted(c, barred(in.begin))
 	},
 	read: func(c *collector, in *input) error {
-		b, err := io.ReadAll(io.LimitReader(in, longNotebook))
+		b, err := io.ReadAll(io.LimitReader(in, longUnpacked))
 		if err != nil {
 			return err
 		}

@@ -16,8 +16,14 @@ var jsonFormat = format{
 		return strings.HasPrefix(start, `{"`) || strings.HasPrefix(start, `[{"`) || start == "{"
 	},
 	read: func(c *collector, in *input) error {
-		return (&parser{collector: c, r: in.Reader,
-			line: 1}).json()
+		chunk := make([]byte, peeked)
+		return (&parser{collector: c, line: 1, more: func() ([]byte, error) {
+			n, err := in.Read(chunk)
+			if n > 0 {
+				err = nil // until the next time
+			}
+			return chunk[:n], err
+		}}).json()
 	},
 }
 
@@ -25,12 +31,13 @@ var jsonFormat = format{
 // do: Python writes NaN and Infinity into JSON, and prints None, True and single quotes.
 type parser struct {
 	*collector
-	r    io.ByteScanner
-	line int    // of the byte read last, from 1
-	path []byte // key of the value being read, with those of the objects around it
-	text []byte // of the value being read
-	last byte   // the byte read last
-	err  error  // the first error, after which nothing is read
+	from []byte                 // what is being read
+	at   int                    // the place in it of the byte read next
+	more func() ([]byte, error) // gives what follows; nil: nothing does
+	line int                    // of the byte read last, from 1
+	path []byte                 // key of the value being read, with those of the objects around it
+	text []byte                 // of the value being read
+	err  error                  // the first error, after which nothing is read
 
 	wrapped bool // lines are of a terminal, which ends them within keys and numbers too
 	depth   int  // of objects and lists around the value
@@ -43,18 +50,18 @@ type syntax struct{ got, want string }
 
 func (s *syntax) Error() string { return fmt.Sprintf("got %s, want %s", s.got, s.want) }
 
-const (
-	deepest  = 50   // levels of nesting
-	longText = 4096 // bytes kept of a key or a value
-)
-
 // read returns the next byte, 0 after an error.
 func (p *parser) read() byte {
+	for p.err == nil && p.at == len(p.from) {
+		if p.at, p.from, p.err = 0, nil, io.EOF; p.more != nil {
+			p.from, p.err = p.more()
+		}
+	}
 	if p.err != nil {
 		return 0
 	}
-	b, err := p.r.ReadByte()
-	if p.last, p.err = b, err; b == '\n' {
+	b := p.from[p.at]
+	if p.at++; b == '\n' {
 		p.line++
 	}
 	return b
@@ -62,8 +69,10 @@ func (p *parser) read() byte {
 
 // back unreads the byte read last.
 func (p *parser) back() {
-	if p.r.UnreadByte() == nil && p.last == '\n' {
-		p.line--
+	if p.at > 0 {
+		if p.at--; p.from[p.at] == '\n' {
+			p.line--
+		}
 	}
 }
 

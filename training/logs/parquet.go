@@ -23,13 +23,6 @@ var parquetFormat = format{
 
 const parquetMagic = "PAR1"
 
-// Limits of Parquet files, in memory: of one that is no file of the disk, and of the footer, whose
-// lists parquet-go reads.
-const (
-	longParquet = 1 << 30
-	longFooter  = 1 << 20 // so many nested lists take half of the stack that Go allows
-)
-
 // readParquet reads the flat columns of numbers of a Parquet file, such as the history of a run
 // of W&B.
 func readParquet(c *collector, in *input) (err error) {

@@ -30,10 +30,6 @@ var eventsFormat = format{
 
 const frameHead = 8 + 4 // bytes of the length and its checksum
 
-// longEvent limits the data of a record that is parsed: a longer one holds a graph, an
-// image or the like. (A row of 1000 scalars takes 100 kB.)
-const longEvent = 1 << 20
-
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // checksum is the masked CRC-32C of TFRecord.

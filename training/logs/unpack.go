@@ -15,14 +15,6 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-const peeked = 1 << 16 // bytes by which a file is recognised
-
-// Limits of what is unpacked of a file, in bytes.
-const (
-	longUnpacked = 256 << 20
-	longWindow   = 64 << 20
-)
-
 // unpacked returns a reader of what a file holds: of packed data what they pack, once, and of
 // UTF-16, which PowerShell writes, UTF-8.
 func (c *collector) unpacked(from io.Reader) *bufio.Reader {
