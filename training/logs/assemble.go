@@ -69,17 +69,11 @@ func (c *collector) log() (*Log, error) {
 func (c *collector) trainer() int {
 	best, most := 0, -1
 	for i, t := range trainers() {
-		n := 0
-		for _, s := range c.series {
-			if s.rule(i, training) != nil {
-				n++
-			}
-		}
 		allowed := slices.Contains(t.Containers, c.container) || c.container != TrainerState
 		for _, key := range t.Needs {
 			allowed = allowed && c.hasKey(i, key)
 		}
-		if allowed && n > most {
+		if n := len(known(c, i)); allowed && n > most {
 			best, most = i, n
 		}
 	}
@@ -92,13 +86,12 @@ func (c *collector) trainer() int {
 // though it is read as that trainer's.
 func (c *collector) writer(i int) Trainer {
 	own := 0
-	for _, s := range c.series {
-		r := s.rule(i, training)
-		if r == nil || s.rule(0, training) != nil {
-			continue
-		}
-		own++
-		if strings.Contains(r.Key, "/") || strings.Count(r.Key, "_") >= 2 {
+	for _, s := range known(c, i) {
+		switch key := s.rule(i, training).Key; {
+		case s.rule(0, training) != nil:
+		case strings.Contains(key, "/"), strings.Count(key, "_") >= 2:
+			own += 2
+		default:
 			own++
 		}
 	}
@@ -108,12 +101,14 @@ func (c *collector) writer(i int) Trainer {
 	return trainers()[i].Name
 }
 
+// known returns the series of which trainer i has the keys.
+func known(c *collector, i int) []*series {
+	return slices.DeleteFunc(slices.Clone(c.series), func(s *series) bool { return s.rule(i, training) == nil })
+}
+
 // hasKey reports whether the file has a key of trainer i with the given rule key.
 func (c *collector) hasKey(i int, key string) bool {
-	return slices.ContainsFunc(c.series, func(s *series) bool {
-		r := s.rule(i, training)
-		return r != nil && r.Key == key
-	})
+	return slices.ContainsFunc(known(c, i), func(s *series) bool { return s.rule(i, training).Key == key })
 }
 
 // stepSeries returns the series of steps, nil if there is none.
@@ -383,31 +378,29 @@ func (a *assembly) table(of part) Table {
 		}
 		step := int(x)
 		// A step is written in parts, or a row again.
-		if i, has := slices.BinarySearch(at, step); has {
+		i, has := slices.BinarySearch(at, step)
+		if has {
 			if shared, agree := common(sources, kept[i], row); agree && (shared || i+1 == len(at)) {
 				a.merge(sources, kept[i], row)
 				continue
 			}
 		}
-		if n := len(at); n > 0 && at[n-1] > step {
-			back++
+		if n := len(at); i < n {
+			if at[n-1] > step {
+				back++
+			}
+			if of == training {
+				a.resumed(step)
+			}
+			again += n - i
 		}
-		if n := len(at); of == training && n > 0 && at[n-1] >= step {
-			a.resumed(step)
-		}
-		for n := len(at); n > 0 && at[n-1] >= step; n-- {
-			at, kept = at[:n-1], kept[:n-1]
-			again++
-		}
-		at, kept = append(at, step), append(kept, row)
+		at, kept = append(at[:i], step), append(kept[:i], row)
 	}
 	if lost > 0 {
-		a.note("%s of %s without %s left out.", CountWords(lost, "row"), of, steps.key)
+		a.noteCount(lost, "row", "of %s without %s left out.", of, steps.key)
 	}
-	if again > 0 {
-		a.note("%s of %s dropped, because a later row has the same step or an earlier one: "+
-			"the run was resumed from an earlier step.", CountWords(again, "row"), of)
-	}
+	a.noteCount(again, "row", "of %s dropped, because a later row has the same step or an earlier one: "+
+		"the run was resumed from an earlier step.", of)
 	if back > 1 && 2*back > len(at)+again {
 		a.err.add(0, "%s: got steps that go back %d times in %s, want rows in the order of the run",
 			steps.key, back, CountWords(len(at)+again, "row"))
@@ -448,13 +441,8 @@ func (a *assembly) column(s source, kept, at []int) Column {
 
 // tellColumn says what of a column was not read.
 func (a *assembly) tellColumn(of source) {
-	n := 0
-	for row := range of.of.values {
-		if of.of.broken(row) {
-			n++
-		}
-	}
-	if n > 0 {
+	broken := slices.DeleteFunc(slices.Clone(of.of.values), func(x float64) bool { return !math.IsInf(x, 0) })
+	if n := len(broken); n > 0 {
 		a.note("%s: %s not finite, read as missing.", of.of.key, CountWords(n, "value"))
 	}
 	for _, s := range a.series {
@@ -577,9 +565,7 @@ func (a *assembly) tellUnread() {
 			slices.ContainsFunc(a.train, func(x source) bool { return x.of == s })
 	})
 	keys := slices.DeleteFunc(a.keysByLikeness(others), obvious.MatchString)
-	if len(keys) > 0 {
-		a.note("%s not understood: %s.", CountWords(len(keys), "column"), quoteAll(keys, 10))
-	}
+	a.noteCount(len(keys), "column", "not understood: %s.", quoteAll(keys, 10))
 }
 
 // tellSolved finds out whether rLLM's solve_none and solve_all are numbers of groups, as in its

@@ -2,6 +2,7 @@ package logs
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"regexp"
 	"slices"
@@ -247,8 +248,19 @@ func (o *Options) names(key string) bool {
 // rule returns the rule of a trainer that knows the key, nil if there is none.
 func (s *series) rule(trainer int, of part) *rule { return s.matches[rulesPlace{trainer, of}].rule }
 
-// trained reports whether the series is that of a step or of training.
-func (s *series) trained() bool { return s != nil && (s.isStep || s.trains) }
+// stepsAndKeys counts the names of columns that are steps, and keys of training.
+func stepsAndKeys(c *collector, names []string) (steps, keys int) {
+	for _, name := range names {
+		switch s := c.newSeries(name); {
+		case s == nil:
+		case s.isStep:
+			steps++
+		case s.trains:
+			keys++
+		}
+	}
+	return steps, keys
+}
 
 // endRow keeps the row that has been read, if it has a known key.
 func (c *collector) endRow(line int) { c.keep(line, len(c.rows)) }
@@ -347,4 +359,11 @@ func (c *collector) tellNotes() {
 
 func (c *collector) note(format string, args ...any) {
 	c.notes = append(c.notes, oneLine(format, args...))
+}
+
+// noteCount notes what is said of a count of a noun, if there are any.
+func (c *collector) noteCount(n int, noun, says string, args ...any) {
+	if n > 0 {
+		c.note("%s %s", CountWords(n, noun), fmt.Sprintf(says, args...))
+	}
 }

@@ -204,14 +204,14 @@ func (k *console) mostCertain() []printedRow {
 	}
 	for form, others := range rows {
 		if n := len(others); rowForm(form) != best && n > 0 && (rowForm(form) != certain || tell > 0) {
-			k.note("%s of another form left out, from line %d on.", CountWords(n, "row"), others[0].line)
+			k.noteCount(n, "row", "of another form left out, from line %d on.", others[0].line)
 		}
 	}
 	others := slices.DeleteFunc(slices.Clone(rows[best]), func(r printedRow) bool {
 		return r.form == certain && len(r.cells) == 1 && math.IsNaN(r.step)
 	})
 	if n := len(rows[best]) - len(others); n > 0 && len(others) > stray*n {
-		k.note("%s of a value alone left out, as of samples.", CountWords(n, "row"))
+		k.noteCount(n, "row", "of a value alone left out, as of samples.")
 		return others
 	}
 	return rows[best]
@@ -243,8 +243,7 @@ func (k *console) firstRank(rows []printedRow) []printedRow {
 	})
 	if n := len(rows) - len(own); n > 0 {
 		first := slices.IndexFunc(own, func(r printedRow) bool { return r.rank != "" })
-		k.note("%s of other processes than %s left out: they train together.", CountWords(n, "row"),
-			quote(own[first].rank))
+		k.noteCount(n, "row", "of other processes than %s left out: they train together.", quote(own[first].rank))
 	}
 	return own
 }

@@ -37,14 +37,12 @@ const separators = ",\t;"
 func separator(c *collector, line string) rune {
 	best, most := rune(0), 0
 	for _, by := range separators {
-		n := 0
-		for _, name := range strings.Split(line, string(by)) {
-			if _, key, _ := chartColumn(strings.Trim(name, "\" \r")); c.newSeries(key).trained() {
-				n++
-			}
+		names := strings.Split(line, string(by))
+		for i, name := range names {
+			_, names[i], _ = chartColumn(strings.Trim(name, "\" \r"))
 		}
-		if n > most {
-			best, most = by, n
+		if steps, keys := stepsAndKeys(c, names); steps+keys > most {
+			best, most = by, steps+keys
 		}
 	}
 	return best
@@ -121,7 +119,7 @@ func chartRows(c *collector, names []string) (rows []rowReader) {
 					c.err.add(1, "got two columns %s, want one", quote(key))
 				case r.byKey[key] != nil:
 				case isReward && key == keys[0]:
-					columns[i] = r.asReward(key)
+					columns[i] = asReward(r, key)
 				default:
 					columns[i] = r.addKey(1, key)
 				}
@@ -143,7 +141,7 @@ func distinct(names []string) (all []string) {
 }
 
 // asReward returns the series of a column that is read as the reward, whatever its name.
-func (c *collector) asReward(key string) *series {
+func asReward(c *collector, key string) *series {
 	s := c.addKey(1, string(Reward))
 	s.key = key
 	c.byKey[key] = s
@@ -160,8 +158,7 @@ func readCSV(c *collector, in *input) error {
 	commas := by == ';' || by == '\t' && decimalComma.MatchString(in.begin)
 	input := &bounded{from: in}
 	r := csv.NewReader(input)
-	r.Comma, r.FieldsPerRecord, r.ReuseRecord, r.LazyQuotes = by, -1, true, true
-	r.Comment = '#'
+	r.Comma, r.Comment, r.FieldsPerRecord, r.LazyQuotes = by, '#', -1, true
 	record := func() ([]string, int, error) {
 		input.left = longRecord
 		cells, err := r.Read()
@@ -188,14 +185,13 @@ func readCSV(c *collector, in *input) error {
 		rows = chartRows(c, header)
 	}
 
-	var held []string             // the row read before, which may be cut if it is the last
-	header = slices.Clone(header) // a writer that is started again writes it again
+	var held []string // the row read before, which may be cut if it is the last
 	want, line := len(header), 0
 	for {
 		cells, next, err := record()
 		wrong, malformed := errors.AsType[*csv.ParseError](err)
 		switch end := err == io.EOF; {
-		case len(held) == 0, slices.Equal(held, header):
+		case len(held) == 0, slices.Equal(held, header): // a writer that is started again writes it again
 		case len(held) == want:
 			if end && input.last != '\n' && input.last != '\r' {
 				c.note(lastCell, line)
@@ -209,7 +205,7 @@ func readCSV(c *collector, in *input) error {
 		default:
 			c.err.add(line, "got %s, want %d", CountWords(len(held), "cell"), want)
 		}
-		held, line = held[:0], next
+		held, line = cells, next
 		switch {
 		case err == io.EOF || c.values > mostValues:
 			return nil
@@ -221,11 +217,10 @@ func readCSV(c *collector, in *input) error {
 		case err != nil:
 			return err
 		}
-		for _, cell := range cells {
+		for i, cell := range held {
 			if commas {
-				cell = pointed(cell)
+				held[i] = pointed(cell)
 			}
-			held = append(held, cell)
 		}
 	}
 }
@@ -319,7 +314,7 @@ var eventJSONFormat = format{
 // what it is; TensorBoard's name for it does, run-RUN-tag-TAG.csv.
 func eventRow(c *collector) rowReader {
 	c.container = EventChart
-	step, value := c.addKey(1, "Step"), c.asReward("Value")
+	step, value := c.addKey(1, "Step"), asReward(c, "Value")
 	if _, tag, named := strings.Cut(filepath.Base(c.err.File), "-tag-"); named && likeReward(tag) == 0 {
 		c.err.add(0, "got the chart of another tag by the file's name, want that of the reward")
 	}

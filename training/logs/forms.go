@@ -109,7 +109,10 @@ func (k *console) bare(l line) bool {
 	text, step, label := unprefixed(l.text), math.NaN(), ""
 	if !strings.HasPrefix(text, "'") {
 		at := within.FindStringSubmatchIndex(text)
-		if at == nil || !k.newSeries(text[at[2]:at[3]]).trained() {
+		if at == nil {
+			return false
+		}
+		if s := k.newSeries(text[at[2]:at[3]]); s == nil || !s.isStep && !s.trains {
 			return false
 		}
 		step, label = labelled(strings.TrimRight(text[:at[0]], " .…"))

@@ -19,13 +19,14 @@ var pastedFormat = format{
 func isPasted(c *collector, begin string) bool {
 	begin, _, _ = strings.Cut(begin, "{'")
 	return slices.ContainsFunc(strings.Split(begin, "\n"),
-		func(text string) bool { return heads(c, text) != "" })
+		func(text string) bool { return heads(c, bareLine(text)) != nil })
 }
 
 // pasted is a table being read.
 type pasted struct {
-	by      string // between cells: a bar, a tab, spaces or a space
-	columns []*series
+	by    string // between cells: a bar, a tab, spaces or a space
+	names []string
+	add   rowReader
 }
 
 const (
@@ -89,41 +90,32 @@ func cellsOf(c *collector, text, by string) (cells []string) {
 	return cells
 }
 
-// row splits a row of the table. Pandas sets an index before it, which has no name.
-func (p *pasted) row(c *collector, text string) []string {
+// split splits a row of the table. Pandas sets an index before it, which has no name.
+func (p *pasted) split(c *collector, text string) []string {
 	if p.by != spaces && p.by != space {
 		return cellsOf(c, text, p.by)
 	}
 	cells := strings.Fields(text)
-	if len(cells) == len(p.columns)+1 {
+	if len(cells) == len(p.names)+1 {
 		return cells[1:]
 	}
 	return cells
 }
 
-// heads reports what separates the cells of a header; "" if a line is none. A header has a
-// step and a key of training, or of cells with bars or tabs between them two such keys.
-func heads(c *collector, text string) string {
-	text = bareLine(text)
+// heads returns the table of a header; nil if a line is none. A header has a step and a key of
+// training, or of cells with bars or tabs between them two such keys.
+func heads(c *collector, text string) *pasted {
 	for _, by := range []string{"|", "\t", spaces, space} {
 		if !strings.Contains(text, by) {
 			continue
 		}
-		keys, steps := 0, 0
-		for _, name := range cellsOf(c, text, by) {
-			switch s := c.newSeries(name); {
-			case s == nil:
-			case s.isStep:
-				steps++
-			case s.trains:
-				keys++
-			}
-		}
+		names := cellsOf(c, text, by)
+		steps, keys := stepsAndKeys(c, names)
 		if keys > 0 && steps > 0 || keys > 1 && by != spaces && by != space {
-			return by
+			return &pasted{by: by, names: names}
 		}
 	}
-	return ""
+	return nil
 }
 
 // readPasted reads the tables in a text.
@@ -135,36 +127,37 @@ func readPasted(c *collector, l *lines) error {
 			return unlessEnd(l.err)
 		}
 		next.text = bareLine(next.text)
-		if by := heads(c, next.text); by != "" {
-			table = &pasted{by: by}
-			for _, name := range cellsOf(c, next.text, by) {
-				table.columns = append(table.columns, c.seriesOf(next.number, []byte(name)))
+		if head := heads(c, next.text); head != nil {
+			var columns []*series
+			for _, name := range head.names {
+				columns = append(columns, c.seriesOf(next.number, []byte(name)))
 			}
+			table, head.add = head, rowOf(c, columns)
 			continue
 		}
 		if table == nil || ruled.MatchString(next.text) {
 			continue
 		}
-		cells := table.row(c, next.text)
+		cells := table.split(c, next.text)
 		switch {
 		case strings.TrimSpace(next.text) == "":
 		case len(cells) == 1, (table.by == spaces || table.by == space) && !slices.ContainsFunc(cells, isNumber):
 			table = nil
-		case len(cells) != len(table.columns) && !next.whole:
+		case len(cells) != len(table.names) && !next.whole:
 			c.note(lastLine, next.number)
-		case len(cells) != len(table.columns):
-			c.cannotRead(next.number, next.text, "it has "+CountWords(len(cells), "cell")+", the table "+CountWords(len(table.columns), "column"))
+		case len(cells) != len(table.names):
+			c.cannotRead(next.number, next.text, "it has "+CountWords(len(cells), "cell")+", the table "+CountWords(len(table.names), "column"))
 		default:
-			if end := len(cells) - 1; !next.whole && !strings.HasSuffix(strings.TrimSpace(next.text), "|") {
-				cells[end] = ""
-				c.note(lastCell, next.number)
-			}
-			for i, s := range table.columns {
-				if s != nil && !missing(cells[i]) {
-					c.setSeries(next.number, s, []byte(cells[i]))
+			for i, cell := range cells {
+				if missing(cell) {
+					cells[i] = ""
 				}
 			}
-			c.endRow(next.number)
+			if !next.whole && !strings.HasSuffix(strings.TrimSpace(next.text), "|") {
+				cells[len(cells)-1] = ""
+				c.note(lastCell, next.number)
+			}
+			table.add(next.number, cells)
 		}
 	}
 }

@@ -172,9 +172,7 @@ func (t *timeline) kept() []int {
 			t.note("The run was started anew at step %d (%s).", p.from, p.name)
 		}
 	}
-	if dropped > 0 {
-		t.note("%s dropped: a later start of the run wrote the steps again.", CountWords(dropped, "row"))
-	}
+	t.noteCount(dropped, "row", "dropped: a later start of the run wrote the steps again.")
 	return kept
 }
 
