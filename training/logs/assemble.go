@@ -548,7 +548,7 @@ func (a *assembly) remark(l *Log) {
 	a.tellUnread()
 	for _, key := range a.how.Percent {
 		if !slices.ContainsFunc(l.Columns, func(c Column) bool {
-			return strings.EqualFold(c.Key, key) && c.Quantity.definition().within == share
+			return strings.EqualFold(c.Key, key) && c.Quantity.within() == share
 		}) {
 			a.note("--percent %s: the log has no share of that name.", key)
 		}

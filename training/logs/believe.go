@@ -11,7 +11,7 @@ import (
 // be in per cent if values are above 1 and none above 100 or below 0. It is not believed unless the
 // user says that it is one: values below 1 would be read a hundred times too large.
 func (a *assembly) believe(c *Column, of estimator, steps []int) {
-	within := c.Quantity.definition().within
+	within := c.Quantity.within()
 	rounding := 1e-6 // of sums of float32
 	if of == k2 || of == k3 {
 		within, rounding = notBelow0, roundedKL

@@ -24,9 +24,8 @@ type format struct {
 // input is a file that is read.
 type input struct {
 	*bufio.Reader
-	from  io.Reader // what it reads: a file of the disk, perhaps
-	head  []byte    // its first bytes, at most peeked
-	begin string    // as text, without space around it
+	head  []byte // its first bytes, at most peeked
+	begin string // as text, without space around it
 }
 
 // binaryFormats and textFormats are the tables. The first row that is recognised counts; a
@@ -80,7 +79,7 @@ func hasMagic(magic string) func(*collector, *input) bool {
 
 // read recognises the format and reads the rows.
 func (c *collector) read(from io.Reader) error {
-	in := &input{Reader: c.unpacked(from), from: from}
+	in := &input{Reader: c.unpacked(from)}
 	head, err := in.Peek(peeked)
 	if err != nil && err != io.EOF {
 		return err

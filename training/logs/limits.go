@@ -9,7 +9,7 @@ const (
 	longText      = 4096     // a key or a value
 	longRecord    = 16 << 20 // a row of CSV, which a quote that is not closed makes of all that follows
 	longEvent     = 1 << 20  // a record of scalars, of which 1000 take 100 kB; graphs and images are longer
-	longParquet   = 1 << 30  // of one that is no file of the disk
+	longParquet   = 1 << 30  // which is read in memory
 	longFooter    = 1 << 20  // of Parquet: so many nested lists take half of the stack that Go allows
 	longJoined    = 1 << 18  // a dict
 	mostJoined    = 2000     // its lines: a configuration that verl prints has hundreds

@@ -115,8 +115,8 @@ func TestWriteKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, q := range Quantities {
-		if !strings.Contains(b.String(), fmt.Sprintf("| `%s` |", q.Quantity)) {
-			t.Errorf("no quantity %s", q.Quantity)
+		if _, has := ranges[q.Range]; !has || !strings.Contains(b.String(), fmt.Sprintf("| `%s` |", q.Quantity)) {
+			t.Errorf("no quantity %s, or no range %q", q.Quantity, q.Range)
 		}
 	}
 	strict := json.NewDecoder(bytes.NewReader(trainersFile))

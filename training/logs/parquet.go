@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
@@ -35,14 +34,14 @@ func readParquet(c *collector, in *input) (err error) {
 			err = nil
 		}
 	}()
-	file, size, err := randomAccess(in.Reader, in.from)
+	data, err := io.ReadAll(io.LimitReader(in, longParquet+1))
 	if err == nil {
-		err = checkFooter(file, size)
+		err = checkFooter(data)
 	}
 	if err != nil {
 		return err
 	}
-	p, err := parquet.OpenFile(file, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	p, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return err
 	}
@@ -59,26 +58,6 @@ func readParquet(c *collector, in *input) (err error) {
 	}
 	c.wantValues()
 	return readRows(c, p, known)
-}
-
-// randomAccess returns a file for reading at any place: from itself, if it is a Parquet file
-// on the disk, or what r reads.
-func randomAccess(r, from io.Reader) (io.ReaderAt, int64, error) {
-	magic := make([]byte, len(parquetMagic))
-	if f, is := from.(*os.File); is {
-		if _, err := f.ReadAt(magic, 0); err == nil && string(magic) == parquetMagic {
-			info, err := f.Stat()
-			if err != nil {
-				return nil, 0, err
-			}
-			return f, info.Size(), nil
-		}
-	}
-	data, err := io.ReadAll(io.LimitReader(r, longParquet+1))
-	if err == nil && len(data) > longParquet {
-		err = errors.New("more than 1 GiB and no file of the disk")
-	}
-	return bytes.NewReader(data), int64(len(data)), err
 }
 
 // readRows reads the rows of all groups.
@@ -185,27 +164,21 @@ func checkChunks(p *parquet.File, columns int) error {
 // checkFooter checks that the footer of a Parquet file is Thrift, whose lists hold as many values
 // as they say. parquet-go allocates so much before it reads them. A struct without fields has all
 // of it skipped.
-func checkFooter(file io.ReaderAt, size int64) error {
-	const tail = 4 + len(parquetMagic) // length of the footer, and the magic bytes again
-	end := make([]byte, tail)
-	if size < int64(len(parquetMagic)+tail) {
+func checkFooter(data []byte) error {
+	const magic, size = len(parquetMagic), 4
+	end := len(data) - magic - size // of the footer, before its length and the magic bytes again
+	if end < magic {
 		return errors.New("too short")
 	}
-	if _, err := file.ReadAt(end, size-int64(tail)); err != nil {
-		return err
-	}
-	length := int64(binary.LittleEndian.Uint32(end))
+	length := int64(binary.LittleEndian.Uint32(data[end:]))
 	switch {
-	case string(end[4:]) != parquetMagic:
+	case len(data) > longParquet:
+		return errors.New("more than 1 GiB")
+	case string(data[end+size:]) != parquetMagic:
 		return errors.New("its end is missing: the writer has not finished it")
-	case length > size-int64(len(parquetMagic)+tail) || length > longFooter:
+	case length > int64(end-magic) || length > longFooter:
 		return fmt.Errorf("a footer of %d bytes", length)
-	}
-	footer := make([]byte, length)
-	if _, err := file.ReadAt(footer, size-int64(tail)-length); err != nil {
-		return err
-	}
-	if err := thrift.Unmarshal(new(thrift.CompactProtocol), footer, &struct{}{}); err != nil {
+	case thrift.Unmarshal(new(thrift.CompactProtocol), data[end-int(length):end], &struct{}{}) != nil:
 		return errors.New("a damaged footer")
 	}
 	return nil
