@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -12,8 +13,43 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
 	"golang.org/x/text/encoding/unicode"
 )
+
+// magic is the beginning of a file that is no text.
+type magic struct {
+	bytes, is string
+	packs     string // how it is packed, once: of the others open is nil
+	open      func(io.Reader) (io.Reader, error)
+}
+
+var magics = []magic{
+	{"\x1f\x8b", "a gzip file, want it unpacked", "gzip",
+		func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }},
+	{"\x28\xb5\x2f\xfd", "a zstd file, want it unpacked", "zstd", openZstd},
+	{"\xfd7zXZ", "an xz file, want it unpacked", "xz",
+		func(r io.Reader) (io.Reader, error) { return xz.NewReader(r) }},
+	{"PK\x03\x04", "a zip file, want it unpacked", "zip", openZip},
+	{"%PDF", "a PDF, want text: copy the lines of the log out of it", "", nil},
+	{"\x89PNG", picture, "", nil},
+	{"\xff\xd8\xff", picture, "", nil},
+}
+
+const picture = "a picture, want text: the lines of the log, or the numbers of the chart as CSV"
+
+// magicOf returns the beginning that a file has; of a text it is empty.
+func magicOf(head []byte) (is magic) {
+	for _, m := range magics {
+		if bytes.HasPrefix(head, []byte(m.bytes)) {
+			is = m
+		}
+	}
+	if is.packs == "zip" && bytes.Contains(head, []byte("[Content_Types].xml")) {
+		return magic{is: "a workbook of Excel, want its sheet saved as CSV"}
+	}
+	return is
+}
 
 // unpacked returns a reader of what a file holds: of packed data what they pack, once, and of
 // UTF-16, which PowerShell writes, UTF-8.
