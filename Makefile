@@ -83,8 +83,11 @@ test-long: ## tests that take minutes (TestLong…): all of reproduce, close sta
 	@command -v qemu-aarch64 >/dev/null || { apt-get update && apt-get install -y qemu-user; } || \
 		echo "without qemu-aarch64 (Debian: qemu-user) the arm64 test is skipped"
 	@{ { command -v chromium >/dev/null || { apt-get update && apt-get install -y chromium; }; } && \
-		npm install --prefix bin/browser --no-audit --no-fund playwright-core@1.65 axe-core@4.14; } || \
+		npm install --prefix bin/browser --no-audit --no-fund playwright-core@1.65 axe-core@4.14 \
+			hyparquet@1.33.0 @dsnp/parquetjs@1.8.8 @duckdb/node-api@1.5.6-r.1; } || \
 		echo "without chromium, node and npm no page is tested in a browser"
+	@{ command -v Rscript && command -v sqlite3; } >/dev/null || apt-get install -y --no-install-recommends r-base-core sqlite3 || \
+		echo "without R and sqlite3 they read no results folder (READERS=all: a failure)"
 	@{ $(GO) test -vet=off -timeout 60m -tags long ./fp ./rom/... ./sim/... ./grpo ./network ./training/... && $(RACE); } & rest=$$!; \
 		export NODE_PATH=$(CURDIR)/bin/browser/node_modules:$$NODE_PATH; \
 		$(GO) test -vet=off -timeout 60m -tags long -run '^TestLong' $(LONG) && \

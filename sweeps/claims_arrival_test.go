@@ -78,7 +78,7 @@ func TestEndsAreStored(t *testing.T) {
 		t.Error("a cell that keeps the ends of its replicas has the id of one that does not")
 	}
 	dir := t.TempDir()
-	e := must(Run(t.Context(), p, dir, 1, &silent{}))
+	e := must(Runner{Workers: 1, Progress: &silent{}}.Run(t.Context(), p, dir))
 	ends := e.Outcomes[p.Cells[0].ID].Ends
 	sum := 0.0
 	for _, x := range ends {

@@ -51,6 +51,7 @@ var columnDocs = config.DecodeTable[struct {
 	Quantities, Recorded []store.Column // of every cell; of those alone whose run.record names them
 	Map                  []store.Column // of map-X-Y.csv
 	KeysMap              []store.Column `yaml:"keys_map"` // first of map-X.csv
+	Trajectories         []store.Column // of trajectories.parquet, and of its rows as CSV
 }]("columns.yaml", columnsText)
 
 // QuantityColumns describes the recorded quantities, the values of the column `quantity`
@@ -153,7 +154,7 @@ func WriteColumns(w io.Writer) error {
 	table("cells.csv: estimates, each with NAME_lo and NAME_hi", estimateColumns())
 	table("cells.csv: numbers of each recorded quantity Q", formColumns())
 	table("predictions.csv", predictionDocs())
-	table("trajectories.parquet", store.TrajectoryColumns)
+	table("trajectories.parquet", columnDocs.Trajectories)
 	table("Quantities that are recorded", QuantityColumns)
 	table("Quantities that run.record may name", columnDocs.Recorded)
 	table("map-X-Y.csv", columnDocs.Map)

@@ -5,7 +5,7 @@
 //  1. [config.Load] reads and checks a configuration file, and returns a
 //     [config.Spec] with all defaults filled in.
 //  2. [plan.New] expands the Spec into the cells of a [plan.Plan].
-//  3. [Run] opens a results folder: it locks the folder, reads the journal of the cells
+//  3. [Runner.Run] opens a results folder: it locks the folder, reads the journal of the cells
 //     that are finished already (package store) and writes the manifest.
 //  4. Run simulates the cells that the journal lacks, and appends the [store.Outcome] of
 //     each to the journal.

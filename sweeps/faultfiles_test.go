@@ -166,7 +166,7 @@ func checkFaultFile(t *testing.T, file string, known faultFile) {
 		return
 	}
 	noError(t, err)
-	e := must(Run(t.Context(), plan.New(spec), t.TempDir(), 2, &silent{}))
+	e := must(Runner{Workers: 2, Progress: &silent{}}.Run(t.Context(), plan.New(spec), t.TempDir()))
 	used := make([]bool, len(known.rows))
 	for _, v := range e.Verdicts {
 		if v.Verdict == disagree {

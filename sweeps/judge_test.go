@@ -192,7 +192,7 @@ func TestNoFixedPoint(t *testing.T) {
 	if plan.Cells[0].Status != store.NoFixedPoint {
 		t.Fatalf("status %q", plan.Cells[0].Status)
 	}
-	e := must(Run(t.Context(), plan, t.TempDir(), 1, &silent{}))
+	e := must(Runner{Workers: 1, Progress: &silent{}}.Run(t.Context(), plan, t.TempDir()))
 	ruledBecause(t, "no penalty", e.Verdicts[0], outOfScope, "no fixed point")
 }
 

@@ -26,12 +26,6 @@ type Runner struct {
 	Draw func(e *Experiment) error
 }
 
-// Run carries out a plan with the given number of workers and without a cache; see Runner.Run.
-func Run(ctx context.Context, plan *plan.Plan, dir string, workers int,
-	progress Progress) (*Experiment, error) {
-	return Runner{Workers: workers, Progress: progress}.Run(ctx, plan, dir)
-}
-
 // Run carries out a plan in the results folder dir, which it creates if necessary: it simulates the
 // cells that the folder's journal and the cache lack, judges all cells, and writes the tables
 // (open, simulate, NewExperiment, write). When ctx is done it keeps the finished cells and returns
@@ -282,17 +276,13 @@ type Progress interface {
 // with the parameters of every cell and the data dictionary in its metadata.
 func newTrajectoryTable(p *plan.Plan, dir string) (*store.TrajectoryTable, error) {
 	asJSON := func(value any) func(io.Writer) error {
-		return func(w io.Writer) error {
-			text, err := json.Marshal(value)
-			_, writing := w.Write(text)
-			return errors.Join(err, writing)
-		}
+		return func(w io.Writer) error { return json.NewEncoder(w).Encode(value) }
 	}
 	return store.NewTrajectoryTable(dir, len(p.Cells),
 		func(i int) store.LabelledCell { return labelled(p, i) },
 		store.Metadata{Key: "grposim.cells",
 			Write: func(w io.Writer) error { return describeCells(p, w) }},
-		store.Metadata{Key: "grposim.columns", Write: asJSON(store.TrajectoryColumns)},
+		store.Metadata{Key: "grposim.columns", Write: asJSON(columnDocs.Trajectories)},
 		store.Metadata{Key: "grposim.quantities", Write: asJSON(quantityColumns(p))})
 }
 
@@ -303,24 +293,16 @@ func labelled(p *plan.Plan, i int) store.LabelledCell {
 
 // describeCells writes a JSON list of the cells with their parameters.
 func describeCells(p *plan.Plan, w io.Writer) error {
-	type described struct {
-		Cell       string         `json:"cell"`
-		Label      string         `json:"label"`
-		Variant    string         `json:"variant"`
-		Parameters map[string]any `json:"parameters"`
-	}
-	separator := "["
+	separator, text := "[", json.NewEncoder(w)
 	for i := range p.Cells {
 		c := &p.Cells[i]
-		d := described{c.ID, c.Label(), c.Variant, make(map[string]any)}
+		parameters := make(map[string]any)
 		for _, k := range config.Keys {
-			d.Parameters[k.Path] = k.JSON(&c.Settings)
+			parameters[k.Path] = k.JSON(&c.Settings)
 		}
-		text, err := json.Marshal(d)
-		if err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintf(w, "%s%s", separator, text); err != nil {
+		_, err := io.WriteString(w, separator)
+		if err := errors.Join(err, text.Encode(map[string]any{"cell": c.ID, "label": c.Label(),
+			"parameters": parameters, "variant": c.Variant})); err != nil {
 			return err
 		}
 		separator = ","

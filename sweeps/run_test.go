@@ -85,7 +85,7 @@ func (s *silent) Cell() {
 func runSweep(t *testing.T, text, dir string, workers int) (*Experiment, *silent) {
 	t.Helper()
 	var quiet silent
-	e := must(Run(t.Context(), planText(t, text), dir, workers, &quiet))
+	e := must(Runner{Workers: workers, Progress: &quiet}.Run(t.Context(), planText(t, text), dir))
 	return e, &quiet
 }
 
@@ -149,7 +149,7 @@ func TestSameBytesAfterInterruption(t *testing.T) {
 				cancel()
 			}
 		}}
-		if _, err := Run(ctx, plan, broken, 2, &quiet); !errors.Is(err, context.Canceled) {
+		if _, err := (Runner{Workers: 2, Progress: &quiet}).Run(ctx, plan, broken); !errors.Is(err, context.Canceled) {
 			t.Fatalf("interrupted: got error %v, want %v", err, context.Canceled)
 		}
 		if quiet.cells == len(plan.Cells) {
@@ -361,8 +361,8 @@ func TestFolderBelongsToOneName(t *testing.T) {
 	dir := t.TempDir()
 	runSweep(t, minimal, dir, 1)
 	before := contents(t, dir)
-	_, err := Run(t.Context(),
-		planText(t, strings.Replace(minimal, "name: minimal", "name: other", 1)), dir, 1, &silent{})
+	_, err := Runner{Workers: 1, Progress: &silent{}}.Run(t.Context(),
+		planText(t, strings.Replace(minimal, "name: minimal", "name: other", 1)), dir)
 	var folder *store.FolderError
 	if !errors.As(err, &folder) ||
 		!strings.Contains(err.Error(), `results of "minimal", not of "other"`) {
@@ -372,7 +372,7 @@ func TestFolderBelongsToOneName(t *testing.T) {
 
 	foreign := t.TempDir()
 	noError(t, os.WriteFile(filepath.Join(foreign, "thesis.tex"), nil, 0o644))
-	if _, err := Run(t.Context(), planText(t, minimal), foreign, 1, &silent{}); !errors.As(err, &folder) {
+	if _, err := (Runner{Workers: 1, Progress: &silent{}}).Run(t.Context(), planText(t, minimal), foreign); !errors.As(err, &folder) {
 		t.Errorf("a folder of other files: got error %v, want a FolderError", err)
 	}
 	if entries, _ := os.ReadDir(foreign); len(entries) != 1 {
@@ -381,7 +381,7 @@ func TestFolderBelongsToOneName(t *testing.T) {
 
 	release := must(store.Lock(dir, "minimal"))
 	var inUse *store.InUseError
-	if _, err := Run(t.Context(), planText(t, minimal), dir, 1, &silent{}); !errors.As(err, &inUse) {
+	if _, err := (Runner{Workers: 1, Progress: &silent{}}).Run(t.Context(), planText(t, minimal), dir); !errors.As(err, &inUse) {
 		t.Errorf("a folder in use: got error %v", err)
 	}
 	if err := release(); err != nil {
@@ -533,7 +533,7 @@ run: {steps: 1000000}
 	const workers = 1_000_000 // which need 1e15 bytes
 	dir := filepath.Join(t.TempDir(), "out")
 	_, forecastErr := plan.NewForecast(t.Context(), p.Spec, workers)
-	_, runErr := Run(t.Context(), p, dir, workers, &silent{})
+	_, runErr := Runner{Workers: workers, Progress: &silent{}}.Run(t.Context(), p, dir)
 	for _, err := range []error{forecastErr, runErr} {
 		var problems config.Problems
 		if !errors.As(err, &problems) ||

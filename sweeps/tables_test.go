@@ -68,8 +68,8 @@ func TestTrajectoriesNameTheirParameters(t *testing.T) {
 	runSweep(t, text, dir, 2)
 	data := string(must(os.ReadFile(filepath.Join(dir, "trajectories.parquet"))))
 	for _, want := range []string{
-		`"label":"G=inf","variant":"","parameters":{"bandit.arms":[{"mean":0.9,"reward":"bernoulli"},{"mean":0.2,"reward":"bernoulli"}],`,
-		`"seed":1}`, `"grpo.group_size":"inf"`, `"grpo.group_size":16,`, `"optimizer.learning_rate":0.1,`,
+		`"label":"G=inf","parameters":{"bandit.arms":[{"mean":0.9,"reward":"bernoulli"},{"mean":0.2,"reward":"bernoulli"}],`,
+		`"seed":1},"variant":""`, `"grpo.group_size":"inf"`, `"grpo.group_size":16,`, `"optimizer.learning_rate":0.1,`,
 		`"policy.init":"fixed-point"`,
 	} {
 		if !strings.Contains(data, want) {

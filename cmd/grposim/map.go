@@ -75,7 +75,7 @@ func (m *mapping) draw(ctx context.Context, stdout, stderr io.Writer, plan *plan
 		return err
 	}
 	display := newProgress(stderr)
-	experiment, err := sweeps.Run(ctx, plan, m.out, m.workers, display)
+	experiment, err := sweeps.Runner{Workers: m.workers, Progress: display}.Run(ctx, plan, m.out)
 	if err != nil {
 		return err
 	}

@@ -97,7 +97,7 @@ func newReproduce(stdout, stderr io.Writer) *cobra.Command {
 		var experiments []*sweeps.Experiment
 		for _, plan := range plans {
 			dir := filepath.Join(out, plan.Spec.Name)
-			e, err := sweeps.Run(c.Context(), plan, dir, workers, display)
+			e, err := sweeps.Runner{Workers: workers, Progress: display}.Run(c.Context(), plan, dir)
 			if err != nil {
 				return err
 			}

@@ -53,7 +53,7 @@ func TestCommittedResultsAreReproduced(t *testing.T) {
 		planned.Spec.Confidence = claim.NewEvidence(planned, nil).Confidence // of each interval
 		planned.Cells, planned.Checks = []plan.Cell{quick}, nil
 		dir := t.TempDir()
-		if _, err := sweeps.Run(t.Context(), planned, dir, 2, newProgress(io.Discard)); err != nil {
+		if _, err := (sweeps.Runner{Workers: 2, Progress: newProgress(io.Discard)}).Run(t.Context(), planned, dir); err != nil {
 			t.Fatal(err)
 		}
 		for id, row := range byCell(t, filepath.Join(dir, "cells.csv")) {

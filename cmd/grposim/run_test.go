@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -36,7 +37,7 @@ func runScripts(t *testing.T, dir string) {
 	testscript.Run(t, testscript.Params{
 		Dir: dir,
 		Setup: func(env *testscript.Env) error {
-			env.Setenv("ROOT", root)
+			env.Vars = append(env.Vars, "ROOT="+root, "NODE_PATH="+os.Getenv("NODE_PATH"), "READERS="+os.Getenv("READERS"))
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},

@@ -108,16 +108,13 @@ func TestTrajectoryFile(t *testing.T) {
 		}
 	}
 	for _, chunk := range file.Metadata().RowGroups[0].Columns {
-		equal(t, chunk.MetaData.PathInSchema, chunk.MetaData.Codec, parquet.Zstd.CompressionCodec())
-	}
-	for i, path := range file.Schema().Columns() {
-		equal(t, i, path[0], TrajectoryColumns[i].Name)
+		equal(t, chunk.MetaData.PathInSchema, chunk.MetaData.Codec, parquet.Snappy.CompressionCodec())
 	}
 	rows := must(parquet.Read[trajectoryRow](bytes.NewReader(data), int64(len(data))))
 	if rows[3].Mean != nil || rows[4].Q50 != nil || rows[4].Mean == nil || *rows[4].Mean != 2 {
 		t.Errorf("rows %+v and %+v, want null for NaN and +Inf, and 2", rows[3], rows[4])
 	}
-	if most := 16 * len(rows); len(data)-len(long) > most { // a quarter of the eight numbers of a row
+	if most := 24 * len(rows); len(data)-len(long) > most { // three eighths of the eight numbers of a row
 		t.Errorf("%d bytes for %d rows, want at most %d", len(data), len(rows), most)
 	}
 }

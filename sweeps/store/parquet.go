@@ -18,15 +18,13 @@ import (
 const trajectoriesName = "trajectories.parquet"
 
 // trajectoryRow is a row of trajectories.parquet: one quantity at one step of one
-// cell. A number that is not finite is null. Strings are delta encoded, not by a
-// dictionary: parquet-go splits the runs of dictionary indices differently on machines
-// with vector instructions, and the file must be the same everywhere. For the same
-// reason pages are compressed by zstd, whose encoder is portable Go, and not by snappy.
+// cell. A number that is not finite is null. Strings are plain, as every reader knows them.
+// In a dictionary parquet-go splits the runs of indices by the machine's vector instructions.
 type trajectoryRow struct {
-	Cell          string   `parquet:"cell,delta"`
-	Label         string   `parquet:"label,delta"`
+	Cell          string   `parquet:"cell,plain"`
+	Label         string   `parquet:"label,plain"`
 	Step          int64    `parquet:"step"`
-	Quantity      string   `parquet:"quantity,delta"`
+	Quantity      string   `parquet:"quantity,plain"`
 	Mean          *float64 `parquet:"mean,optional"`
 	StandardError *float64 `parquet:"standard_error,optional"`
 	Q05           *float64 `parquet:"q05,optional"`
@@ -44,26 +42,6 @@ type Column struct {
 	Unit  string `json:"unit,omitempty"`
 	Range string `json:"range,omitempty"` // the values that occur, in words; "": the Doc says it
 }
-
-// TrajectoryColumns describes the columns of trajectories.parquet, and of its rows as CSV.
-var TrajectoryColumns = []Column{
-	{"cell", "Id of the cell, as in cells.csv.", "", ""},
-	{"label", "Label of the cell, as in cells.csv.", "", ""},
-	{"step", "Optimizer step at which the quantity was recorded, before its update.",
-		"optimizer step", "integer ≥ 0"},
-	{"quantity", "Name of the recorded quantity.", "", ""},
-	{"mean", "Mean over the replicas.", its, its},
-	{"standard_error", "Standard error of the mean; 0 for a single replica, whose error is not known.",
-		its, "≥ 0"},
-	{"q05", "5 % quantile over the replicas.", its, its},
-	{"q25", "25 % quantile over the replicas.", its, its},
-	{"q50", "Median over the replicas.", its, its},
-	{"q75", "75 % quantile over the replicas.", its, its},
-	{"q95", "95 % quantile over the replicas.", its, its},
-}
-
-// its are the unit and the range of a number of a recorded quantity.
-const its = "of the quantity"
 
 // LabelledCell names a cell of a table.
 type LabelledCell struct {
@@ -87,10 +65,6 @@ type TrajectoryTable struct {
 // group column by column. A group takes about 7 MB of memory until it is written.
 const rowsPerGroup = 1 << 16
 
-// pageSize is the size of a page of a column in bytes. zstd compresses one of at most 128 kB in
-// itself, and for a larger one keeps a window of 16 MB in memory.
-const pageSize = 120 << 10
-
 // NewTrajectoryTable creates the table of a locked results folder for cells with the indices
 // 0 … cells−1, with key-value metadata, which Save writes. The caller calls Discard at the
 // end, after Save as well.
@@ -101,8 +75,8 @@ func NewTrajectoryTable(dir string, cells int, cell func(i int) LabelledCell,
 		return nil, err
 	}
 	columns := parquet.NewGenericWriter[trajectoryRow](file, parquet.CreatedBy("grposim", "1", ""),
-		parquet.MaxRowsPerRowGroup(rowsPerGroup), parquet.PageBufferSize(pageSize),
-		parquet.Compression(&parquet.Zstd))
+		parquet.MaxRowsPerRowGroup(rowsPerGroup),
+		parquet.DataPageVersion(1), parquet.Compression(new(portableSnappy)))
 	return &TrajectoryTable{cells: cells, cell: cell, file: file, columns: columns,
 		footer: footer}, nil
 }

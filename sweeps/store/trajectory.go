@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/parquet-go/parquet-go"
+
 	"grposim/sim"
 )
 
@@ -231,11 +233,8 @@ func (r *reader) until(end string) []byte {
 
 // skip reads the text want, and fails on any other.
 func (r *reader) skip(want string) {
-	if len(r.text) < len(want) || string(r.text[:len(want)]) != want {
-		r.failed = true
-		return
-	}
-	r.text = r.text[len(want):]
+	rest, found := bytes.CutPrefix(r.text, []byte(want))
+	r.text, r.failed = rest, r.failed || !found
 }
 
 // next reads the byte b if it comes next, and reports whether it did.
@@ -252,8 +251,8 @@ func (r *reader) next(b byte) bool {
 func WriteTrajectoriesCSV(w io.Writer, cells iter.Seq2[LabelledCell, *Outcome]) error {
 	table := csv.NewWriter(w)
 	var fields []string
-	for _, c := range TrajectoryColumns {
-		fields = append(fields, c.Name)
+	for _, path := range parquet.SchemaOf(new(trajectoryRow)).Columns() {
+		fields = append(fields, path[0])
 	}
 	err := table.Write(fields)
 	var rows []trajectoryRow
