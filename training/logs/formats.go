@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -25,12 +26,26 @@ type input struct {
 	begin string // as text, without space around it
 }
 
-// binaryFormats and textFormats are the tables. The first row that is recognised counts; a
-// console is any other text. One more format is a file and a row.
-var (
-	binaryFormats = []format{parquetFormat, wandbFormat, eventsFormat}
-	textFormats   = []format{notebookFormat, jsonFormat, eventJSONFormat, csvFormat, pageFormat, pastedFormat, consoleFormat}
-)
+// formats is the table. The first row that is recognised counts; a console is any other text. One
+// more format is a file and a row.
+var formats = []format{parquetFormat, wandbFormat, eventsFormat, noFormat, notebookFormat, jsonFormat,
+	eventJSONFormat, csvFormat, pageFormat, pastedFormat, consoleFormat}
+
+// noFormat is what is no text, or empty.
+var noFormat = format{
+	begins: func(_ *collector, in *input) bool {
+		return notText(in.head) != "" || in.begin == "" && len(in.head) < peeked
+	},
+	read: func(c *collector, in *input) error {
+		if is := notText(in.head); is != "" {
+			c.err.add(0, "got %s", is)
+		} else if len(c.err.Problems) == 0 { // of what is packed
+			c.err.add(0, "got an empty file, want %s", knownFormats)
+			c.tellNotes()
+		}
+		return nil
+	},
+}
 
 // knownFormats lists what is read, for messages.
 const knownFormats = `a trainer_state.json, JSON lines ({"step": 1, "reward": 0.5}), console output with dicts ({'reward': 0.5, …}), a pasted table, CSV (header step,reward,…; W&B exports), TensorBoard event files, or Parquet`
@@ -54,33 +69,9 @@ func (c *collector) read(from io.Reader) error {
 		}
 	}
 	in.head, in.begin = head, strings.TrimSpace(string(head))
-	if read, err := c.readAs(binaryFormats, in); read {
-		return err
-	}
-	switch is := notText(head); {
-	case is != "":
-		c.err.add(0, "got %s", is)
-		return nil
-	case in.begin == "" && err == io.EOF:
-		if len(c.err.Problems) == 0 { // of what is packed
-			c.err.add(0, "got an empty file, want %s", knownFormats)
-			c.tellNotes()
-		}
-		return nil
-	}
-	_, err = c.readAs(textFormats, in)
-	return err
-}
-
-// readAs reads in the first of the formats that is recognised, and reports whether one is.
-func (c *collector) readAs(formats []format, in *input) (recognised bool, err error) {
-	for _, f := range formats {
-		if f.begins(c, in) {
-			c.container = f.container
-			return true, f.read(c, in)
-		}
-	}
-	return false, nil
+	f := formats[slices.IndexFunc(formats, func(f format) bool { return f.begins(c, in) })]
+	c.container = f.container
+	return f.read(c, in)
 }
 
 // squeezed returns the beginning of the file without space.

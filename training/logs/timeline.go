@@ -12,8 +12,8 @@ type timeline struct {
 	*collector
 	parts []timelinePart
 	rows  []timelineRow
-	seen  map[*series]place
-	backs int // how often a series goes back within a file
+	seen  map[*series]int // the row of each that was the last
+	backs int             // how often a series goes back within a file
 
 	began, ended     float64 // first and last time of the clock, in seconds
 	first, last, gap int64   // of measure
@@ -41,14 +41,8 @@ type timelineRow struct {
 	closing bool // is about the run as a whole
 }
 
-// place is where a series has its last value.
-type place struct {
-	row, part int
-	step      int64
-}
-
 func newTimeline(c *collector) *timeline {
-	return &timeline{collector: c, seen: make(map[*series]place)}
+	return &timeline{collector: c, seen: make(map[*series]int)}
 }
 
 // begin says that another process wrote what follows.
@@ -75,11 +69,10 @@ func (t *timeline) add(step int64, key []byte, x float64) {
 	if !closing && (s == nil || s.isStep) {
 		return
 	}
-	part := len(t.parts) - 1
-	own := &t.parts[part]
+	own := &t.parts[len(t.parts)-1]
 	row := len(t.rows) - 1
 	before, repeats := t.seen[s]
-	if row < own.row || t.rows[row].step != step || closing || repeats && before.row == row || s.ofEval && !t.rows[row].ofEval {
+	if row < own.row || t.rows[row].step != step || closing || repeats && before == row || s.ofEval && !t.rows[row].ofEval {
 		t.rows = append(t.rows, timelineRow{step, nil, !closing && s.ofEval, closing})
 		row++
 	}
@@ -87,19 +80,18 @@ func (t *timeline) add(step int64, key []byte, x float64) {
 		return
 	}
 	if now := t.rows[row]; repeats && s.trains && !now.ofEval && !now.closing {
-		if before.part < part {
+		if before < own.row {
 			own.from = min(own.from, step)
-		} else if before.step > step {
+		} else if t.rows[before].step > step {
 			t.backs++
 			t.parts = append(t.parts, timelinePart{own.name, row, step})
-			part++
 		}
 	}
 	if !t.holds(0, 2) { // a cell has two words
 		return
 	}
 	t.rows[row].cells = append(t.rows[row].cells, cell{s, x})
-	t.seen[s] = place{row, part, step}
+	t.seen[s] = row
 }
 
 // finish hands the rows to the collector in the order of their steps, one of training and
