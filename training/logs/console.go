@@ -62,8 +62,7 @@ type console struct {
 	heading float64 // step of the heading read last; NaN: none
 	headed  int     // line of that heading
 	eval    bool    // a heading says that values of evaluation follow
-	block   []cell  // values printed one a line, of a row that is not complete
-	begins  int     // line of the first of them
+	block   int     // the row that is printed over several lines, one past its place in found; 0: none
 }
 
 // printedRow is a row as it was printed. Those of the last forms count only without rows of a more
@@ -161,24 +160,35 @@ func (k *console) add(r printedRow) {
 	if m := rank.FindStringSubmatch(k.text); m != nil && r.form != ofLines {
 		r.rank = m[1]
 	}
-	if n := len(k.found); n > 0 && r.form != certain {
-		last := &k.found[n-1]
-		own := r.form == last.form && (r.step == last.step || math.IsNaN(r.step) && math.IsNaN(last.step))
-		inLast := func(c cell) bool {
-			return slices.ContainsFunc(last.cells, func(old cell) bool { return old.of == c.of })
+	if r.form == ofLines && k.block > 0 {
+		row := &k.found[k.block-1]
+		if !slices.ContainsFunc(r.cells, row.has) {
+			row.cells, row.bars = append(row.cells, r.cells...), r.bars
+			return
 		}
+	}
+	if n := len(k.found); n > 0 && r.form == ofOneLine {
+		last := &k.found[n-1]
+		own := last.form == ofOneLine && (r.step == last.step || math.IsNaN(r.step) && math.IsNaN(last.step))
 		switch {
 		case own && r.redraw && slices.Equal(last.bars, r.bars):
 			last.cells = r.cells
 			return
-		case own && r.form == ofOneLine && math.IsNaN(r.step) && r.line == last.end+1 && !slices.ContainsFunc(r.cells, inLast):
+		case own && math.IsNaN(r.step) && r.line == last.end+1 && !slices.ContainsFunc(r.cells, last.has):
 			last.cells, last.end = append(last.cells, r.cells...), r.line
 			return
 		}
 	}
 	if len(r.cells) > 0 && k.holds(r.line, rowSize+len(r.cells)) {
-		k.found = append(k.found, r)
+		if k.found = append(k.found, r); r.form == ofLines {
+			k.block = len(k.found)
+		}
 	}
+}
+
+// has reports whether a row has a value of a cell's key.
+func (r *printedRow) has(c cell) bool {
+	return slices.ContainsFunc(r.cells, func(own cell) bool { return own.of == c.of })
 }
 
 // stray is the share of rows below which those of a more certain form are no table: one over it.

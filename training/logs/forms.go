@@ -434,25 +434,12 @@ func (k *console) addValue(l line, key, value string) {
 		key = "validation/" + key
 	}
 	k.set(l.number, []byte(key), []byte(value))
-	for _, c := range k.cells {
-		if slices.ContainsFunc(k.block, func(b cell) bool { return b.of == c.of }) {
-			k.close()
-		}
-		if len(k.block) == 0 {
-			k.begins = l.number
-		}
-		k.block = append(k.block, c)
-	}
+	k.add(printedRow{form: ofLines, line: l.number, step: k.heading, cells: k.cells})
 	k.dropRow()
 }
 
 // close ends the row that is printed over several lines.
-func (k *console) close() {
-	if len(k.block) > 0 {
-		k.add(printedRow{form: ofLines, line: k.begins, step: k.heading, cells: k.block})
-		k.block = nil
-	}
-}
+func (k *console) close() { k.block = 0 }
 
 var heading = regexp.MustCompile(`^\W*Step (\d+)(?:/\d+)?\W*$|METRICS STEP (\d+)|Train step (\d+)/\d+ done|` +
 	`(?:^|\s)(?:Step|Iter) (\d+):\s*$`)

@@ -92,19 +92,8 @@ func visible(text []byte) string {
 	return string(text)
 }
 
-// unprefixed returns a line without what Ray, loggers and quotations set before it:
-// (NAME pid=1), [TIME], >.
-func unprefixed(text string) string {
-	for {
-		text = strings.TrimLeft(text, " \t>")
-		round, square := strings.IndexByte(text, ')'), strings.IndexByte(text, ']')
-		switch {
-		case strings.HasPrefix(text, "(") && round > 0 && strings.Contains(text[:round], " pid="):
-			text = text[round+1:]
-		case strings.HasPrefix(text, "[") && square > 0 && square <= 60 && !strings.ContainsAny(text[:square], "'\"{"):
-			text = text[square+1:]
-		default:
-			return text
-		}
-	}
-}
+// prefixes is what Ray, loggers and quotations set before a line: (NAME pid=1), [TIME], >.
+var prefixes = regexp.MustCompile(`^(?:[ \t>]|\([^)]* pid=[^)]*\)|\[[^\]'"{]{0,59}\])*`)
+
+// unprefixed returns a line without what is set before it.
+func unprefixed(text string) string { return text[len(prefixes.FindString(text)):] }
