@@ -67,3 +67,68 @@ func (b bounds) String() string {
 	}
 	return fmt.Sprintf("[%v, %v]", b.lo, b.hi)
 }
+
+// otherKind is training of another kind than GRPO.
+type otherKind struct {
+	keys  []string // that only its trainers write; of KEY+KEY both
+	says  string   // what to say of its logs
+	lack  Quantity // which its keys have by their names, and not by what they are
+	apart bool     // what is said of groups and rewards does not hold
+}
+
+var otherKinds = []otherKind{
+	{[]string{"rewards/chosen", "rewards/margins", "rewards/accuracies", "logps/chosen", "dpo_loss",
+		"chosen_reward", "reject_reward", "preference_loss", "margin+accuracy"},
+		"It is a log of preference optimization or of a reward model (%s), not of GRPO: " +
+			"there are no groups and no sampled rewards", RewardComponent, true},
+	{[]string{"critic/vf_loss", "loss/value_avg", "critic_loss", "vf_loss", "value_loss",
+		"ppo/loss/value"},
+		"It is a log of PPO (%s), which has a value function: advantages are not relative to a group, " +
+			"and what is said of groups does not hold", "", false},
+	{[]string{"mean_token_accuracy", "logits_loss", "train_mean_nll"},
+		"It is a log of supervised fine-tuning (%s), not of GRPO", "", true},
+	{[]string{"_wandb/runtime"}, "It is the summary of W&B (%s), " +
+		"the last values of a run and not its rows: export its history", "", true},
+	{[]string{"teacher_kl", "kd_loss", "distillation_loss", "distill_loss"},
+		"It is a log of distillation (%s), not of GRPO: its rewards are not those of a task", "", true},
+}
+
+// other returns the other kind of training that a file is of, with the key that shows it. It is ""
+// if the file is not known to be of any.
+func (c *collector) other() (kind otherKind, key string) {
+	keys := make(map[string]string) // as in the file, by name
+	for _, key := range append(c.keysByLikeness(c.series), c.texts...) {
+		keys[strings.TrimPrefix(strings.ToLower(key), "train/")] = key
+	}
+	for _, o := range otherKinds {
+		for _, key := range o.keys {
+			one, other, both := strings.Cut(key, "+")
+			if key, has := keys[one]; has && (!both || keys[other] != "") {
+				return o, key
+			}
+		}
+	}
+	return otherKind{}, ""
+}
+
+// samplesAtLeast is the number of rewards of which chance makes no step's mean 0 or 1 each time. Of
+// groups that are solved half of the time, one in 2⁷ has so many of one kind.
+const samplesAtLeast = 8
+
+// ofSamples reports whether the rows of a log are single samples, as consoles print them among
+// completions. They have rewards and nothing else, each 0 or 1, and both occur.
+func (l *Log) ofSamples() bool {
+	var rewards []float64
+	for _, c := range l.Columns {
+		switch c.Quantity.Family() {
+		case Reward:
+			rewards = c.Values
+		case RewardComponent:
+		default:
+			return false
+		}
+	}
+	between := func(x float64) bool { return x != 0 && x != 1 }
+	return len(rewards) >= samplesAtLeast && !slices.ContainsFunc(rewards, between) &&
+		slices.Contains(rewards, 0) && slices.Contains(rewards, 1)
+}

@@ -306,7 +306,7 @@ func longRow(c *collector, names []string) (row rowReader, finish func()) {
 
 var eventJSONFormat = format{
 	container: EventChart,
-	begins:    func(_ *collector, in *input) bool { return strings.HasPrefix(in.squeezed(), "[[") },
+	begins:    matches(`\[\s*\[`),
 	read:      readEventJSON,
 }
 

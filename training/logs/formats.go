@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -50,6 +51,12 @@ var noFormat = format{
 // knownFormats lists what is read, for messages.
 const knownFormats = `a trainer_state.json, JSON lines ({"step": 1, "reward": 0.5}), console output with dicts ({'reward': 0.5, …}), a pasted table, CSV (header step,reward,…; W&B exports), TensorBoard event files, or Parquet`
 
+// matches returns a test of the beginning of a text.
+func matches(pattern string) func(*collector, *input) bool {
+	start := regexp.MustCompile(`^(?:` + pattern + `)`)
+	return func(_ *collector, in *input) bool { return start.MatchString(in.begin) }
+}
+
 // hasMagic returns a test of the first bytes of a file.
 func hasMagic(magic string) func(*collector, *input) bool {
 	return func(_ *collector, in *input) bool { return bytes.HasPrefix(in.head, []byte(magic)) }
@@ -72,11 +79,6 @@ func (c *collector) read(from io.Reader) error {
 	f := formats[slices.IndexFunc(formats, func(f format) bool { return f.begins(c, in) })]
 	c.container = f.container
 	return f.read(c, in)
-}
-
-// squeezed returns the beginning of the file without space.
-func (in *input) squeezed() string {
-	return strings.Join(strings.Fields(in.begin[:min(len(in.begin), 1000)]), "")
 }
 
 // firstLine returns the first line of a text.

@@ -11,10 +11,7 @@ import (
 
 var jsonFormat = format{
 	container: JSONLines,
-	begins: func(_ *collector, in *input) bool {
-		start := in.squeezed()
-		return strings.HasPrefix(start, `{"`) || strings.HasPrefix(start, `[{"`) || start == "{"
-	},
+	begins:    matches(`(?:\[\s*)?\{\s*"|\{$`),
 	read: func(c *collector, in *input) error {
 		chunk := make([]byte, peeked)
 		return (&parser{collector: c, line: 1, more: func() ([]byte, error) {
