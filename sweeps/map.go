@@ -1,9 +1,7 @@
 package sweeps
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/csv"
 	"fmt"
 	"math"
 	"slices"
@@ -16,7 +14,6 @@ import (
 	"grposim/sweeps/claim"
 	"grposim/sweeps/config"
 	"grposim/sweeps/plan"
-	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
 )
 
@@ -239,22 +236,6 @@ func (m *regimeMap) caption() string {
 		sentences = append(sentences, "Lines are predicted, not fitted. "+strings.Join(curves, "; ")+".")
 	}
 	return strings.TrimSpace(strings.Join(append(sentences, m.resolving()), " "))
-}
-
-// HasCellsOf reports whether all cells in the CSV file of a map are of the experiment.
-func (e *Experiment) HasCellsOf(path string) bool {
-	data, err := store.ReadFile(path)
-	rows, malformed := csv.NewReader(bytes.NewReader(data)).ReadAll()
-	if err != nil || malformed != nil || len(rows) == 0 {
-		return false
-	}
-	id := slices.Index(rows[0], "cell")
-	known := map[string]bool{"": true} // of points of a boundary
-	for i := range e.Plan.Cells {
-		known[e.Plan.Cells[i].ID] = true
-	}
-	unknown := func(row []string) bool { return !known[row[id]] }
-	return id >= 0 && !slices.ContainsFunc(rows[1:], unknown)
 }
 
 // drawRegimes returns the regime maps of the panels. A row of the table of kind cell is a simulated

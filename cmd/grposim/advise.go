@@ -120,10 +120,7 @@ func (f *adviseFlags) advise(ctx context.Context, stderr io.Writer, plan *plan.P
 	if f.out.json || len(plan.Cells) == 1 {
 		return nil
 	}
-	return f.out.text(func(p *page) {
-		p.width = readable
-		p.table(compared)
-	})
+	return f.out.text(func(p *page) { p.table(compared) })
 }
 
 // try simulates what the advice for a cell needs.
@@ -158,15 +155,13 @@ func comparison(name string, given *advice.Advice) []string {
 func adviceRows(lines []advice.Line, columns int) [][]string {
 	rows := [][]string{[]string{"ASKED", "ANSWER", "KIND", "BY"}[:columns]}
 	for _, line := range lines {
-		row := []string{line.Asked, line.Says, string(line.Kind), line.Assumes}
-		rows = append(rows, row[:columns])
+		rows = append(rows, []string{line.Asked, line.Says, string(line.Kind), line.Assumes}[:columns])
 	}
 	return rows
 }
 
 // printTheory prints what takes no trial: the answer in words, and its rows.
 func printTheory(p *page, name string, given *advice.Advice) {
-	p.width = readable
 	p.printf("%s\n", name)
 	for _, says := range given.Words {
 		p.paragraph("  ", says)
@@ -184,7 +179,6 @@ func printTheory(p *page, name string, given *advice.Advice) {
 
 // printTrials prints how the runs of a cell end, what cures them, and the suggestion.
 func printTrials(p *page, given *advice.Advice) {
-	p.width = readable
 	if start := given.Start; start != nil {
 		runs := "the run"
 		if start.Runs > 1 {
@@ -210,10 +204,6 @@ func printTrials(p *page, given *advice.Advice) {
 	p.printf("\n")
 }
 
-const cureLegend = `arrives: the 99 % interval of ARRIVE lies above 95 %; holds: it does not, but that of the runs
-that arrive or are too deep on the right arm does; fails: neither does; undecided: too few runs
-to tell. TOO DEEP and OTHERS are numbers of RUNS.`
-
 // printCures prints the changes that were tried, without --all those that come first.
 func printCures(p *page, given *advice.Advice) {
 	rows, shown := [][]string{{"CHANGE", "OUTCOME", "ARRIVE", "TOO DEEP", "OTHERS", "RUNS"}}, 0
@@ -232,9 +222,7 @@ func printCures(p *page, given *advice.Advice) {
 				strconv.Itoa(deep), strconv.Itoa(c.Runs - arrive - deep), strconv.Itoa(c.Runs)})
 		}
 	}
-	if p.table(rows); shown > 0 && given.All {
-		p.printf("%s\n", cureLegend)
-	}
+	p.table(rows)
 	if more := len(cures) - shown; more > 0 {
 		p.printf("%d other changes were tried: --all\n", more)
 	} else if given.Untried > 0 {

@@ -65,7 +65,9 @@ func adviseLog(out *printer, stderr io.Writer, file string, how logs.Options, la
 		"not identified by a log: sampling hides it; simulate this stiffness (grposim advise FILE)")
 	return out.print(object{"file", file, "regime", r.Regime, "advice", lines}, func(p *page) {
 		p.printf("%s\n", file)
-		p.table(adviceRows(lines, 4))
+		p.paragraph("  ", lines[0].Asked+": "+lines[0].Says+".")
+		p.printf("\n")
+		p.table(adviceRows(lines[1:], 3))
 	})
 }
 

@@ -36,7 +36,7 @@ func adviseGauge(out *printer, c *cobra.Command, args []string, f *adviseFlags) 
 	given := g.Advise()
 	return out.print(given, func(p *page) {
 		p.table(adviceRows(given.Lines, 2)) // KIND is the same in all, and BY would fill a screen
-		p.printf("suggestion: %s\n", given.Says)
+		p.paragraph("  ", "suggestion: "+given.Says)
 	})
 }
 

@@ -62,14 +62,11 @@ func newCompare(stdout, stderr io.Writer) *cobra.Command {
 		return nil
 	})
 	o.out = addJSON(c, stdout, "  ", "print JSON instead of tables")
-	c.Flags().BoolVar(&o.all, "all", false, fmt.Sprintf("print every row, also of more than %d", mostRows))
+	c.Flags().BoolVar(&o.all, "all", false, "")
 	c.Flags().BoolVar(&o.fail, "fail-on-difference", false, "")
-	c.Flags().Float64Var(&o.margin, "margin", 0, fmt.Sprintf("largest difference that counts as the "+
-		"same, in units of the reward or in points (default 5 %% of the range of A's curve, %d points)",
-		defaultPoints))
-	c.Flags().Float64Var(&o.confidence, "confidence", 0.95, "confidence of logs and scores, in (0, 1)")
-	c.Flags().StringArrayVar(&o.runs, "run", nil,
-		"of logs that hold several runs: the `name` of the one to read; twice for A and B")
+	c.Flags().Float64Var(&o.margin, "margin", 0, "")
+	c.Flags().Float64Var(&o.confidence, "confidence", 0.95, "")
+	c.Flags().StringArrayVar(&o.runs, "run", nil, "")
 	return c
 }
 
@@ -152,9 +149,8 @@ func (o *equivalenceOptions) check(c *cobra.Command, args []string) (isLogs bool
 // printComparison prints a comparison: what differs, the folders, the table of quantities, and what
 // is in one folder only.
 func printComparison(p *page, c *sweeps.Comparison, all bool) {
-	p.width = readable
 	if all {
-		p.width = 0
+		p.width = anyWidth
 	}
 	count := make(map[sweeps.Change]int)
 	rows := [][]string{upper(sweeps.ComparisonColumns)}

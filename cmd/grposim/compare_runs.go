@@ -56,7 +56,6 @@ func compareRuns(stderr io.Writer, args [2]string, o *equivalenceOptions) error 
 }
 
 func printRuns(p *page, files [2][]string, c *equivalence.RunsComparison, o *equivalenceOptions) {
-	p.width = readable
 	same := fmt.Sprintf("they would be the same with a margin above %.3g", c.SameFrom)
 	if math.IsInf(c.SameFrom, 1) {
 		same = "no margin would make them the same: the errors of some segments are not known"

@@ -44,7 +44,6 @@ func compareScores(stderr io.Writer, file string, o *equivalenceOptions) error {
 	}
 	err = o.out.print(object{"file", file, "unit", table.Unit, "margin", points, "confidence",
 		o.confidence, "counts", count, "rows", rows}, func(p *page) {
-		p.width = readable
 		p.paragraph("  ", headline(whole, fmt.Sprintf("%g points", points), count))
 		p.printf("\n")
 		if p.table(shown); len(shown) > 1 {

@@ -61,10 +61,8 @@ func newDiagnose(stdout, stderr io.Writer) *cobra.Command {
 // addReading adds the flags that say how logs are read and which modes matter.
 func addReading(c *cobra.Command, how *logs.Options, modes *[]string) {
 	addLogOptions(c, how)
-	c.Flags().StringVar(&how.TrueReward, "true-reward", "", "`column` that holds the true "+
-		"reward, by its key in the log; by default the first score of evaluation")
-	c.Flags().StringSliceVar(modes, "mode", nil,
-		"failure `modes` or kinds of findings that the exit code is about; all by default")
+	c.Flags().StringVar(&how.TrueReward, "true-reward", "", "")
+	c.Flags().StringSliceVar(modes, "mode", nil, "")
 	complete(c, "mode", questions(), cobra.ShellCompDirectiveDefault)
 }
 
@@ -203,7 +201,9 @@ func (r *runReport) object() object {
 // print prints the report.
 func (r *runReport) print(p *page) {
 	name, logged := logs.Log{File: r.file, Run: r.run}, r.log != nil
-	p.printf("%s (%s)\n\n", name.Name(), r.about)
+	p.printf("%s (%s)\nleading: ", name.Name(), r.about)
+	p.paragraph("  ", r.leading+r.whyNone())
+	p.printf("\n")
 	none := "no findings"
 	noSignal := slices.ContainsFunc(r.findings,
 		func(f findings.Finding) bool { return f.Kind == findings.NoSignal })
@@ -212,9 +212,9 @@ func (r *runReport) print(p *page) {
 		if !logged || noSignal && string(f.Kind) == string(diagnose.AdvantageDegeneracy) {
 			continue
 		}
-		p.printf("%s: %s since step %d: %s.\n", f.Level, f.Kind, f.Since, f.Text)
+		p.paragraph("  ", fmt.Sprintf("%s: %s since step %d: %s.", f.Level, f.Kind, f.Since, f.Text))
 		if f.Next != "" {
-			p.printf("  next: %s.\n", f.Next)
+			p.paragraph("    ", "  next: "+f.Next+".")
 		}
 		none = "no other findings"
 	}
@@ -226,7 +226,7 @@ func (r *runReport) print(p *page) {
 	}
 	unobservable := r.unobservable()
 	if unobservable != "" {
-		p.printf("failure modes of the dynamics: not observable: %s\n", unobservable)
+		p.paragraph("  ", "failure modes of the dynamics: not observable: "+unobservable)
 	} else {
 		rows := [][]string{{"MODE", "VERDICT", "SINCE", "EVIDENCE"}}
 		for _, m := range r.modes {
@@ -238,16 +238,16 @@ func (r *runReport) print(p *page) {
 		}
 		p.table(rows)
 	}
-	p.printf("\nleading: %s%s\n", r.leading, r.whyNone())
+	p.printf("\n")
 	for _, note := range r.notes {
-		p.printf("note: %s\n", note)
+		p.paragraph("  ", "note: "+note)
 	}
 	if unobservable != "" {
 		return
 	}
 	for _, m := range r.modes {
 		for _, remedy := range remedies(&m) {
-			p.printf("to observe %s: %s\n", m.Mode, remedy)
+			p.paragraph("  ", fmt.Sprintf("to observe %s: %s", m.Mode, remedy))
 		}
 	}
 }

@@ -47,7 +47,7 @@ func newFit(stdout, stderr io.Writer) *cobra.Command {
 	})
 	o.out = addJSON(c, stdout, "  ", "print a JSON object for every log")
 	addLogOptions(c, &o.how)
-	c.Flags().StringVar(&o.figures, "figures", "", "`folder` for a figure of every log, as SVG and PNG")
+	c.Flags().StringVar(&o.figures, "figures", "", "")
 	return c
 }
 
@@ -192,14 +192,10 @@ func (f *logFit) print(p *page) {
 	best := r.Model(r.Best)
 	p.printf("%s: %s, %d rows with a reward, steps %.6g to %.6g\n", f.log.Name(), f.log.Format,
 		len(steps), steps[0], steps[len(steps)-1])
-	p.printf("time of the laws: %s\n", f.lawTime())
-	about := meaning(r)
-	if f.lost != "" {
-		about = f.lost + ": " + about
+	for _, says := range f.words(best) {
+		p.paragraph("  ", says+".")
 	}
-	p.printf("regime: %s; %s\n", r.Regime, about)
-	p.printf("residuals of successive rows: correlation %.2f, "+
-		"so that %d rows count as %.0f independent ones\n\n", r.Correlation, len(steps), r.Independent)
+	p.printf("\n")
 	lowest := slices.MinFunc(r.Models, func(a, b fit.Model) int { return cmp.Compare(a.BIC, b.BIC) })
 	rows := [][]string{{"LAW", "BIC − LOWEST", "R²", "R², 5 % MEANS"}}
 	for _, m := range r.Models {
@@ -213,28 +209,37 @@ func (f *logFit) print(p *page) {
 	}
 	p.printf("\n")
 	p.table(f.parameterRows(best))
-	p.printf("identified: the 90 %% interval is no wider than a factor of 2 (of a start, " +
-		"plateau or level: than a quarter of the reward's range); " +
-		"of a flat reward the level alone can be; the log does not fix what is not identified\n")
-	if half := best.HalfTime(); !math.IsNaN(half) {
-		at := fmt.Sprintf("at step %.4g", f.time.step(half))
-		if math.IsNaN(f.time.step(half)) {
-			at = "after the last row"
-		}
-		if f.time.intrinsic {
-			at += fmt.Sprintf(", intrinsic time %.4g", half)
-		}
-		p.printf("half of the way from the first row to the plateau is made %s\n", at)
-	}
+	p.printf("\n")
+	p.paragraph("  ", fmt.Sprintf("time of the laws: %s; by the correlation of residuals, %.2f, %d rows count "+
+		"as %.0f independent ones", f.lawTime(), r.Correlation, len(steps), r.Independent))
+}
+
+// words are the answer: the regime, which numbers of the best law to trust, when half of the way is
+// made, and the forecast.
+func (f *logFit) words(best *fit.Model) []string {
+	about, forecast := meaning(&f.result), "no forecast: the run is "+f.lost
 	if f.lost != "" {
-		p.printf("\nno forecast: the run is %s\n", f.lost)
-		return
+		about = f.lost + ": " + about
+	} else {
+		n := len(f.at) - 1
+		forecast = fmt.Sprintf("forecast for step %.6g by exponential smoothing: %.3g, a row between %s "+
+			"and %s with 90 %%, if neither a take-off nor a collapse comes first, which no reward before "+
+			"them shows", f.at[n], f.ahead.Mean, bound(f.ahead.Lo[n], 3), bound(f.ahead.Hi[n], 3))
 	}
-	n := len(f.at) - 1
-	p.printf("\nforecast for step %.6g by exponential smoothing: "+
-		"%.3g, a row between %s and %s with 90 %%, if neither a take-off nor a collapse comes first: "+
-		"the reward before them does not show them\n",
-		f.at[n], f.ahead.Mean, bound(f.ahead.Lo[n], 3), bound(f.ahead.Hi[n], 3))
+	trust := fmt.Sprintf("trust the %s law", best.Name)
+	var open []string
+	for _, p := range best.Parameters() {
+		if !p.Identifiable {
+			open = append(open, strings.ReplaceAll(p.Name, "_", " "))
+		}
+	}
+	if len(open) > 0 {
+		trust += " but for what the log does not fix: " + strings.Join(open, ", ")
+	}
+	if step := f.time.step(best.HalfTime()); !math.IsNaN(step) {
+		trust += fmt.Sprintf(". Half of the way from the first row to the plateau is made at step %.4g", step)
+	}
+	return []string{fmt.Sprintf("regime: %s; %s", f.result.Regime, about), trust, forecast}
 }
 
 func (f *logFit) parameterRows(m *fit.Model) [][]string {

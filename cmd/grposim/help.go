@@ -28,18 +28,19 @@ var helpFiles embed.FS
 
 // helpTexts are the files with what the program knows in its places.
 var helpTexts = template.Must(template.New("help").Funcs(template.FuncMap{
-	"builtIn":      func() string { return strings.Join(builtInNames(), ", ") },
-	"confirmation": func() string { return logs.CountWords(confirmation, "row") },
-	"experiments":  func(suite string) string { return strings.Join(experimentNames(suite), ", ") },
-	"findings":     findings.Table,
-	"memoryFactor": func() int { return memoryFactor },
-	"mostRows":     func() int { return mostRows },
-	"patience":     func() string { return logs.CountWords(patience, "row") },
-	"presets":      func() string { return config.JoinWords(config.Presets(), "or") },
-	"shortestTime": shortestTime.String,
-	"suiteNames":   func() string { return strings.Join(suiteNames(), " or ") },
-	"suites":       func() any { return suites },
-	"timeFactor":   func() int { return timeFactor },
+	"builtIn":       func() string { return strings.Join(builtInNames(), ", ") },
+	"confirmation":  func() string { return logs.CountWords(confirmation, "row") },
+	"defaultPoints": func() int { return defaultPoints },
+	"experiments":   func(suite string) string { return strings.Join(experimentNames(suite), ", ") },
+	"findings":      findings.Table,
+	"memoryFactor":  func() int { return memoryFactor },
+	"mostRows":      func() int { return mostRows },
+	"patience":      func() string { return logs.CountWords(patience, "row") },
+	"presets":       func() string { return config.JoinWords(config.Presets(), "or") },
+	"shortestTime":  shortestTime.String,
+	"suiteNames":    func() string { return strings.Join(suiteNames(), " or ") },
+	"suites":        func() any { return suites },
+	"timeFactor":    func() int { return timeFactor },
 }).ParseFS(helpFiles, "help/*.md"))
 
 // newCommand returns the command with the help of help/NAME.md that does what run does. args nil

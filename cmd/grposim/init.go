@@ -27,7 +27,7 @@ func newInit(stdout, stderr io.Writer) *cobra.Command {
 			if err != nil {
 				return misuse("--like: got %q, want %s", like, config.JoinWords(config.Presets(), "or"))
 			}
-			set := strings.ReplaceAll(strings.TrimPrefix(string(bytes.TrimSpace(preset)), "# "), "\n", "\n#   ")
+			set := strings.ReplaceAll(string(bytes.TrimSpace(preset)), "\n", "\n#   ")
 			first = fmt.Appendf(nil, trainerFile, like, set)
 		}
 		if len(args) == 0 || args[0] == "-" {

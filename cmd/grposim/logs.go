@@ -44,11 +44,9 @@ func isLog(path string) bool {
 }
 
 func addLogOptions(c *cobra.Command, how *logs.Options) {
-	c.Flags().StringVar(&how.Run, "run", "", "`name` of the run to read of a log that holds "+
-		"several: a chart of W&B, a folder with event files")
-	c.Flags().StringVar(&how.Reward, "reward", "",
-		"`column` that holds the reward, by its key in the log; by default the one that has a known name")
-	c.Flags().StringSliceVar(&how.Percent, "percent", nil, "`keys` whose values are shares in per cent")
+	c.Flags().StringVar(&how.Run, "run", "", "")
+	c.Flags().StringVar(&how.Reward, "reward", "", "")
+	c.Flags().StringSliceVar(&how.Percent, "percent", nil, "")
 }
 
 // stdin is the argument that stands for a log on standard input.

@@ -93,7 +93,7 @@ func (m *mapping) draw(ctx context.Context, stdout, stderr io.Writer, plan *plan
 	if _, err := (reporter{report.Sample, false, display}).part(ctx, m.out, experiment); err != nil {
 		return err
 	}
-	p := &page{w: stdout, width: readable}
+	p := &page{w: stdout}
 	for _, says := range d.Words {
 		p.paragraph("", says)
 	}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -56,8 +55,8 @@ func (o *output) print(stdout, stderr io.Writer, folder string, of []*sweeps.Exp
 		}
 	}
 	p := &page{w: stdout}
-	if !o.all { // else as wide as the table is, for other programs
-		p.width = readable
+	if o.all {
+		p.width = anyWidth
 	}
 	if o.json {
 		text := bufio.NewWriter(stdout)
@@ -194,29 +193,41 @@ func (o *output) printVerdicts(p *page, verdicts []judge.Verdict) {
 
 // printReasons prints one reason of each kind of verdicts that do not agree, and what to do.
 func printReasons(p *page, verdicts []judge.Verdict) {
-	kind := func(v *judge.Verdict) string { return v.Verdict.String() + cmp.Or(v.Reason, v.Claim) }
-	count := make(map[string]int)
+	var all []said
 	for i := range verdicts {
-		count[kind(&verdicts[i])]++
-	}
-	for i := range verdicts {
-		v := &verdicts[i]
-		n := count[kind(v)]
-		if delete(count, kind(v)); n == 0 || v.Verdict == judge.Agree {
-			continue
+		v, says := &verdicts[i], said{}
+		if v.Verdict != judge.Agree {
+			says = said{v.Verdict.String() + cmp.Or(v.Reason, v.Claim), v.Verdict.String(), v.Because}
 		}
-		text := v.Verdict.String()
-		if n > 1 {
-			text += fmt.Sprintf(" in %d rows, the first", n)
-		}
-		text += ": " + v.Because
 		for row := range scope.Rows {
 			if row.Name() == v.Reason && v.Reason != "of-part" {
-				text += ". What to do: " + row.Try()
+				says.text += ". What to do: " + row.Try()
 			}
 		}
+		all = append(all, says)
+	}
+	p.once(all)
+}
+
+// said is a text under a head, of a kind; "": nothing is said.
+type said struct{ kind, head, text string }
+
+// once prints the first text of each kind, and how many rows have the kind.
+func (p *page) once(all []said) {
+	count := make(map[string]int)
+	for _, s := range all {
+		count[s.kind]++
+	}
+	for _, s := range all {
+		n := count[s.kind]
+		if delete(count, s.kind); n == 0 || s.kind == "" {
+			continue
+		}
+		if n > 1 {
+			s.head += fmt.Sprintf(" in %d rows, the first", n)
+		}
 		p.printf("\n")
-		p.paragraph("  ", text+".")
+		p.paragraph("  ", s.head+": "+s.text+".")
 	}
 }
 
@@ -250,17 +261,17 @@ type reporter struct {
 
 // part returns the part of a page that the experiment in the results folder dir is. Unless for a
 // page alone, it writes figures/*.svg, figures/*.png and report.html into dir, where older figures
-// are removed, except maps with a table.
+// are removed, except maps.
 func (r reporter) part(ctx context.Context, dir string, e *sweeps.Experiment) (report.Part, error) {
 	part := report.Part{
 		Experiment: e, Extent: r.extent, Command: commandFor(e.Plan.Spec),
-		SVGs: make(map[string][]byte), Tables: make(map[string]string),
+		SVGs: make(map[string][]byte),
 	}
 	var err error
 	figures, size := "", 0
 	if !r.alone {
 		figures = filepath.Join(dir, "figures")
-		if err := removeFigures(dir, figures); err != nil {
+		if err := removeFigures(figures); err != nil {
 			return part, err
 		}
 	}
@@ -271,7 +282,7 @@ func (r reporter) part(ctx context.Context, dir string, e *sweeps.Experiment) (r
 			return part, err
 		}
 		if r.extent.Fits(len(svg), size) {
-			part.SVGs[f.Name], part.Tables[f.Name] = svg, tableOf(f.Name, dir, e)
+			part.SVGs[f.Name] = svg
 			size += len(svg)
 		}
 	}
@@ -307,39 +318,18 @@ func drawFigures(stderr io.Writer, folder string, figures ...sweeps.Figure) erro
 	return err
 }
 
-// tableOf returns the name of the file in a results folder dir in which the map command has
-// written the numbers of a figure, if all of its cells are those of the experiment; else "".
-func tableOf(figure, dir string, e *sweeps.Experiment) (name string) {
-	for _, table := range mapTables(dir) {
-		its := strings.HasPrefix(figure, strings.TrimSuffix(table, ".csv")) && len(table) > len(name)
-		if its && e.HasCellsOf(filepath.Join(dir, table)) {
-			name = table
-		}
-	}
-	return name
-}
-
-// mapTables returns the names of the tables that the map command has written into a folder.
-func mapTables(dir string) []string {
-	tables, _ := fs.Glob(os.DirFS(dir), "map-*.csv") // the pattern is valid
-	return tables
-}
-
-// removeFigures removes the figures of a results folder dir, and makes the folder of figures where
-// there is none: what is there as SVG and as PNG, as grposim draws, except what the map command
-// drew, whose names begin with that of a table of a map in dir. Other files are not grposim's.
-func removeFigures(dir, figures string) error {
+// removeFigures removes the figures of a results folder, and makes the folder of figures where
+// there is none: what is there as SVG and as PNG, as grposim draws, except maps. Other files are not
+// grposim's.
+func removeFigures(figures string) error {
 	err := errors.Join(os.MkdirAll(figures, 0o755), store.RemovePending(figures))
 	drawn, unread := os.ReadDir(figures)
 	err = errors.Join(err, unread)
 	for _, figure := range drawn {
 		name, isFigure := strings.CutSuffix(figure.Name(), ".svg")
-		mapped := func(table string) bool {
-			return strings.HasPrefix(name, strings.TrimSuffix(table, ".csv"))
-		}
 		svg, png := filepath.Join(figures, figure.Name()), filepath.Join(figures, name+".png")
 		_, none := os.Stat(png)
-		if err == nil && isFigure && none == nil && !slices.ContainsFunc(mapTables(dir), mapped) {
+		if err == nil && isFigure && none == nil && !strings.HasPrefix(name, "map-") {
 			err = errors.Join(os.Remove(svg), os.Remove(png))
 		}
 	}

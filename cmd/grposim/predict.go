@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -77,23 +78,23 @@ type outside struct {
 	margin  theory.Margin // of its Var J
 }
 
-// remedies prints what to do about the reasons of cells, each remedy once, and for the first cell
-// with a variance of which the theory neglects too much, or whose run is too short for it, which
+// remedies prints each reason of cells once, with what to do about it. For the first cell with a
+// variance of which the theory neglects too much, or whose run is too short for it, it says which
 // change would do.
 func (p *page) remedies(cells []outside) {
-	var said []string
+	var all []said
+	cured := make(map[string]string)
 	for _, out := range cells {
-		try := out.because.Try()
-		if try == "" || slices.Contains(said, try) {
-			continue
-		}
-		said = append(said, try)
-		if out.because.Is(scope.TooMuchNeglected, scope.UnknownSize, scope.NoiseTooLarge, scope.BoundWithinNoise) {
+		name := out.because.Name()
+		if _, known := cured[name]; !known && out.because.Is(scope.TooMuchNeglected, scope.UnknownSize,
+			scope.NoiseTooLarge, scope.BoundWithinNoise) {
 			cache, s := theory.NewCache(), &out.cell.Settings
-			try += cmp.Or(cache.VarianceCures(s, out.margin), cache.ArrivalCures(s, out.margin))
+			cured[name] = cmp.Or(cache.VarianceCures(s, out.margin), cache.ArrivalCures(s, out.margin))
 		}
-		p.printf("\nout of scope (%s): %s\n", out.because.Name(), try)
+		all = append(all, said{name, "out of scope (" + name + ")",
+			out.because.String() + ". What to do: " + out.because.Try() + cured[name]})
 	}
+	p.once(all)
 }
 
 func nameOfCell(plan *plan.Plan, c *plan.Cell) string { return cmp.Or(c.Label(), plan.Spec.Name) }
@@ -102,33 +103,45 @@ func nameOfCell(plan *plan.Plan, c *plan.Cell) string { return cmp.Or(c.Label(),
 const adamNote = "Under Adam with a finite group size CRITICAL η and CRITICAL K are no limits of " +
 	"stability: from there on the spread of runs exceeds that of smaller steps."
 
-// printPredictions prints a row of predictions for every cell: those of the exact
-// dynamics or, outside its scope, of the leading order.
+// printPredictions prints the answer in words, and a row of predictions for every cell: those of the
+// exact dynamics or, outside its scope, of the leading order.
 func printPredictions(p *page, plan *plan.Plan) {
-	rows := [][]string{{"CELL", "J*", "STIFFNESS", "FRESH", "STALE", "ζ", "REGIME",
-		"CRITICAL η", "CRITICAL K", "VAR J", "NEGLECTED", "SCOPE"}}
+	rows := [][]string{{"CELL", "J*", "STIFFNESS", "ζ", "REGIME", "CRITICAL η", "CRITICAL K", "VAR J", "SCOPE"}}
 	adam := false // a cell's thresholds are those of held second moments
 	var out []outside
+	var lines []*theory.Prediction
 	for c, line := range sweeps.Predictions(plan) {
-		name := nameOfCell(plan, c)
-		out = append(out, outside{c, outOfScope(line), line.Margin})
-		if line.FixedPoint == nil {
-			row := append([]string{name}, slices.Repeat([]string{"–"}, len(rows[0])-2)...)
-			rows = append(rows, append(row, line.Scope.Because.String()))
-			continue
-		}
-		rows = append(rows, append([]string{name}, predictionRow(line)...))
+		out, lines = append(out, outside{c, outOfScope(line), line.Margin}), append(lines, line)
+		rows = append(rows, append([]string{nameOfCell(plan, c)}, predictionRow(line)...))
 		s := &c.Settings
-		adam = adam || s.Optimizer.Kind == option.Adam && s.Estimator.GroupSize != option.Infinite
+		adam = adam || line.FixedPoint != nil && s.Optimizer.Kind == option.Adam && s.Estimator.GroupSize != option.Infinite
 	}
-	p.table(rows)
-	if units := plan.Units(); units != "" {
-		p.printf("\n%s\n", units)
-	}
-	if adam {
-		p.printf("\n%s\n", adamNote)
+	p.paragraph("  ", predictionsInWords(plan, lines)+".")
+	p.printf("\n")
+	p.table(knownColumns(rows))
+	for _, says := range []string{plan.Units(), adamNote} {
+		if says != "" && (adam || says != adamNote) {
+			p.printf("\n")
+			p.paragraph("  ", says)
+		}
 	}
 	p.remedies(out)
+}
+
+// predictionsInWords is the answer for a cell, or how many cells are in each regime.
+func predictionsInWords(plan *plan.Plan, lines []*theory.Prediction) string {
+	if first := lines[0]; len(lines) == 1 {
+		return theory.NewRest(&plan.Cells[0].Settings, &first.Prediction, first.AtRest.Variance).Says()
+	}
+	count := make(map[string]int)
+	for _, line := range lines {
+		count[cmp.Or(line.Regime, "without a regime")]++
+	}
+	var says []string
+	for _, regime := range slices.Sorted(maps.Keys(count)) {
+		says = append(says, fmt.Sprintf("%d %s", count[regime], regime))
+	}
+	return fmt.Sprintf("%d cells at rest: %s", len(lines), strings.Join(says, ", "))
 }
 
 // outOfScope returns why the theory has no stationary state, no dynamics or no Var J of a cell, or
@@ -142,39 +155,30 @@ func outOfScope(p *theory.Prediction) scope.Reason {
 	return because
 }
 
-// predictionRow returns the predictions for a cell with a fixed point, without its name.
+// predictionRow returns the predictions for a cell, without its name.
 func predictionRow(p *theory.Prediction) []string {
 	dynamics, _ := p.Linear()
-	says, variance, because := "in", p.Variance, outOfScope(p)
-	switch {
-	case !p.Scope.In:
-		says = because.String()
-	case !dynamics.Scope.In:
-		says = "in, except for the dynamics: " + because.String()
-	case !p.Run.In:
-		says = "in, except for the run: " + because.String()
-	case because.Out():
-		says = "in, except for VAR J: " + because.String()
-	case dynamics.MeanSquareLearningRate != nil:
-		says = "in; Var J of random ages is finite below η = " + optional(dynamics.MeanSquareLearningRate)
+	because := outOfScope(p)
+	says := cmp.Or(because.Name(), "in")
+	if x := dynamics.MeanSquareLearningRate; x != nil && !because.Out() {
+		says += "; VAR J finite below η = " + digits(*x)
 	}
-	regime := cmp.Or(p.Regime, "–")
+	if p.FixedPoint == nil {
+		return append(slices.Repeat([]string{"–"}, 7), says)
+	}
+	regime, variance, total := cmp.Or(p.Regime, "–"), p.Variance, "–"
 	if dynamics.Neutral > 0 {
 		regime += fmt.Sprintf(", %d neutral", dynamics.Neutral)
 	}
 	if variance != nil && *variance < 0 {
 		variance = nil // its second order is larger than its first
 	}
-	total, fresh, stale, neglected := "–", "–", "–", "–"
-	if s := p.Stiffness; p.Scope.In || dynamics.Scope.In {
-		total, fresh, stale = digits(s.Total), digits(s.Fresh), digits(s.Stale)
-		if neglected = "unknown"; !math.IsInf(p.Neglected.RewardVariance, 1) {
-			neglected = digits(p.Neglected.RewardVariance)
-		}
+	if p.Scope.In || dynamics.Scope.In {
+		total = digits(p.Stiffness.Total)
 	}
-	return []string{digits(p.FixedPoint.Reward), total, fresh, stale,
-		optional(dynamics.DampingRatio), regime, optional(dynamics.CriticalLearningRate),
-		optional(dynamics.CriticalRefreshInterval), optional(variance), neglected, says}
+	return []string{digits(p.FixedPoint.Reward), total, optional(dynamics.DampingRatio), regime,
+		optional(dynamics.CriticalLearningRate), optional(dynamics.CriticalRefreshInterval),
+		optional(variance), says}
 }
 
 func digits(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }

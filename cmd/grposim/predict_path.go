@@ -178,7 +178,7 @@ func printPaths(p *page, plan *plan.Plan, f *pathFlags) {
 			times = append(times, fmt.Sprintf("%s: simulated, %d runs; ± is half of the 95 %% interval", name, w.Runs))
 		}
 		if course.Because.Out() {
-			times = append(times, name+": no path: "+course.Because.String())
+			times = append(times, name+": no path: "+course.Because.Name())
 			out = append(out, outside{c, course.Because, sweeps.VarianceMargin(plan, c)})
 			continue
 		}
@@ -208,10 +208,13 @@ func printPaths(p *page, plan *plan.Plan, f *pathFlags) {
 			times = append(times, name+": "+timeInWords(path, t, level))
 		}
 	}
-	p.table(rows)
-	if len(times) > 0 {
-		p.printf("\n%s\n", strings.Join(times, "\n"))
+	for _, says := range times {
+		p.paragraph("  ", says)
 	}
+	if len(times) > 0 {
+		p.printf("\n")
+	}
+	p.table(rows)
 	if len(strata) > 1 {
 		p.printf("\nprompts by the reward with which they start:\n")
 		p.table(strata)
@@ -299,15 +302,13 @@ func dangersInWords(w *theory.Way) []string {
 	if lost > 0 && w.Runs == 0 {
 		says = append(says, "the path is that of the other runs")
 	}
-	if past := w.Overshoot; past != nil && *past > visibleOvershoot {
+	const visible = 0.01 // as a share of the way
+	if past := w.Overshoot; past != nil && *past > visible {
 		says = append(says, fmt.Sprintf("the mean path overshoots its fixed point by %.2g %% of the way",
 			100**past))
 	}
 	return says
 }
-
-// visibleOvershoot is the overshoot, as a share of the way, from which on it is told.
-const visibleOvershoot = 0.01
 
 func writePaths(w io.Writer, plan *plan.Plan, f *pathFlags) error {
 	columns := "cell label step samples quantity mean deviation neglected out_of_scope"

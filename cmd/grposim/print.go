@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -18,20 +19,25 @@ import (
 // page is the text that a command prints. The first error of its stream stays.
 type page struct {
 	w     io.Writer
-	width int // most columns of a line; 0: those of the screen
+	width int // most columns of a table; 0: as many as are readable
 	err   error
 }
 
-// readable is a width at which text is still read easily.
-const readable = 100
+// readable is a width at which text is still read easily, anyWidth that of tables for programs.
+const readable, anyWidth = 100, math.MaxInt
 
 // paragraph prints a text in lines of at most a readable width, the later ones with an indent.
+// A line ends at a space.
 func (p *page) paragraph(indent, text string) {
-	width := readable
-	if s := screenOf(p.w); s.width > 0 {
-		width = min(width, s.width)
-	}
-	p.printf("%s\n", strings.Join(wrap(text, width-utf8.RuneCountInString(indent)), "\n"+indent))
+	width := min(p.screen().width, readable) - utf8.RuneCountInString(indent)
+	p.printf("%s\n", strings.Join(fill(strings.SplitAfter(text, " "), width), "\n"+indent))
+}
+
+// screen is that of the page's stream, no wider than the page.
+func (p *page) screen() screen {
+	s, width := screenOf(p.w), cmp.Or(p.width, readable)
+	s.width = min(cmp.Or(s.width, width), width)
+	return s
 }
 
 func (p *page) printf(format string, args ...any) {
@@ -40,8 +46,8 @@ func (p *page) printf(format string, args ...any) {
 	}
 }
 
-// table prints rows of equally many fields, the first of them the names of the columns, as wide
-// as the screen. A field is one line. Names alone are no table.
+// table prints rows of equally many fields, the first of them the names of the columns. A field is
+// one line. Names alone are no table.
 func (p *page) table(rows [][]string) {
 	if len(rows) < 2 || p.err != nil {
 		return
@@ -52,9 +58,7 @@ func (p *page) table(rows [][]string) {
 			escaped[i] = append(escaped[i], escape(cell, ""))
 		}
 	}
-	s := screenOf(p.w)
-	s.width = min(cmp.Or(s.width, p.width), cmp.Or(p.width, s.width))
-	_, p.err = io.WriteString(bare(p.w), s.table(escaped))
+	_, p.err = io.WriteString(bare(p.w), p.screen().table(escaped))
 }
 
 // printer prints the results of a command: as text or, with the flag --json, as JSON.

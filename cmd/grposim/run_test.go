@@ -75,10 +75,11 @@ func grposim(t *testing.T, code int, args ...string) (stdout, stderr string) {
 	return out.String(), errs.String()
 }
 
-// says runs a command line as grposim does, and fails unless it prints a text.
+// says runs a command line as grposim does, and fails unless it prints a text, in whatever lines.
 func says(t *testing.T, code int, want string, args ...string) {
 	t.Helper()
-	if stdout, stderr := grposim(t, code, args...); !strings.Contains(stdout+stderr, want) {
+	flat := func(text string) string { return strings.Join(strings.Fields(text), " ") }
+	if stdout, stderr := grposim(t, code, args...); !strings.Contains(flat(stdout+stderr), flat(want)) {
 		t.Errorf("%q: want %q in\n%s%s", args, want, stdout, stderr)
 	}
 }

@@ -84,7 +84,7 @@ const gap = 2
 func (s screen) line(b *strings.Builder, columns, row []string, widths []int) {
 	cells, height := make([][]string, len(row)), 0
 	for i, cell := range row {
-		cells[i] = wrap(cell, widths[i])
+		cells[i] = fill(pieces(cell), widths[i])
 		height = max(height, len(cells[i]))
 	}
 	for n := range height {
@@ -142,11 +142,11 @@ func (s screen) paint(column, text string) string {
 	return "\x1b[" + colour + "m" + word + "\x1b[0m" + rest
 }
 
-// wrap divides a text into lines of at most a number of characters, or of one piece.
-func wrap(text string, width int) []string {
+// fill joins pieces of a text to lines of at most a number of characters, or of one piece.
+func fill(pieces []string, width int) []string {
 	var lines []string
 	line := ""
-	for _, piece := range pieces(text) {
+	for _, piece := range pieces {
 		if line != "" && utf8.RuneCountInString(line+strings.TrimRight(piece, " ")) > width {
 			lines = append(lines, strings.TrimRight(line, " "))
 			line = ""

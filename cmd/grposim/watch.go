@@ -46,11 +46,10 @@ func newWatch(stdout, stderr io.Writer) *cobra.Command {
 		w.log = logs.Follow(args[0], how)
 		return w.follow(c.Context(), every, until, heartbeat)
 	})
-	c.Flags().DurationVar(&every, "every", 10*time.Second, "`time` between two looks at the file")
-	c.Flags().DurationVar(&until, "until-idle", 0, "`time` without growth after which to end; 0: never")
-	c.Flags().DurationVar(&heartbeat, "heartbeat", 10*time.Minute,
-		"`time` between two lines on stderr that say where the run is; 0: none")
-	c.Flags().BoolVar(&goOn, "keep-going", false, "do not end when a failure is found")
+	c.Flags().DurationVar(&every, "every", 10*time.Second, "")
+	c.Flags().DurationVar(&until, "until-idle", 0, "")
+	c.Flags().DurationVar(&heartbeat, "heartbeat", 10*time.Minute, "")
+	c.Flags().BoolVar(&goOn, "keep-going", false, "")
 	addReading(c, &how, &modes)
 	return c
 }
@@ -319,7 +318,8 @@ func (w *watcher) end() error {
 	for _, m := range r.modes {
 		verdicts = append(verdicts, fmt.Sprintf("%s %s", m.Mode, m.Finding))
 	}
-	fmt.Fprintf(w.stdout, "%s stands still at step %d: leading %s (%s)\n", w.path,
-		l.Steps[len(l.Steps)-1], r.leading, strings.Join(verdicts, ", "))
-	return exit(diagnosisCode([]*runReport{r}, w.asked))
+	p := &page{w: w.stdout}
+	p.paragraph("  ", fmt.Sprintf("%s stands still at step %d: leading %s (%s)", w.path,
+		l.Steps[len(l.Steps)-1], r.leading, strings.Join(verdicts, ", ")))
+	return cmp.Or(p.err, exit(diagnosisCode([]*runReport{r}, w.asked)))
 }

@@ -150,38 +150,10 @@ func (a *adviser) advise() {
 		a.without("dynamics", d.Scope.Because, "")
 		return
 	}
-	a.regime(d)
+	a.unstable = d.IsUnstable()
 	a.rates(d)
 	a.intervals(d)
 	a.noise()
-}
-
-// regime adds stability and relaxation.
-func (a *adviser) regime(d *rom.Dynamics) {
-	if r := d.SpectralRadius; r != nil {
-		says, rate := "stable", a.settings.Optimizer.LearningRate
-		switch a.unstable = d.IsUnstable(); {
-		case a.unstable:
-			says = "unstable"
-		case a.p.Adam != nil && rate > rest.LeastEscape*a.p.Adam.EscapeLearningRate:
-			says = "runs may leave the state"
-		case *r >= 1:
-			says = "neither stable nor unstable, but for rounding,"
-		}
-		says += " at rest"
-		if d.Neutral > 0 {
-			says = fmt.Sprintf("neutral in %d of %d directions (stiffness is rounding), %s in the others",
-				d.Neutral, len(a.settings.Bandit.Arms)-1, says)
-		}
-		a.add("stability", *r, fmt.Sprintf("%s, spectral radius %.6g", says, *r), a.kind,
-			"largest modulus of a multiplier; below 1 small displacements from rest decay")
-	}
-	if r := d.RelaxationRate; r != nil && *r > 0 {
-		steps := math.Log(20) / *r
-		a.add("recovery from a small displacement", steps,
-			fmt.Sprintf("%.4g optimizer steps until 5 %% are left", steps), a.kind,
-			"ln 20 / relaxation rate of the state at rest; the rise from the start is another time")
-	}
 }
 
 // Questions, and words of several answers.

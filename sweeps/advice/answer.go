@@ -292,34 +292,19 @@ func (a *adviser) unpulled() bool {
 
 // endInWords says where runs end, whether that is stable, and up to which limits.
 func (a *adviser) endInWords() string {
-	point, c := a.p.FixedPoint, a.course
+	c := a.course
 	if c != nil {
 		if says, lost := Dangers(c.arrival); says != nil && !(lost <= 1-wantedShare) {
 			danger, _, _ := strings.Cut(says[0], " (")
 			return strings.ToUpper(danger[:1]) + danger[1:]
 		}
 	}
-	d, _ := a.p.Linear()
 	switch {
 	case a.unpulled() && c != nil && c.Scope.In && !math.IsNaN(c.then(&c.equal)):
 		return fmt.Sprintf("With β = 0 it ends on the best arm and does not rest: %.0f %% of the groups then "+
 			"give no signal", 100*c.then(&c.equal))
 	case a.unpulled():
 		return "With β = 0 it does not rest, and runs end on one arm"
-	case point == nil:
-		return "It does not come to rest: " + theory.MissingFixedPoint(a.p).String()
-	case !d.Scope.In && c != nil && c.Scope.Because.String() == d.Scope.Because.String():
-		return fmt.Sprintf("At rest J* = %.4g; is that stable? Not known for the same reason", point.Reward)
-	case !d.Scope.In:
-		return fmt.Sprintf("At rest J* = %.4g; is that stable? Not known: %s", point.Reward, d.Scope.Because)
-	case a.unstable:
-		return fmt.Sprintf("Unstable at its fixed point J* = %.4g: runs leave it at this η", point.Reward)
 	}
-	says := fmt.Sprintf("Stable at its fixed point J* = %.4g", point.Reward)
-	for i := range a.lines {
-		if l := &a.lines[i]; l.Asked == NoiseFloor && l.Kind != "" {
-			says += fmt.Sprintf("; J fluctuates by ± %.2g", float64(l.Value))
-		}
-	}
-	return says
+	return theory.NewRest(&a.settings, a.p, a.cache.Stationary(&a.settings).Variance()).Says()
 }

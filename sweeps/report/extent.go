@@ -30,20 +30,19 @@ const (
 )
 
 // Figure returns a figure as it is drawn, with a title that says what is left out. It keeps
-// about mostPoints of the loose points, evenly spread over each series, or over at most
-// mostPlaces categories.
+// about mostPoints of the loose points, evenly spread over each series, or of categories the first.
 func (x Extent) Figure(f sweeps.Figure) sweeps.Figure {
 	total := max(pointsOf(&f), 1)
 	if x == Everything || total <= mostPoints && len(f.Categories) <= mostPlaces {
 		return f
 	}
 	most := func(count int) int { return int(math.Ceil(mostPoints * float64(count) / float64(total))) }
-	f.Series = slices.Clone(f.Series)
 	if places := len(f.Categories); places > 0 {
-		keepCategories(&f, spread(indices(places), min(mostPlaces, most(places))))
-		f.Title += fmt.Sprintf(" (%d of %d columns)", len(f.Categories), places)
+		f.Categories = f.Categories[:min(mostPlaces, most(places))]
+		f.Title += fmt.Sprintf(" (the first %d of %d columns)", len(f.Categories), places)
 		return f
 	}
+	f.Series = slices.Clone(f.Series)
 	for i := range f.Series {
 		if s := &f.Series[i]; loose(s.Mark) {
 			s.Values = spread(s.Values, most(len(s.Points)))
@@ -67,29 +66,6 @@ func pointsOf(f *sweeps.Figure) (n int) {
 // loose reports whether points of a mark can be left out of a series without changing the others.
 func loose(m sweeps.Mark) bool {
 	return m != sweeps.Boundary && m != sweeps.Region && m != sweeps.Spread
-}
-
-// keepCategories keeps those of a figure's categories that have these indices, in order, their
-// points, and those beyond the first and the last.
-func keepCategories(f *sweeps.Figure, kept []int) {
-	place := map[int]int{-1: -1, len(f.Categories): len(kept)}
-	names := make([]string, len(kept))
-	for i, k := range kept {
-		place[k], names[i] = i, f.Categories[k]
-	}
-	f.Categories = names
-	for i := range f.Series {
-		s := &f.Series[i]
-		var points []sweeps.FigurePoint
-		for _, p := range s.Points {
-			at := int(math.Round(p.X))
-			if i, known := place[at]; known {
-				p.X += float64(i - at)
-				points = append(points, p)
-			}
-		}
-		s.Points = points
-	}
 }
 
 // Fits reports whether a figure of so many bytes is shown on a page after others of so many.

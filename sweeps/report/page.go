@@ -39,8 +39,6 @@ type Part struct {
 	Experiment *sweeps.Experiment
 	// of its figures by name, as Draw returns them; a figure without one is left out
 	SVGs map[string][]byte
-	// names of files with the numbers of figures, by name; a figure may have none
-	Tables map[string]string
 	// that runs it again; ConfigFile of its name stands for the configuration on the page
 	Command string
 	Folder  string // name of its results folder, which is beside the page; "" if the page is inside it
@@ -118,7 +116,7 @@ func sectionOf(sections []section, experiment string) int {
 var columns = map[string][]string{
 	"statements": {"statement", "where in the paper", "facts by reading", "decided by"},
 	"verdicts": {"verdict", "claim", "cell", "measured", "predicted", "against the margin",
-		"prediction", "control"},
+		"prediction"},
 	"cells": sweeps.CellColumns,
 }
 
@@ -310,9 +308,6 @@ func newSection(i int, part Part) section {
 		if svg, ok := part.SVGs[f.Name]; ok && shows(&f) {
 			file := folder + "figures/" + url.PathEscape(f.Name)
 			files := []link{{"SVG", file + ".svg"}, {"PNG", file + ".png"}}
-			if table := part.Tables[f.Name]; table != "" {
-				files = append(files, link{"CSV", folder + url.PathEscape(table)})
-			}
 			s.Figures = append(s.Figures, figure{f.Name, inline(svg), f.Caption, files})
 		}
 	}
@@ -376,11 +371,9 @@ func facts(part Part) string {
 		seeds[c.Settings.Seed] = true
 	}
 	parts := []string{config.CountWords(len(e.Plan.Cells), "cell")}
-	words := map[store.CellStatus]string{store.CellDiverged: "diverged",
-		store.CellOverflow: "with an estimate out of range", store.NoFixedPoint: "without a fixed point"}
 	for _, status := range []store.CellStatus{store.CellDiverged, store.CellOverflow, store.NoFixedPoint} {
 		if n := count[status]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, words[status]))
+			parts = append(parts, fmt.Sprintf("%d %s", n, status))
 		}
 	}
 	if len(seeds) == 1 {

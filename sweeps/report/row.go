@@ -23,19 +23,8 @@ type row struct {
 	// Sort keys, "" if there is no value. The distance is (measured − predicted) / margin.
 	MeasuredKey, PredictedKey, DistanceKey string
 
-	Strip   *strip   // nil if there is nothing to compare
-	Claimed string   // the hypothesis, as in the file; ""
-	Control *control // nil if the check has none
-
-	Smallest string // the smallest fault that the check would catch; ""
-}
-
-// control is the ruling of the check on a theory with a planted fault.
-type control struct {
-	badge
-	Fault  string
-	Tested bool // the verdict itself is in scope; otherwise the control does not count
-	Caught bool // the check disagrees with the faulty theory
+	Strip   *strip // nil if there is nothing to compare
+	Claimed string // the hypothesis, as in the file; ""
 }
 
 // newRow formats a verdict.
@@ -48,13 +37,6 @@ func newRow(v *judge.Verdict) row {
 		Strip: newStrip(m, float64(v.Lo), float64(v.Hi), p, margin),
 	}
 	r.Measured, r.Interval, r.Predicted, r.Margin = v.Numbers()
-	if c := v.Control; c != nil {
-		r.Control = &control{badge{c.Verdict, false}, c.Fault, v.Verdict != judge.OutOfScope,
-			c.Verdict == judge.Disagree}
-	}
-	if v.SmallestFault != nil {
-		r.Smallest = v.SmallestFault.String()
-	}
 	if h := v.Hypothesis; h != nil {
 		r.Claimed = string(h.Relation) + ": " + config.Format(h.Value)
 	}

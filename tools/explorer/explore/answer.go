@@ -2,7 +2,6 @@ package explore
 
 import (
 	"fmt"
-	"math"
 
 	"grposim/option"
 	"grposim/rom"
@@ -45,9 +44,10 @@ func (e *Explorer) Answer(state State) (*Answer, error) {
 		return nil, err
 	}
 	p := e.predict(c)
+	r := newReader(c, p)
 	a := &Answer{
 		Values: values(c.settings), Idle: make(map[string]string), Prediction: p,
-		Multipliers: multipliers(c.settings, p),
+		Multipliers: multipliers(r.s, r.d),
 		YAML:        document(c.spec.Name, c.settings),
 		Command:     command("predict", c.spec.Name, c.set),
 		File:        c.spec.Name + ".yaml",
@@ -59,7 +59,6 @@ func (e *Explorer) Answer(state State) (*Answer, error) {
 			a.Idle[control.Key] = because
 		}
 	}
-	r := newReader(c, p)
 	a.Words = r.words()
 	a.Summary = r.summary(a.Words)
 	return a, nil
@@ -73,50 +72,14 @@ func (e *Explorer) predict(c *cell) *theory.Prediction {
 	return e.last
 }
 
-// span returns the number of steps that one multiplier spans.
-func span(s *config.Settings) float64 { return float64(s.Lag.StepsPerSnapshot()) }
-
 // multipliers returns those of the linear dynamics, none where it is not known.
-func multipliers(s *config.Settings, p *theory.Prediction) Multipliers {
+func multipliers(s *config.Settings, d *rom.Dynamics) Multipliers {
 	m := Multipliers{Per: "step", List: [][2]float64{}}
 	if s.Lag.Kind == option.Block && s.Lag.Interval > 1 {
 		m.Per = fmt.Sprintf("block of K = %d steps", s.Lag.Interval)
 	}
-	if dynamics, known := linearOf(p); known {
-		m.List = append(m.List, dynamics.Multipliers...)
+	if d != nil {
+		m.List = append(m.List, d.Multipliers...)
 	}
 	return m
-}
-
-// linearOf returns the linear dynamics at the fixed point, and whether it is known.
-func linearOf(p *theory.Prediction) (dynamics *rom.Dynamics, known bool) {
-	dynamics, _ = p.Linear()
-	return dynamics, p.FixedPoint != nil && dynamics.Scope.In && dynamics.SpectralRadius != nil
-}
-
-// visible is the share of a swing that is left when the slowest motion has gone to 1/e, from which
-// on it counts: a delay of any length has complex multipliers that are gone long before.
-const visible = 0.05
-
-// swing returns period and decay of the slowest motion that swings: the length of a cycle in steps,
-// at least two spans, and the share of an amplitude that is left after it. It is found only from
-// the onset of oscillation on, as in the map, and if it is visible beside the slowest motion of
-// all; where a motion grows, if it grows fastest.
-func swing(s *config.Settings, d *rom.Dynamics) (period, left float64, found bool) {
-	largest, all := 0.0, 0.0
-	for _, m := range d.Multipliers {
-		angle, modulus := math.Abs(math.Atan2(m[1], m[0])), math.Hypot(m[0], m[1])
-		all = max(all, modulus)
-		if angle > 1e-9 && modulus > largest {
-			largest = modulus
-			cycle := 2 * math.Pi / angle // in spans
-			period, left, found = cycle*span(s), math.Pow(modulus, cycle), true
-		}
-	}
-	if all >= 1 {
-		return period, left, found && largest >= all*(1-1e-9) // equal but for rounding
-	}
-	onset := d.OscillationLearningRate
-	return period, left, found && math.Pow(largest, -1/math.Log(all)) >= visible &&
-		(onset == nil || s.Optimizer.LearningRate >= *onset)
 }

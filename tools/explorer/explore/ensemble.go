@@ -53,6 +53,7 @@ func (e *Explorer) Ensemble(r EnsembleRequest) (*Ensemble, error) {
 	}
 	maps.Copy(out.Counted, r.Counted)
 	prediction := e.predict(c)
+	said := newReader(c, prediction)
 	target := theory.NewTarget(c.settings, c.start, &prediction.Prediction)
 	samples := theory.Samples(c.settings)
 	simulated := theory.Simulation(c.settings, c.id, c.start)
@@ -60,8 +61,8 @@ func (e *Explorer) Ensemble(r EnsembleRequest) (*Ensemble, error) {
 	simulated.Run.BurnIn = simulated.Run.Steps - quarter
 	if v := prediction.AtRest.Variance.Value; v > 0 {
 		target.Deviation = math.Sqrt(v)
-		if d, known := linearOf(prediction); known && d.RelaxationRate != nil {
-			target.OfMean = target.Deviation * math.Sqrt(min(1, 2 / *d.RelaxationRate / float64(quarter)))
+		if said.d != nil && said.d.RelaxationRate != nil {
+			target.OfMean = target.Deviation * math.Sqrt(min(1, 2 / *said.d.RelaxationRate / float64(quarter)))
 		}
 	}
 	out.Total = simulated.Replicas()
@@ -86,7 +87,6 @@ func (e *Explorer) Ensemble(r EnsembleRequest) (*Ensemble, error) {
 		}
 		together = min(2*together, mostTogether)
 	}
-	said := newReader(c, prediction)
 	word := out.Counted.word(said, &target)
 	out.Words = []Word{word, said.reached(word)}
 	out.Summary = out.Counted.summary(said, word)
@@ -133,7 +133,7 @@ func (n Counts) word(r reader, target *theory.Target) Word {
 	case n[theory.NotYet] == runs:
 		w = say(Good, "None of %d simulated runs is at %s after %d steps", runs, where, steps)
 		n = nil // that is all
-	case r.unstable:
+	case r.rest.Unstable:
 		w = say(Good, "After %d steps %d of %d simulated runs are within a tenth of the range of "+
 			"rewards of %s", steps, arrived, runs, where)
 	case arrived == 0:
@@ -143,7 +143,7 @@ func (n Counts) word(r reader, target *theory.Target) Word {
 			arrived, runs, steps, where)
 	}
 	switch share := float64(arrived) / float64(runs); {
-	case share < few || r.unstable:
+	case share < few || r.rest.Unstable:
 		w.Tone = Bad
 	case share < enough:
 		w.Tone = Warn
@@ -174,14 +174,14 @@ func (r reader) reached(runs Word) Word {
 func (n Counts) summary(r reader, word Word) Summary {
 	s := r.summary(r.words())
 	switch {
-	case word.Tone == Good && s.Tone != None || r.unstable || r.s.Units() != "":
+	case word.Tone == Good && s.Tone != None || r.rest.Unstable || r.s.Units() != "":
 		s.Text += " " + word.Answer + "."
 	case s.Tone == None || n[theory.AtTarget] == 0:
 		s.Text = word.Answer + ". " + s.Text
 	default:
 		s.Text = "Only " + word.Answer + ". " + s.Text
 	}
-	if s.Tone == None || word.Tone != Good && !r.unstable {
+	if s.Tone == None || word.Tone != Good && !r.rest.Unstable {
 		s.Short = fmt.Sprintf("%d of %d runs arrive; %s", n[theory.AtTarget], n.runs(), s.Short)
 	}
 	if word.Tone == Bad || word.Tone == Warn && s.Tone != Bad {

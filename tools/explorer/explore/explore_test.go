@@ -228,7 +228,7 @@ func TestSummaryFollowsTheRegime(t *testing.T) {
 			}
 		}
 		rate, _ := strconv.ParseFloat(answer.Values[config.LearningRateKey], 64)
-		d, _ := linearOf(answer.Prediction)
+		d, _ := answer.Prediction.Linear()
 		if strings.Contains(text, "It is stable below") && !(*d.CriticalLearningRate < rate) {
 			t.Errorf("%v: at η = %g %q", s, rate, text)
 		}
@@ -494,7 +494,7 @@ func TestWordsSayWhatRunsDo(t *testing.T) {
 				settled = float64(run.Steps[i])
 			}
 		}
-		period, left, swings := swing(&must(e.cell(s)).spec.Base, &answer.Prediction.Exact)
+		period, left, swings := newReader(must(e.cell(s)), answer.Prediction).rest.Swing()
 		if swings != (len(crossings) > 1) {
 			t.Errorf("%v: swings %v, but J passes J* %d times", s, swings, len(crossings))
 		}
@@ -502,10 +502,10 @@ func TestWordsSayWhatRunsDo(t *testing.T) {
 			if seen := 2 * (crossings[n-1] - crossings[0]) / float64(n-1); math.Abs(seen/period-1) > 0.05 {
 				t.Errorf("%v: a period of %g steps, J passes J* every %g", s, period, seen/2)
 			}
-			contains(t, s, answer.Words[1].Answer, steps(period), percent(left))
+			contains(t, s, answer.Words[1].Answer, theory.Steps(period), percent(left))
 		}
 		fold := 1 / *answer.Prediction.Exact.RelaxationRate
-		if !strings.Contains(answer.Words[2].Answer, steps(fold)) || settled > 2*fold ||
+		if !strings.Contains(answer.Words[2].Answer, theory.Steps(fold)) || settled > 2*fold ||
 			settled < fold/3 {
 			t.Errorf("%v: %q, but J is within 1/e from step %g on", s, answer.Words[2].Answer, settled)
 		}
@@ -525,8 +525,8 @@ func TestWordsHaveTheNumbers(t *testing.T) {
 				t.Errorf("%v: word %d is %+v", s, i, w)
 			}
 		}
-		d, dynamics := linearOf(p)
-		if !dynamics {
+		d := newReader(must(e.cell(s)), p).d
+		if d == nil {
 			if answer.Summary.Tone != None || words[0].Tone != None ||
 				!strings.Contains(words[0].Answer, "The theory does not say whether it is stable: ") {
 				t.Errorf("%v: no dynamics, but %+v and %+v", s, answer.Summary, words[0])
@@ -662,10 +662,10 @@ func TestSummaryBeginsWithTheRuns(t *testing.T) {
 			"optimizer.learning_rate 1e-06 is that of a network"},
 		"beyond": {uncertain, Bad, "Only "},
 		"short": {stateOf("unstable", config.InitKey+"=fixed-point", config.StepsKey+"=12",
-			config.GroupSizeKey+"=1024", "run.replicas=64"), Bad, "Unstable: "},
+			config.GroupSizeKey+"=1024", "run.replicas=64"), Bad, "Unstable at "},
 		"noisy": {stateOf("two-arms", config.LearningRateKey+"=0.5", "run.replicas=64"), Good,
 			"Stable at its fixed point"},
-		"unstable": {stateOf("unstable", "run.replicas=64"), Bad, "Unstable: "},
+		"unstable": {stateOf("unstable", "run.replicas=64"), Bad, "Unstable at "},
 	} {
 		var got *Ensemble
 		for from, counted := 0, Counts(nil); from < 64; from += len(got.Runs) {

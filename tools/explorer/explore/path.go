@@ -33,7 +33,7 @@ func (e *Explorer) Path(state State) (*Path, error) {
 		return nil, err
 	}
 	path := e.cache.PathAt(c.settings, c.steps())
-	p := &Path{Steps: []int{}, Kind: kinds[path.Kind], Words: []Word{}}
+	p := &Path{Steps: []int{}, Kind: theory.KindWords[path.Kind], Words: []Word{}}
 	params := theory.Params(c.settings, rom.Unit)
 	target := force.BestReward(params)
 	if point, ok := e.cache.Equilibrium(params).Reached(); ok {

@@ -84,7 +84,7 @@ func (e *Explorer) Map(r MapRequest) (*Map, error) {
 		p.grid.Compute(part)
 		return &p.Map, nil
 	}
-	lines, unstable := p.grid.Boundaries(kinds[p.kind])
+	lines, unstable := p.grid.Boundaries(theory.KindWords[p.kind])
 	p.Regions = []Region{{"stable", Good, p.grid.Known()}}
 	p.Lines = nil
 	for _, b := range lines {

@@ -10,7 +10,6 @@ import (
 	"grposim/option"
 	"grposim/rom"
 	"grposim/rom/force"
-	"grposim/rom/scope"
 	"grposim/sweeps/config"
 	"grposim/sweeps/theory"
 )
@@ -53,22 +52,16 @@ func (w Word) to(question string) Word {
 
 // reader puts a prediction into words.
 type reader struct {
-	s     *config.Settings
-	p     *theory.Prediction
-	d     *rom.Dynamics // at the fixed point, if known
-	known bool
-	// of the fixed point; false where the dynamics are not known
-	unstable, neutral bool
+	s    *config.Settings
+	p    *theory.Prediction
+	rest *theory.Rest
+	d    *rom.Dynamics // at the fixed point; nil: not known
 }
 
 // newReader returns the reader of the prediction of a cell.
 func newReader(c *cell, p *theory.Prediction) reader {
-	r := reader{s: c.settings, p: p}
-	if r.d, r.known = linearOf(p); r.known {
-		r.unstable = r.d.IsUnstable()
-		r.neutral = *r.d.SpectralRadius >= 1 && !r.unstable
-	}
-	return r
+	rest := theory.NewRest(c.settings, &p.Prediction, p.AtRest.Variance)
+	return reader{c.settings, p, rest, rest.Dynamics}
 }
 
 // words returns the answers to all questions about the state at rest, and what to know of the unit
@@ -100,12 +93,12 @@ const lockedFrom = 0.99
 // stability says whether the fixed point is stable, and how far the thresholds are.
 func (r reader) stability() Word {
 	switch {
-	case !r.known:
-		return say(None, "%s", r.unknown())
-	case r.neutral:
+	case r.d == nil:
+		return say(None, "%s", r.rest.Says())
+	case r.rest.Neutral:
 		return say(Warn, "Neither stable nor unstable: in some direction nothing moves a displacement")
-	case r.unstable:
-		growth := percent(math.Pow(*r.d.SpectralRadius, 1/span(r.s)) - 1)
+	case r.rest.Unstable:
+		growth := percent(math.Pow(*r.d.SpectralRadius, 1/float64(r.s.Lag.StepsPerSnapshot())) - 1)
 		w := say(Bad, "No: a displacement grows by %s a step", growth)
 		if limits := r.limits(" or ", -1); limits != "" {
 			w.Answer += "; stable below " + limits
@@ -147,12 +140,12 @@ func (r reader) limits(between string, side int) string {
 
 // oscillation says whether the way to the fixed point swings.
 func (r reader) oscillation() Word {
-	if !r.known {
+	if r.d == nil {
 		return say(None, "Not known; see how J goes over the steps")
 	}
-	period, left, swings := swing(r.s, r.d)
+	period, left, swings := r.rest.Swing()
 	switch {
-	case !swings && r.unstable:
+	case !swings && r.rest.Unstable:
 		return say(Bad, "No: it runs away without swings")
 	case !swings:
 		w := say(Good, "No: it creeps to the fixed point without overshoot")
@@ -160,15 +153,15 @@ func (r reader) oscillation() Word {
 			w.Answer += fmt.Sprintf(". It would ring from η = %.3g on", *x)
 		}
 		return w
-	case r.unstable:
+	case r.rest.Unstable:
 		return say(Bad, "Yes, and small swings about it grow: %s larger with every period of %s",
-			percent(left-1), steps(period))
+			percent(left-1), theory.Steps(period))
 	case left < 0.01:
 		return say(Good, "Barely: it overshoots by about %s, and of a swing less than 1 %% is left "+
-			"after its period of %s", percent(math.Sqrt(left)), steps(period))
+			"after its period of %s", percent(math.Sqrt(left)), theory.Steps(period))
 	}
 	w := say(Warn, "Yes, with a period of %s; %s of a swing is left after it",
-		steps(period), percent(left))
+		theory.Steps(period), percent(left))
 	if left < 0.2 {
 		w.Tone = Good
 	}
@@ -178,11 +171,11 @@ func (r reader) oscillation() Word {
 // settling says how long a small displacement from the fixed point takes to decay.
 func (r reader) settling() Word {
 	switch {
-	case !r.known:
+	case r.d == nil:
 		return say(None, "Not known; see how J goes over the steps")
-	case r.unstable:
+	case r.rest.Unstable:
 		return say(Bad, "It grows: the fixed point is unstable")
-	case r.neutral:
+	case r.rest.Neutral:
 		return say(Warn, "For ever in some direction, in which nothing moves it")
 	case r.d.RelaxationRate == nil || !(*r.d.RelaxationRate > 0):
 		return say(None, "The theory has no relaxation rate here")
@@ -190,7 +183,7 @@ func (r reader) settling() Word {
 	fold := 1 / *r.d.RelaxationRate
 	gone := -math.Log(0.05) * fold
 	w := say(Good, "Near the fixed point it is down to 1/e after %s and 95 %% gone after %s",
-		steps(fold), steps(gone))
+		theory.Steps(fold), theory.Steps(gone))
 	if gone > float64(r.s.Run.Steps) {
 		w.Tone = Warn
 		w.Answer += ", which is longer than the run"
@@ -204,7 +197,7 @@ func (r reader) noise() Word {
 	switch {
 	case reach(r.s) == 0:
 		return say(None, "All answers have the same reward: J is constant")
-	case r.unstable:
+	case r.rest.Unstable:
 		return say(Bad, "It does not come to rest")
 	case r.s.Estimator.GroupSize == option.Infinite:
 		return say(None, "G = inf has no noise; choose a finite group size")
@@ -237,7 +230,7 @@ func (r reader) end() Word {
 	most := slices.Max(point.Policy)
 	front, share := 1+slices.Index(point.Policy, most), r.p.Moments.ZeroVariance
 	switch {
-	case r.unstable:
+	case r.rest.Unstable:
 		return say(Bad, "Not at its fixed point J* = %.3g, which is unstable; "+
 			"the simulated runs show where", point.Reward)
 	case most >= lockedFrom && share != nil:
@@ -257,67 +250,18 @@ func (r reader) summary(words []Word) Summary {
 	if units := r.s.Units(); units != "" { // all else follows from it
 		return Summary{units + ".", "this η is that of a network, not of logits", Warn}
 	}
-	if !r.known {
-		return Summary{r.unknown(), "stability not known: see the path and the runs", None}
+	sentence := r.rest.Says()
+	short, _, _ := strings.Cut(sentence, ";")
+	if r.d == nil {
+		return Summary{sentence + ".", "stability not known: see the path and the runs", None}
 	}
-	s := Summary{Tone: Good}
+	s := Summary{sentence + ".", short, Good}
 	for _, w := range words {
 		if w.Tone == Bad || w.Tone == Warn && s.Tone == Good {
 			s.Tone = w.Tone
 		}
 	}
-	ringing := "without swings"
-	switch period, left, swings := swing(r.s, r.d); {
-	case swings && left >= 0.01:
-		ringing = "in swings of " + steps(period)
-	case swings && left >= 0.01*0.01:
-		// after half a period the deviation has the other sign and is the square root of this
-		ringing = "with a small overshoot"
-	}
-	reward := r.p.FixedPoint.Reward
-	switch {
-	case r.neutral:
-		s.Text = fmt.Sprintf("Neither stable nor unstable at its fixed point J* = %.3g: "+
-			"in some direction nothing moves a displacement.", reward)
-		s.Short = "neither stable nor unstable"
-		return s
-	case r.unstable:
-		s.Text = "Unstable: it leaves its fixed point " + ringing + "."
-		s.Short = "unstable, " + ringing
-		if x := r.d.CriticalLearningRate; x != nil && *x > 0 && *x < r.s.Optimizer.LearningRate {
-			s.Text += fmt.Sprintf(" It is stable below η = %.3g.", *x)
-		}
-		return s
-	}
-	s.Text = fmt.Sprintf("Stable at its fixed point J* = %.3g, %s", reward, ringing)
-	s.Short = "stable, " + ringing
-	if rate := r.d.RelaxationRate; rate != nil && *rate > 0 {
-		gone := "; a small displacement is 95 % gone after " + steps(-math.Log(0.05) / *rate)
-		s.Text += gone
-		s.Short += gone
-	}
-	if v := r.p.Variance; v != nil && !r.p.AtRest.Variance.Judged(*v).Out() && *v > 0 {
-		s.Text += fmt.Sprintf("; J fluctuates by ± %.3g", math.Sqrt(*v))
-	}
-	s.Text += "."
-	if _, kind := r.p.Linear(); kind != rom.Exact {
-		s.Text += " (" + kinds[kind] + ")"
-	}
 	return s
-}
-
-// kinds names the kinds of a prediction.
-var kinds = map[rom.Kind]string{
-	rom.Exact: "exact theory", rom.Expansion: "theory expanded in 1/G",
-	rom.LeadingOrder: "theory to leading order",
-}
-
-// unknown says why there is no dynamics.
-func (r reader) unknown() string {
-	d, _ := r.p.Linear()
-	because := theory.MissingFixedPoint(&r.p.Prediction)
-	return "The theory does not say whether it is stable: " + cmp.Or(because, d.Scope.Because,
-		scope.NoNumber.Because("the multipliers of the linear map are not known")).String() + "."
 }
 
 // percent writes a share with two digits.
@@ -326,15 +270,4 @@ func percent(x float64) string {
 		return fmt.Sprintf("%.0f %%", 100*x)
 	}
 	return fmt.Sprintf("%.2g %%", 100*x)
-}
-
-// steps writes a number of steps.
-func steps(x float64) string {
-	switch {
-	case x < 9.95:
-		return fmt.Sprintf("%.2g steps", x)
-	case x < 1e6:
-		return fmt.Sprintf("%.0f steps", x)
-	}
-	return fmt.Sprintf("%.2g steps", x)
 }

@@ -1,0 +1,124 @@
+package theory
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+
+	"grposim/fp"
+	"grposim/rom"
+	"grposim/rom/rest"
+	"grposim/rom/scope"
+	"grposim/sweeps/config"
+)
+
+// Rest is what the theory says of a cell's state at rest, for an answer in words.
+type Rest struct {
+	Dynamics *rom.Dynamics // the linear one at the fixed point; nil: not known
+	Unstable bool
+	Neutral  bool // neither stable nor unstable: in some direction nothing moves a displacement
+
+	settings *config.Settings
+	p        *rom.Prediction
+	variance scope.Number // of J
+}
+
+// NewRest returns the state at rest of settings with their prediction and stationary Var J.
+func NewRest(s *config.Settings, p *rom.Prediction, variance scope.Number) *Rest {
+	r := &Rest{settings: s, p: p, variance: variance}
+	d, _ := p.Linear()
+	if p.FixedPoint == nil || !d.Scope.In || d.SpectralRadius == nil {
+		return r
+	}
+	r.Dynamics, r.Unstable = d, d.IsUnstable()
+	r.Neutral = *d.SpectralRadius >= 1 && !r.Unstable
+	return r
+}
+
+// visible is the share of a swing that is left when the slowest motion has gone to 1/e, from which
+// on it counts: a delay of any length has complex multipliers that are gone long before.
+const visible = 0.05
+
+// Swing returns period and decay of the slowest motion that swings: the length of a cycle in steps,
+// at least two spans of a multiplier, and the share of an amplitude that is left after it. It is
+// found only from the onset of oscillation on, as in the map, and if it is visible beside the
+// slowest motion of all; where a motion grows, if it grows fastest.
+func (r *Rest) Swing() (period, left float64, found bool) {
+	largest, all := 0.0, 0.0
+	for _, m := range r.Dynamics.Multipliers {
+		angle, modulus := math.Abs(math.Atan2(m[1], m[0])), math.Hypot(m[0], m[1])
+		all = max(all, modulus)
+		if angle > 1e-9 && modulus > largest {
+			largest = modulus
+			cycle := 2 * math.Pi / angle // in spans
+			span := float64(r.settings.Lag.StepsPerSnapshot())
+			period, left, found = cycle*span, fp.Pow(modulus, cycle), true
+		}
+	}
+	if all >= 1 {
+		return period, left, found && largest >= all*(1-1e-9) // equal but for rounding
+	}
+	onset := r.Dynamics.OscillationLearningRate
+	return period, left, found && fp.Pow(largest, -1/math.Log(all)) >= visible &&
+		(onset == nil || r.settings.Optimizer.LearningRate >= *onset)
+}
+
+// Says returns the answer in a sentence without a full stop.
+func (r *Rest) Says() string {
+	if r.Dynamics == nil {
+		d, _ := r.p.Linear()
+		because := cmp.Or(MissingFixedPoint(r.p), d.Scope.Because,
+			scope.NoNumber.Because("the multipliers of the linear map are not known"))
+		return "The theory does not say whether it is stable: " + because.String()
+	}
+	ringing := "without swings"
+	switch period, left, swings := r.Swing(); {
+	case swings && left >= 0.01:
+		ringing = "in swings of " + Steps(period)
+	case swings && left >= 0.01*0.01: // half a period leaves the square root, with the other sign
+		ringing = "with a small overshoot"
+	}
+	point := fmt.Sprintf("fixed point J* = %.4g", r.p.FixedPoint.Reward)
+	switch {
+	case r.Neutral:
+		return "Neither stable nor unstable at its " + point + ": in some direction nothing moves " +
+			"a displacement"
+	case r.Unstable:
+		sentence := fmt.Sprintf("Unstable at its %s: runs leave it %s", point, ringing)
+		if x := r.Dynamics.CriticalLearningRate; x != nil && *x > 0 && *x < r.settings.Optimizer.LearningRate {
+			sentence += fmt.Sprintf(". It is stable below η = %.3g", *x)
+		}
+		return sentence
+	}
+	sentence := "Stable at its " + point + ", " + ringing
+	if n := r.Dynamics.Neutral; n > 0 {
+		sentence += fmt.Sprintf(", but for %d directions in which nothing pulls back", n)
+	}
+	if a := r.p.Adam; a != nil && r.settings.Optimizer.LearningRate > rest.LeastEscape*a.EscapeLearningRate {
+		sentence += "; noise may carry runs away"
+	}
+	if rate := r.Dynamics.RelaxationRate; rate != nil && *rate > 0 {
+		sentence += "; a small displacement is 95 % gone after " + Steps(-math.Log(0.05) / *rate)
+	}
+	if v := r.variance; v.Value > 0 && !v.Judged(v.Value).Out() {
+		sentence += fmt.Sprintf("; J fluctuates by ± %.3g", math.Sqrt(v.Value))
+	}
+	if _, kind := r.p.Linear(); kind != rom.Exact {
+		sentence += " (" + KindWords[kind] + ")"
+	}
+	return sentence
+}
+
+// KindWords names the kinds of a prediction.
+var KindWords = map[rom.Kind]string{
+	rom.Exact: "exact theory", rom.Expansion: "theory expanded in 1/G",
+	rom.LeadingOrder: "theory to leading order",
+}
+
+// Steps writes a number of steps.
+func Steps(x float64) string {
+	if 9.95 <= x && x < 1e6 {
+		return fmt.Sprintf("%.0f steps", x)
+	}
+	return fmt.Sprintf("%.2g steps", x)
+}
