@@ -4,14 +4,14 @@ package main
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
 	mostProduct = 69_671
-	mostTools   = 5_200
+	mostTools   = 5_096
 	mostTests   = 45_450
 	mostDocs    = 329
 )
 
 // rooms has the most lines of each folder, without tests.
 var rooms = map[string]int{
-	"cmd/grposim":            5211,
+	"cmd/grposim":            5198,
 	"configs":                39,
 	"fp":                     546,
 	"grpo":                   1243,
@@ -36,19 +36,19 @@ var rooms = map[string]int{
 	"sim/lanes/wide":         42,
 	"sim/measure":            1182,
 	"sim/probe":              1938,
-	"sweeps":                 4315,
-	"sweeps/advice":          1931,
+	"sweeps":                 4296,
+	"sweeps/advice":          1888,
 	"sweeps/claim":           3042,
 	"sweeps/config":          5265,
 	"sweeps/judge":           2009,
 	"sweeps/plan":            1188,
-	"sweeps/report":          1778,
+	"sweeps/report":          1729,
 	"sweeps/store":           1891,
-	"sweeps/theory":          2519,
+	"sweeps/theory":          2643,
 	"tools/bench":            163,
 	"tools/calibrate":        1032,
 	"tools/explorer":         121,
-	"tools/explorer/explore": 1462,
+	"tools/explorer/explore": 1358,
 	"tools/explorer/wasm":    21,
 	"tools/fuzz":             1256,
 	"tools/guard":            280,
