@@ -215,20 +215,20 @@ func (c *collector) newSeries(key string) *series {
 	if s.isStep || s.ends {
 		return s
 	}
-	rulesOf().find(tidied, func(at entry, star string) {
-		if m, has := s.matches[at.rulesPlace]; !has || at.order < m.order {
-			s.matches[at.rulesPlace] = match{at.rule, star, at.order}
+	for _, m := range rulesOf().find(tidied) {
+		if first, has := s.matches[m.rulesPlace]; !has || m.order < first.order {
+			s.matches[m.rulesPlace] = m
 		}
-		s.trains = s.trains || at.of == training
-		s.tells = s.tells || at.of == training && at.rule.Quantity != LR && at.rule.Quantity != ""
-	})
+		s.trains = s.trains || m.of == training
+		s.tells = s.tells || m.of == training && m.rule.Quantity != LR && m.rule.Quantity != ""
+	}
 	before, after, ok := strings.Cut(tidied, "/")
 	if ok && len(s.matches) == 0 && !slices.Contains(otherPrefixes, strings.ToLower(before)) {
-		rulesOf().find(after, func(at entry, star string) {
-			if trainers()[at.trainer].Name == Plain && at.of == training && star == "" {
-				s.general = at.rule
+		for _, m := range rulesOf().find(after) {
+			if trainers()[m.trainer].Name == Plain && m.of == training && m.name == "" {
+				s.general = m.rule
 			}
-		})
+		}
 	}
 	if c.how.names(key) {
 		s.trains, s.tells = true, true

@@ -153,9 +153,6 @@ func (k *console) endStep(r printedRow) {
 // that follows one without a step goes on with its row.
 func (k *console) add(r printedRow) {
 	r.cells, r.end = slices.Concat(k.ahead, r.cells), r.line
-	for _, b := range k.bars {
-		r.bars = append(r.bars, cell{b.rows, b.now})
-	}
 	k.ahead = nil
 	if m := rank.FindStringSubmatch(k.text); m != nil && r.form != ofLines {
 		r.rank = m[1]
@@ -163,10 +160,12 @@ func (k *console) add(r printedRow) {
 	if r.form == ofLines && k.block > 0 {
 		row := &k.found[k.block-1]
 		if !slices.ContainsFunc(r.cells, row.has) {
-			row.cells, row.bars = append(row.cells, r.cells...), r.bars
+			row.cells = append(row.cells, r.cells...)
 			return
 		}
+		k.close()
 	}
+	r.bars = k.barCells()
 	if n := len(k.found); n > 0 && r.form == ofOneLine {
 		last := &k.found[n-1]
 		own := last.form == ofOneLine && (r.step == last.step || math.IsNaN(r.step) && math.IsNaN(last.step))
@@ -302,6 +301,14 @@ func (k *console) seeBars(text string) {
 			k.bars = append(k.bars, &bar{total, n, n, &series{key: barKey, name: barKey}})
 		}
 	}
+}
+
+// barCells returns where each bar is.
+func (k *console) barCells() (cells []cell) {
+	for _, b := range k.bars {
+		cells = append(cells, cell{b.rows, b.now})
+	}
+	return cells
 }
 
 // digits returns the number that is written in digits alone, 0 of none.

@@ -95,11 +95,13 @@ func chartRows(c *collector, names []string) (rows []rowReader) {
 			run = fmt.Sprintf("%s (%d)", run, times[name])
 		}
 		if of[i] = run; key != "" && !bound {
-			order, keys = append(order, run), append(keys, key)
+			if keys = append(keys, key); !slices.Contains(order, run) {
+				order = append(order, run)
+			}
 		}
 	}
 	runs := []*collector{c}
-	if order = distinct(order); len(order) == 1 { // the file is the run's
+	if len(order) == 1 { // the file is the run's
 		c.run = order[0]
 	} else if len(order) > 1 {
 		for _, name := range order {
@@ -107,7 +109,7 @@ func chartRows(c *collector, names []string) (rows []rowReader) {
 		}
 		runs = c.runs
 	}
-	isReward := len(distinct(keys)) == 1 && c.newSeries(keys[0]) == nil && likeReward(keys[0]) > 0
+	isReward := len(slices.Compact(slices.Sorted(slices.Values(keys)))) == 1 && c.newSeries(keys[0]) == nil && likeReward(keys[0]) > 0
 	for _, r := range runs {
 		columns := make([]*series, len(names))
 		for _, shared := range []bool{false, true} {
@@ -128,16 +130,6 @@ func chartRows(c *collector, names []string) (rows []rowReader) {
 		rows = append(rows, rowOf(r, columns))
 	}
 	return rows
-}
-
-// distinct returns the first of each name, in their order.
-func distinct(names []string) (all []string) {
-	for _, name := range names {
-		if !slices.Contains(all, name) {
-			all = append(all, name)
-		}
-	}
-	return all
 }
 
 // asReward returns the series of a column that is read as the reward, whatever its name.

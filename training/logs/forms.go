@@ -438,8 +438,13 @@ func (k *console) addValue(l line, key, value string) {
 	k.dropRow()
 }
 
-// close ends the row that is printed over several lines.
-func (k *console) close() { k.block = 0 }
+// close ends the row that is printed over several lines. Bars that are drawn after it are its own.
+func (k *console) close() {
+	if k.block > 0 {
+		k.found[k.block-1].bars = k.barCells()
+	}
+	k.block = 0
+}
 
 var heading = regexp.MustCompile(`^\W*Step (\d+)(?:/\d+)?\W*$|METRICS STEP (\d+)|Train step (\d+)/\d+ done|` +
 	`(?:^|\s)(?:Step|Iter) (\d+):\s*$`)

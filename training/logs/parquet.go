@@ -114,9 +114,6 @@ func (c parquetColumn) number(v parquet.Value) (x float64, has bool) {
 	switch kind := v.Kind(); {
 	case v.IsNull():
 		return 0, false
-	case kind == parquet.Boolean && v.Boolean():
-		x = 1
-	case kind == parquet.Boolean:
 	case kind == parquet.Int32 && c.unsigned:
 		x = float64(v.Uint32())
 	case kind == parquet.Int32:
@@ -135,8 +132,8 @@ func (c parquetColumn) number(v parquet.Value) (x float64, has bool) {
 				x = float64(int8(b))
 			}
 		}
-	case kind == parquet.ByteArray:
-		x, has, ok := number(v.ByteArray())
+	case kind == parquet.Boolean, kind == parquet.ByteArray:
+		x, has, ok := number([]byte(v.String()))
 		return x, has && ok
 	default:
 		return 0, false

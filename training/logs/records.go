@@ -237,48 +237,42 @@ type (
 func readWandb(c *collector, r *bufio.Reader) error {
 	c.container = WandbRun
 	defer c.wantValues()
-	at, err := r.Discard(len(wandbMagic))
 	var message []byte
-	var head [fragmentHead]byte
-	data := make([]byte, wandbBlock)
-	for err == nil {
-		if left := wandbBlock - at%wandbBlock; left < fragmentHead { // padding
-			n, _ := r.Discard(left)
-			at += n
-		}
-		if _, err = io.ReadFull(r, head[:]); err != nil {
-			break
-		}
-		sum, length, kind := binary.LittleEndian.Uint32(head[:]), int(binary.LittleEndian.Uint16(head[4:])), head[6]
-		whole := length <= wandbBlock-at%wandbBlock-fragmentHead
-		if whole {
-			if _, err = io.ReadFull(r, data[:length]); err != nil {
-				err = io.ErrUnexpectedEOF
+	block, i := make([]byte, wandbBlock), len(wandbMagic)
+	for at := 0; ; at, i = at+wandbBlock, 0 {
+		n, err := io.ReadFull(r, block)
+		for i+fragmentHead <= n { // what is left of a block is padding
+			end, kind := i+fragmentHead+int(binary.LittleEndian.Uint16(block[i+4:])), block[i+6]
+			if end > n && end <= wandbBlock {
 				break
 			}
+			if end > wandbBlock || crc32.ChecksumIEEE(block[i+6:end]) != binary.LittleEndian.Uint32(block[i:]) {
+				c.note("Damaged at byte %d, read as far as there.", at+i)
+				return nil
+			}
+			if kind == fullFragment || kind == firstFragment {
+				message = message[:0]
+			}
+			if len(message) <= longEvent { // a longer message holds no row
+				message = append(message, block[i+fragmentHead:end]...)
+			}
+			if (kind == fullFragment || kind == lastFragment) && len(message) <= longEvent {
+				var record wandbRecord
+				unmarshal(message, &record) // of one that is damaged what comes before
+				record.row(c)
+			}
+			i = end
 		}
-		if !whole || crc32.Update(crc32.ChecksumIEEE(head[6:]), crc32.IEEETable, data[:length]) != sum {
-			c.note("Damaged at byte %d, read as far as there.", at)
+		switch {
+		case err == io.EOF, err == io.ErrUnexpectedEOF:
+			if i < n && i+fragmentHead <= wandbBlock {
+				c.note("The last record is not complete and was left out.")
+			}
 			return nil
-		}
-		at += fragmentHead + length
-		if kind == fullFragment || kind == firstFragment {
-			message = message[:0]
-		}
-		if len(message) <= longEvent { // a longer message holds no row
-			message = append(message, data[:length]...)
-		}
-		if (kind == fullFragment || kind == lastFragment) && len(message) <= longEvent {
-			var record wandbRecord
-			unmarshal(message, &record) // of one that is damaged what comes before
-			record.row(c)
+		case err != nil:
+			return err
 		}
 	}
-	if err == io.ErrUnexpectedEOF {
-		c.note("The last record is not complete and was left out.")
-		err = nil
-	}
-	return unlessEnd(err)
 }
 
 // row adds the row of a Record, if it has one.

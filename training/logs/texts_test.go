@@ -281,12 +281,13 @@ func TestBars(t *testing.T) {
 		return b.String() + "{'reward': 0.5}\n"
 	}
 	for text, steps := range map[string]string{
-		bars("5/99") + bars("10/99") + bars("20/99"):                  "[5 10 20]",
-		bars("9/9", "5/99", "1/8") + bars("7/7", "10/99", "1/8"):      "[5 10]",
-		bars("9/9") + bars("9/9"):                                     "[1 2]",
-		bars("3/9") + bars("3/9"):                                     "[1 2]",
-		bars() + bars("10/99"):                                        "[1 2]",
-		bars("20/99") + bars("20/99") + bars("50/99") + bars("50/99"): "[1 2 3 4]",
+		bars("5/99") + bars("10/99") + bars("20/99"):                             "[5 10 20]",
+		bars("9/9", "5/99", "1/8") + bars("7/7", "10/99", "1/8"):                 "[5 10]",
+		bars("9/9") + bars("9/9"):                                                "[1 2]",
+		bars("3/9") + bars("3/9"):                                                "[1 2]",
+		bars() + bars("10/99"):                                                   "[1 2]",
+		"• Reward: 0.5\n 5/9 [00:01<00:02]\n• Reward: 0.7\n 7/9 [00:01<00:02]\n": "[5 7]",
+		bars("20/99") + bars("20/99") + bars("50/99") + bars("50/99"):            "[1 2 3 4]",
 	} {
 		if l := readText(t, text); fmt.Sprint(l.Steps) != steps {
 			t.Errorf("%s: got steps %v, want %s", text, l.Steps, steps)

@@ -184,18 +184,17 @@ func (t *trainer) rules(of part) []rule {
 	return t.Keys
 }
 
-// match is a rule for a key, with the name that stands for its *.
-type match struct {
-	rule  *rule
-	name  string
-	order int // the place of the rule among those that match
-}
-
 // entry is a rule with the place where it stands in the table.
 type entry struct {
 	rulesPlace
 	order int // in which rules of the trainer are tried: by prefix, then by position
 	rule  *rule
+}
+
+// match is a rule for a key, with the name that stands for its *.
+type match struct {
+	entry
+	name string
 }
 
 // pattern is a key with a *.
@@ -235,18 +234,19 @@ var rulesOf = sync.OnceValue(func() *index {
 	return x
 })
 
-// find calls found for every rule of a tidy key, whatever its case, with what stands for the *.
-func (x *index) find(key string, found func(at entry, star string)) {
+// find returns the rules of a tidy key, whatever its case.
+func (x *index) find(key string) (found []match) {
 	for _, at := range x.whole[strings.ToLower(key)] {
-		found(at, "")
+		found = append(found, match{at, ""})
 	}
 	for i := range x.patterns {
 		p := &x.patterns[i]
 		if end := len(key) - len(p.after); end > len(p.before) &&
 			strings.EqualFold(key[:len(p.before)], p.before) && strings.EqualFold(key[end:], p.after) {
-			found(p.entry, key[len(p.before):end])
+			found = append(found, match{p.entry, key[len(p.before):end]})
 		}
 	}
+	return found
 }
 
 // tidy returns a key with underscores for spaces, without the dots of abbreviations and the spaces

@@ -42,13 +42,17 @@ func wandbFile(messages ...message) []byte {
 	return file
 }
 
-// historyRecord is a record of a row: pairs of a key and its JSON.
+// historyRecord is a record of a row: pairs of a key and its JSON. A step of 0 is left out.
 func historyRecord(step int, pairs ...string) message {
 	var history message
 	for i := 0; i < len(pairs); i += 2 {
 		history = history.bytes(1, message(nil).bytes(2, []byte(pairs[i])).bytes(16, []byte(pairs[i+1])))
 	}
-	return message(nil).varint(1, 1).bytes(2, history.bytes(2, message(nil).varint(1, uint64(step))))
+	number := message(nil)
+	if step > 0 {
+		number = number.varint(1, uint64(step))
+	}
+	return message(nil).varint(1, 1).bytes(2, history.bytes(2, number))
 }
 
 // The rows of a run of W&B, with messages over several blocks between them.
@@ -77,11 +81,11 @@ func TestWandbRun(t *testing.T) {
 	if l, err := Open(dir, Options{}); err != nil || l.Run != "wandb/run-1-a" || len(l.Steps) != 300 {
 		t.Errorf("of a folder: %v, %v", l, err)
 	}
-	file = wandbFile(historyRecord(1, "reward", "0.5"), historyRecord(2, "reward", "0.75"))
-	first := len(wandbFile(historyRecord(1, "reward", "0.5")))
+	file = wandbFile(historyRecord(0, "reward", "0.5"), historyRecord(1, "reward", "0.75"))
+	first := len(wandbFile(historyRecord(0, "reward", "0.5")))
 	for cut := first + 1; cut < len(file); cut++ {
 		l := readText(t, string(file[:cut]))
-		wantRows(t, fmt.Sprint("cut at ", cut), l, "[1] [0.5]")
+		wantRows(t, fmt.Sprint("cut at ", cut), l, "[0] [0.5]")
 		wantNotes(t, fmt.Sprint("cut at ", cut), l, "The last record is not complete and was left out.")
 	}
 	for i := first; i < len(file); i++ {
