@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_671
+	mostProduct = 69_666
 	mostTools   = 5_096
 	mostTests   = 45_450
 	mostDocs    = 329
@@ -60,5 +60,5 @@ var rooms = map[string]int{
 	"training/equivalence":   817,
 	"training/findings":      1687,
 	"training/fit":           932,
-	"training/logs":          5148,
+	"training/logs":          5143,
 }
