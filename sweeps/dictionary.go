@@ -12,34 +12,22 @@ import (
 
 	"grposim/rom"
 	"grposim/rom/scope"
-	"grposim/sim"
-	"grposim/sim/measure"
 	"grposim/sweeps/config"
-	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
-	"grposim/training/diagnose"
 )
 
 // Units of columns. Optimizer steps are the unit of time.
 const (
-	ofReward  = "reward"
 	inSteps   = "optimizer step"
 	inSamples = "sample"
-	perLogit  = "force/logit"
 	pureRatio = "1" // no unit
 )
 
 // Ranges of columns.
 const (
-	anyReal   = "any number"
 	atLeast0  = "≥ 0"
 	zeroToOne = "0 to 1"
 )
-
-// column describes a column.
-func column(name, unit, within, doc string) store.Column {
-	return store.Column{Name: name, Doc: doc, Unit: unit, Range: within}
-}
 
 //go:embed columns.yaml
 var columnsText []byte
@@ -47,7 +35,8 @@ var columnsText []byte
 // columnDocs are the columns that are a description and nothing else.
 var columnDocs = config.DecodeTable[struct {
 	Identity, Status     []store.Column // first of a table with a row per cell; after its parameters
-	Estimates            []store.Column // of cells.csv, without those of named laws and failure modes
+	Estimates            []store.Column // of cells.csv: NAME_lo and NAME_hi, their intervals, follow
+	Predictions          []store.Column // of predictions.csv after the parameters
 	Quantities, Recorded []store.Column // of every cell; of those alone whose run.record names them
 	Map                  []store.Column // of map-X-Y.csv
 	KeysMap              []store.Column `yaml:"keys_map"` // first of map-X.csv
@@ -72,51 +61,38 @@ type prediction struct {
 	scope scope.Reason  // why there is no stationary state to be judged, as verdicts have it
 }
 
-// predictionColumn is a column of predictions.csv after the parameters.
-type predictionColumn struct {
-	store.Column
-	value func(p *prediction) any // a string or a *float64
-}
-
-// predictionColumns are the columns of predictions.csv after the parameters.
-var predictionColumns = []predictionColumn{
-	{column("fixed_point_expected_reward", ofReward, anyReal, "J at the fixed point."), func(p *prediction) any {
+// predicted holds the values of the columns of predictions.csv after the parameters, each a string
+// or a *float64.
+var predicted = map[string]func(p *prediction) any{
+	"fixed_point_expected_reward": func(p *prediction) any {
 		if p.FixedPoint == nil {
 			return ""
 		}
 		return &p.FixedPoint.Reward
-	}},
-	{column("expected_reward_shift", ofReward, anyReal, "Shift of the mean of J from the fixed point by the noise, to second order."), func(p *prediction) any { return p.Moments.RewardShift }},
-	{column("stiffness_total", perLogit, anyReal, "Stiffness λ of the stiffest mode."), func(p *prediction) any { return &p.Stiffness.Total }},
-	{column("stiffness_fresh", perLogit, anyReal, "Its part λ_f from the current policy; of a network the largest eigenvalue of Λ_f."), func(p *prediction) any { return &p.Stiffness.Fresh }},
-	{column("stiffness_stale", perLogit, anyReal, "Its part λ_s from the snapshot; of a network λ − λ_f."), func(p *prediction) any { return &p.Stiffness.Stale }},
-	{column("stiffness_slowest", perLogit, anyReal, "Stiffness of the slowest mode."), func(p *prediction) any { return &p.Stiffness.Slowest }},
-	{column("gradient_variance", force2, atLeast0, "Variance of one step's gradient along the stiffest mode."), func(p *prediction) any { return &p.GradientVariance }},
-	{column("damping_ratio", pureRatio, anyReal, "ζ of the reduced-order model."), func(p *prediction) any { return &p.Oscillator.DampingRatio }},
-	{column("regime", "", "", "Regime of the reduced-order model: `overdamped`, `oscillatory` or `unstable`."), func(p *prediction) any { return p.Oscillator.Regime }},
-	{column("spectral_radius", pureRatio, atLeast0, "Largest modulus of a multiplier of the linear dynamics; below 1 is stable."), func(p *prediction) any { return p.full.SpectralRadius }},
-	{column("critical_learning_rate", perForce, atLeast0, "Smallest learning rate at which the fixed point is not stable; empty: none was found."), func(p *prediction) any { return p.full.CriticalLearningRate }},
-	{column("critical_refresh_interval", inSteps, atLeast0, "Smallest refresh interval, or delay, at which it is not stable; empty: none was found."), func(p *prediction) any { return p.full.CriticalRefreshInterval }},
-	{column("oscillation_learning_rate", perForce, atLeast0, "Smallest learning rate at which a mode oscillates; empty: none was found."), func(p *prediction) any { return p.full.OscillationLearningRate }},
-	{column("logit_gap_variance", logit2, atLeast0, "Stationary variance of z by the linear dynamics; two arms."), func(p *prediction) any { return p.full.StationaryVariance.LogitGap }},
-	{column("expected_reward_variance", reward2, atLeast0, "Stationary variance of J by the linear dynamics, to first order in the noise; of a network that of a run along its slide; `grposim predict`, advice and verdicts have it to second order."), func(p *prediction) any { return p.full.StationaryVariance.ExpectedReward }},
-	{column("expected_reward_variance_leading_order", reward2, atLeast0, "The same by the reduced-order model; of a network the law of the fixed point where the run starts."), func(p *prediction) any { return p.LeadingOrder.StationaryVariance.ExpectedReward }},
-	{column("expected_reward_variance_paper_rule", reward2, atLeast0, "The same by the paper's D/(GCK) at paper_stiffness."), func(p *prediction) any { return p.PaperRule.RewardVariance }},
-	{column("zero_variance_fraction", pureRatio, zeroToOne, "Share of groups whose rewards are all equal."), func(p *prediction) any { return p.Moments.ZeroVariance }},
-	{column("scope", "", "", "`in`, or why the theory predicts no stationary state here."), func(p *prediction) any { return cmp.Or(p.scope.String(), "in") }},
-	{column("neglected_expected_reward", ofReward, atLeast0, "Predicted size of what the theory of the mean of J neglects."), func(p *prediction) any { return &p.Neglected.RewardMean }},
-	{column("neglected_expected_reward_variance", reward2, atLeast0, "The same of the variance of J."), func(p *prediction) any { return &p.Neglected.RewardVariance }},
-	{column("neglected_zero_variance_fraction", pureRatio, atLeast0, "The same of the share of groups with equal rewards."), func(p *prediction) any { return &p.Neglected.ZeroVariance }},
-	{column("paper_stiffness", perLogit, anyReal, "The stiffness K as the paper measures it, which its formulas use."), func(p *prediction) any { return p.PaperRule.Stiffness }},
-	{column("expected_reward_variance_rule_at_stiffness", reward2, atLeast0, "The paper's D/(GCK) at λ of the stiffest mode."), func(p *prediction) any { return p.RuleAtStiffness.RewardVariance }},
-}
-
-// predictionDocs describes them.
-func predictionDocs() (docs []store.Column) {
-	for _, c := range predictionColumns {
-		docs = append(docs, c.Column)
-	}
-	return docs
+	},
+	"expected_reward_shift":                      func(p *prediction) any { return p.Moments.RewardShift },
+	"stiffness_total":                            func(p *prediction) any { return &p.Stiffness.Total },
+	"stiffness_fresh":                            func(p *prediction) any { return &p.Stiffness.Fresh },
+	"stiffness_stale":                            func(p *prediction) any { return &p.Stiffness.Stale },
+	"stiffness_slowest":                          func(p *prediction) any { return &p.Stiffness.Slowest },
+	"gradient_variance":                          func(p *prediction) any { return &p.GradientVariance },
+	"damping_ratio":                              func(p *prediction) any { return &p.Oscillator.DampingRatio },
+	"regime":                                     func(p *prediction) any { return p.Oscillator.Regime },
+	"spectral_radius":                            func(p *prediction) any { return p.full.SpectralRadius },
+	"critical_learning_rate":                     func(p *prediction) any { return p.full.CriticalLearningRate },
+	"critical_refresh_interval":                  func(p *prediction) any { return p.full.CriticalRefreshInterval },
+	"oscillation_learning_rate":                  func(p *prediction) any { return p.full.OscillationLearningRate },
+	"logit_gap_variance":                         func(p *prediction) any { return p.full.StationaryVariance.LogitGap },
+	"expected_reward_variance":                   func(p *prediction) any { return p.full.StationaryVariance.ExpectedReward },
+	"expected_reward_variance_leading_order":     func(p *prediction) any { return p.LeadingOrder.StationaryVariance.ExpectedReward },
+	"expected_reward_variance_paper_rule":        func(p *prediction) any { return p.PaperRule.RewardVariance },
+	"zero_variance_fraction":                     func(p *prediction) any { return p.Moments.ZeroVariance },
+	"scope":                                      func(p *prediction) any { return cmp.Or(p.scope.String(), "in") },
+	"neglected_expected_reward":                  func(p *prediction) any { return &p.Neglected.RewardMean },
+	"neglected_expected_reward_variance":         func(p *prediction) any { return &p.Neglected.RewardVariance },
+	"neglected_zero_variance_fraction":           func(p *prediction) any { return &p.Neglected.ZeroVariance },
+	"paper_stiffness":                            func(p *prediction) any { return p.PaperRule.Stiffness },
+	"expected_reward_variance_rule_at_stiffness": func(p *prediction) any { return p.RuleAtStiffness.RewardVariance },
 }
 
 // names returns the names of columns.
@@ -151,9 +127,9 @@ func WriteColumns(w io.Writer) error {
 	fmt.Fprintln(w, "A parameter that trainers add is there if a cell does not hold its default.")
 	table("cells.csv and predictions.csv: identity", columnDocs.Identity)
 	table("cells.csv: status", columnDocs.Status)
-	table("cells.csv: estimates, each with NAME_lo and NAME_hi", estimateColumns())
+	table("cells.csv: estimates, each with NAME_lo and NAME_hi", columnDocs.Estimates)
 	table("cells.csv: numbers of each recorded quantity Q", formColumns())
-	table("predictions.csv", predictionDocs())
+	table("predictions.csv", columnDocs.Predictions)
 	table("trajectories.parquet", columnDocs.Trajectories)
 	table("Quantities that are recorded", QuantityColumns)
 	table("Quantities that run.record may name", columnDocs.Recorded)
@@ -175,33 +151,4 @@ func formColumns() (columns []store.Column) {
 		columns = append(columns, c)
 	}
 	return columns
-}
-
-// Units and ranges of columns that only the dictionary has.
-const (
-	reward2  = "reward²"
-	logit2   = "logit²"
-	force2   = "force²"
-	perForce = "logit/force"
-	atMost1  = "≤ 1"
-)
-
-// estimateColumns returns the estimates of cells.csv. Each NAME is followed by NAME_lo and
-// NAME_hi, the ends of its interval.
-func estimateColumns() []store.Column {
-	all := slices.Clone(columnDocs.Estimates)
-	for _, l := range measure.Laws {
-		law := string(l)
-		all = append(all,
-			column(sim.LoggedR2(l), pureRatio, atMost1, "R² of the "+law+" law fitted to the logged reward, mean over pairs of replicas."),
-			column(sim.LoggedLead(l), pureRatio, anyReal, "By how much the R² of the critically damped law exceeds that of the "+law+" law."),
-			column(sim.LoggedGain(l), pureRatio, atLeast0, "Error of persistence over that of the forecast by the "+law+" law from the first 30 % of the log; above 1 the law is better."),
-			column(sim.LoggedPlateau(l), pureRatio, zeroToOne, "Share of pairs of replicas in which that forecast finds the plateau within a fifth of the rise."))
-	}
-	for _, m := range diagnose.Modes {
-		all = append(all,
-			column(plan.NamedShare(m), pureRatio, zeroToOne, "Share of replicas whose failure mode is diagnosed as "+string(m)+"."),
-			column(plan.PaperNamedShare(m), pureRatio, zeroToOne, "The same by the paper's diagnostics."))
-	}
-	return all
 }

@@ -97,8 +97,8 @@ func (e *Experiment) predictionsCSV(w io.Writer) error {
 		if p.ForceKind == rom.Expansion {
 			p.full = &p.LeadingOrder
 		}
-		for _, column := range predictionColumns {
-			switch value := column.value(&p).(type) {
+		for _, column := range columnDocs.Predictions {
+			switch value := predicted[column.Name](&p).(type) {
 			case *float64:
 				row = append(row, number(value))
 			case string:
@@ -107,7 +107,7 @@ func (e *Experiment) predictionsCSV(w io.Writer) error {
 		}
 		return row
 	}
-	return e.cellTable(w, names(predictionDocs()), e.evidence.Part, row)
+	return e.cellTable(w, names(columnDocs.Predictions), e.evidence.Part, row)
 }
 
 // rowsTogether is the number of rows of a table that are computed, in parallel, before they

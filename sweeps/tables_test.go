@@ -132,7 +132,7 @@ func TestDictionaryIsComplete(t *testing.T) {
 		}
 	}
 	add("cells.csv", names(columnDocs.Status)...)
-	for _, name := range names(estimateColumns()) {
+	for _, name := range names(columnDocs.Estimates) {
 		add("cells.csv", name, name+"_lo", name+"_hi")
 	}
 	for _, q := range QuantityColumns {
@@ -140,7 +140,7 @@ func TestDictionaryIsComplete(t *testing.T) {
 		add("cells.csv", end, end+"_lo", end+"_hi", q.Name+timeMeanSuffix)
 	}
 	add("cells.csv", timeTo95, samplesTo95)
-	add("predictions.csv", names(predictionDocs())...)
+	add("predictions.csv", names(columnDocs.Predictions)...)
 	for table, known := range described {
 		files, err := filepath.Glob("../results/paper/*/" + table)
 		if err != nil || len(files) < 10 {
