@@ -100,26 +100,22 @@ func (w Scale) String() string {
 // scaleUse says what goes with a scale.
 type scaleUse struct {
 	baselines []Baseline // that go with it
-	std       bool       // Advantage.Std has an effect
 	epsilon   bool       // Advantage.Epsilon has
 	ofStep    bool       // all groups of a step have one scale
 }
 
 var scaleUses = [...]scaleUse{
-	StdScale:  {baselines: []Baseline{MeanBaseline, LeaveOneOut, SecondBest}, std: true, epsilon: true},
+	StdScale:  {baselines: []Baseline{MeanBaseline, LeaveOneOut, SecondBest}, epsilon: true},
 	NoScale:   {baselines: Baselines},
-	BatchStd:  {baselines: []Baseline{MeanBaseline, LeaveOneOut}, std: true, epsilon: true, ofStep: true},
+	BatchStd:  {baselines: []Baseline{MeanBaseline, LeaveOneOut}, epsilon: true, ofStep: true},
 	OthersStd: {baselines: []Baseline{LeaveOneOut}, epsilon: true},
 	MeanScale: {baselines: []Baseline{MeanBaseline}},
-	PooledStd: {baselines: []Baseline{MeanBaseline}, std: true, epsilon: true, ofStep: true},
+	PooledStd: {baselines: []Baseline{MeanBaseline}, epsilon: true, ofStep: true},
 	BatchMean: {baselines: []Baseline{MeanBaseline}, ofStep: true},
 }
 
 // OfStep reports whether all groups of a step have one scale, which depends on their rewards.
 func (w Scale) OfStep() bool { return scaleUses[w].ofStep }
-
-// UsesStd reports whether the scale depends on Advantage.Std.
-func (w Scale) UsesStd() bool { return scaleUses[w].std }
 
 // UsesEpsilon reports whether Advantage.Epsilon is added to the scale.
 func (w Scale) UsesEpsilon() bool { return scaleUses[w].epsilon }

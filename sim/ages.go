@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"sort"
+
 	"grposim/grpo"
 	"grposim/option"
 	"grposim/sim/draw"
@@ -12,7 +14,6 @@ import (
 type ages struct {
 	probabilities []float64
 	cumulative    []float64
-	least         [1 << guideBits]int // by first bits of a word: the least age that it can draw
 	words         *draw.Words
 	stream        *draw.Xoshiro // of words
 
@@ -21,9 +22,6 @@ type ages struct {
 	clipped   float64        // fraction of the step's samples, if each group has its snapshot
 	sum       []float64      // scratch: the gradient
 }
-
-// guideBits is the number of first bits of a word by which ages are searched.
-const guideBits = 8
 
 // newAges returns the ages of a cell; nil unless its lag is random.
 func newAges(c *Cell) *ages {
@@ -37,9 +35,6 @@ func newAges(c *Cell) *ages {
 		a.cumulative = append(a.cumulative, sum)
 	}
 	a.cumulative[len(a.cumulative)-1] = 1 // but for rounding
-	for first := 1; first < len(a.least); first++ {
-		a.least[first] = a.above(a.least[first-1], float64(first)/float64(len(a.least)))
-	}
 	return a
 }
 
@@ -57,15 +52,8 @@ func (a *ages) next() int { return a.of(a.words.Next()) }
 
 // of returns the age that a word draws by the inverse of the cumulative law.
 func (a *ages) of(word uint64) int {
-	return a.above(a.least[word>>(64-guideBits)], float64(word>>11)*0x1p-53)
-}
-
-// above returns the first age from the given one on whose cumulative probability is above u < 1.
-func (a *ages) above(age int, u float64) int {
-	for a.cumulative[age] <= u {
-		age++
-	}
-	return age
+	u := float64(word>>11) * 0x1p-53
+	return sort.Search(len(a.cumulative), func(age int) bool { return a.cumulative[age] > u })
 }
 
 // pushAged is push for a random lag. At G = ∞ the gradient is the mean of the expected ones

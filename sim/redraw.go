@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math"
+	"sort"
 
 	"grposim/grpo"
 	"grposim/option"
@@ -101,7 +102,6 @@ type promptTable struct {
 	odds  float64 // π_0/π_1; 0: not a normal number, and the policy has its own table
 	probs [2]float64
 	sums  []float64 // by prompt x: Σ P_y over y ≤ x
-	guide []int     // by n, for C prompts: the first prompt whose sum is above n/C of the last
 }
 
 // sumsKept is the largest number of sums in the tables that are kept, 8 MiB.
@@ -137,37 +137,25 @@ func (r *promptRedraws) near(probs *[2]float64) *promptTable {
 
 // newTable returns the table of a policy.
 func (r *promptRedraws) newTable(odds float64, probs [2]float64) *promptTable {
-	t := &promptTable{odds, probs, make([]float64, len(r.groups)), make([]int, len(r.groups))}
-	sum, first := 0.0, 0
+	t, sum := &promptTable{odds, probs, make([]float64, len(r.groups))}, 0.0
 	for x, group := range r.groups {
 		sum += group.Chance(probs[:])
 		t.sums[x] = sum
 	}
-	for n := range t.guide {
-		first = t.above(first, float64(n)/float64(len(t.guide))*sum)
-		t.guide[n] = first
-	}
 	return t
-}
-
-// above returns the first prompt from x on whose sum is above the given one, or else is all.
-func (t *promptTable) above(x int, sum float64) int {
-	for all := t.sums[len(t.sums)-1]; t.sums[x] <= sum && t.sums[x] < all; {
-		x++
-	}
-	return x
 }
 
 // propose proposes a prompt from the table by two words, and reports if it is accepted.
 func (r *promptRedraws) propose(
 	probs *[2]float64, first, second uint64,
 ) (prompt int, accepted bool) {
-	t, u := r.table, draw.Unit(first)
-	prompt = t.above(t.guide[int(u*float64(len(t.guide)))], u*t.sums[len(t.sums)-1])
+	t, all := r.table, len(r.table.sums)-1
+	sum := draw.Unit(first) * t.sums[all]
+	prompt = sort.Search(all, func(x int) bool { return t.sums[x] > sum || t.sums[x] == t.sums[all] })
 	if t.odds == 0 {
 		return prompt, true
 	}
-	u = draw.Unit(second)
+	u := draw.Unit(second)
 	ratio, group := probs[0]/probs[1]/t.odds, r.groups[prompt]
 	likely := u*ratio*ratio < 1
 	return prompt, likely || u*ratio*group.Chance(t.probs[:]) < group.Chance(probs[:])
