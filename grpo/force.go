@@ -25,6 +25,7 @@ type Force struct {
 	upper, lower []float64  // w⁺_a, w⁻_a for A > 0 and A < 0; one slice for the modes none and ratio
 	form         WeightForm // of the weights
 	above, below signed     // of samples of A > 0 and A < 0
+	corrections  []float64  // c_a by which w⁺_a and w⁻_a are multiplied; nil: none
 }
 
 // NewForce returns the force of an estimator whose KL penalty pulls towards the
@@ -137,7 +138,7 @@ func (f *Force) Expected(g []float64, bandit *option.Bandit, current, behaviour 
 // importance mode set to 0. The statistics are those of the last call of Sampled, which has set the
 // weights. Without such samples it is 0.
 func (f *Force) ClipFraction(statistics *GroupStatistics) float64 {
-	if !DropsSamples(&f.estimator.Importance) {
+	if !DropsSamples(&f.estimator.Importance) && !DropsSamples(f.estimator.Rollout.Weight()) {
 		return 0
 	}
 	clipped, all := 0, 0
@@ -156,11 +157,38 @@ func (f *Force) ClipFraction(statistics *GroupStatistics) float64 {
 	return float64(clipped) / float64(all)
 }
 
-// setWeights sets the importance weights w⁺ and w⁻ of every arm. An arm of
-// probability 0 under behaviour has ratio 0.
+// Correct sets the second weights of samples that were drawn from sampled, where the trainer's own
+// policy of the snapshot is trained.
+func (f *Force) Correct(trained, sampled *Policy) {
+	form, within, _ := FormOf(f.estimator.Rollout.Weight())
+	f.corrections = f.corrections[:0]
+	for a, p := range sampled.Probs {
+		weight := 0.0
+		if p > 0 {
+			weight = form.weigh(trained.Probs[a]/p, 0, 0, &signed{within: within})
+		}
+		f.corrections = append(f.corrections, weight)
+	}
+}
+
+// setWeights sets the weights w⁺ and w⁻ of every arm, those of the importance mode times corrections.
 func (f *Force) setWeights(current, behaviour *Policy) {
+	f.setRatios(current, behaviour)
+	for a, c := range f.corrections {
+		if f.upper[a] *= c; !f.estimator.Importance.Linear() { // else both are one slice
+			f.lower[a] *= c
+		}
+	}
+}
+
+// setRatios sets the importance weights of every arm. An arm of probability 0 under behaviour has
+// ratio 0.
+func (f *Force) setRatios(current, behaviour *Policy) {
 	imp := &f.estimator.Importance
 	if imp.Mode == option.NoImportance {
+		for a := range f.corrections {
+			f.upper[a] = 1
+		}
 		return
 	}
 	ratios, probs, drawn := f.upper, current.Probs[:len(f.upper)], behaviour.Probs[:len(f.upper)]

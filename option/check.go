@@ -125,7 +125,8 @@ func (e *Estimator) Check(m *Mistakes) {
 	m.Least("Estimator.GroupsPerStep", e.GroupsPerStep, 1)
 	wantWord(m, "Estimator.Filter", e.Filter, Filters)
 	e.Advantage.Check(m)
-	e.Importance.check(m)
+	e.Importance.check(m, "Estimator.Importance.")
+	m.Number("Estimator.Rollout.Noise", e.Rollout.Noise, e.Rollout.Noise >= 0, " ≥ 0")
 	kl := &e.KL
 	m.Number("Estimator.KL.Coefficient", kl.Coefficient, kl.Coefficient >= 0, " ≥ 0")
 	wantWord(m, "Estimator.KL.Gradient", kl.Gradient, KLGradients)
@@ -133,9 +134,11 @@ func (e *Estimator) Check(m *Mistakes) {
 	wantWord(m, "Estimator.KL.In", kl.In, KLPlacements)
 	m.Number("Estimator.Entropy", e.Entropy, e.Entropy >= 0, " ≥ 0")
 	wantWord(m, "Estimator.Samples", e.Samples, SampleUses)
+	wantWord(m, "Estimator.Rollout.Correction", e.Rollout.Correction, Corrections)
 	if len(m.list) > found { // rules are for known words
 		return
 	}
+	e.Rollout.Weight().check(m, "Estimator.Rollout.")
 	named := strings.NewReplacer("{", "Estimator.", "}", "")
 	for i := range Rules {
 		if got, want := Rules[i].Broken(e, nil); got != "" {
@@ -225,8 +228,7 @@ func (adv *Advantage) Check(m *Mistakes) {
 	}
 }
 
-func (imp *Importance) check(m *Mistakes) {
-	const field = "Estimator.Importance."
+func (imp *Importance) check(m *Mistakes, field string) {
 	wantWord(m, field+"Mode", imp.Mode, ImportanceModes)
 	if imp.Mode.Uses(UseBounds) {
 		low, high := imp.ClipLow, imp.ClipHigh

@@ -53,6 +53,20 @@ type Importance struct {
 // Linear reports whether the weight is 1 or ρ.
 func (imp *Importance) Linear() bool { return imp.Mode <= Ratio }
 
+// Rollout is a sampler whose logits differ from the trainer's at equal weights. They differ by
+// independent normal numbers, drawn anew with each snapshot: rounding is a function of the weights.
+type Rollout struct {
+	Noise      float64 // σ ≥ 0 of the difference, in logits
+	Correction Correction
+	Floor, Cap float64 // of the correction, as those of an Importance
+}
+
+// Weight returns the importance mode whose weight of the ratio r is the correction.
+func (r *Rollout) Weight() *Importance {
+	mode := [...]ImportanceMode{NoImportance, Truncated, Masked}[r.Correction]
+	return &Importance{Mode: mode, Floor: r.Floor, Cap: r.Cap}
+}
+
 // KL is the penalty β·KL(π‖π_ref).
 type KL struct {
 	Coefficient float64     // β ≥ 0, in units of advantage (InReward: of reward) per nat
@@ -83,6 +97,7 @@ type Estimator struct {
 	Samples       Samples    // the groups of the steps of a block
 	Advantage     Advantage  // from rewards to advantages A_i
 	Importance    Importance // the weights w_i
+	Rollout       Rollout    // of samples that an engine draws whose logits are not the trainer's
 	KL            KL         // the penalty
 	Entropy       float64    // α ≥ 0 of the bonus α·H(π), exact gradient, in units of advantage
 }

@@ -37,6 +37,7 @@ var (
 	Deviations      = all(SampleStd)
 	Filters         = all(Drop)
 	ImportanceModes = all(DPPO)
+	Corrections     = all(MaskedRatio)
 	KLGradients     = all(RatioK3)
 	KLPoints        = all(AtSnapshot)
 	KLPlacements    = all(InReward)
@@ -189,6 +190,17 @@ var weightUses = [...]WeightUse{
 func (w ImportanceMode) Uses(fields WeightUse) bool {
 	return int(w) < len(weightUses) && weightUses[w]&fields != 0
 }
+
+// Correction is a second weight of a sample, of the ratio r = π_old/π_sampler, π_old the trainer's.
+type Correction uint8
+
+const (
+	NoCorrection   Correction = iota // 1
+	TruncatedRatio                   // min(r, cap): TIS
+	MaskedRatio                      // r between floor and cap, else 0: MIS, IcePop
+)
+
+func (w Correction) String() string { return text(w, "none", "truncated", "masked") }
 
 // KLGradient is the estimator of the gradient of the KL penalty.
 type KLGradient uint8

@@ -146,19 +146,16 @@ func (r *replica) averageExtras() {
 }
 
 // turn sets direction, a vector of norm 1 or 0, to that of g, and returns the cosine between them.
-// It is 0 where one of them is 0.
+// It is 0 where one of them is 0, or too long to be squared.
 func turn(direction, g []float64) (cosine float64) {
-	largest, square := 0.0, 0.0
+	square := 0.0
 	for _, x := range g {
-		largest = max(largest, math.Abs(x))
-	}
-	for _, x := range g {
-		square += float64(x / largest * (x / largest))
+		square += float64(x * x)
 	}
 	for a, x := range g {
 		before := direction[a]
-		if direction[a] = 0; largest > 0 {
-			direction[a] = x / largest / math.Sqrt(square)
+		if direction[a] = 0; square > 0 && !math.IsInf(square, 1) {
+			direction[a] = x / math.Sqrt(square)
 		}
 		cosine += float64(direction[a] * before)
 	}

@@ -57,7 +57,7 @@ func (p *fastPath) computes(c *Cell) bool {
 	}
 	adv, kl, imp := &c.Estimator.Advantage, &c.Estimator.KL, &c.Estimator.Importance
 	form, _, _ := grpo.FormOf(imp)
-	return !c.Deterministic() && onlyKnown(c) && c.Network == nil && c.Prompts == nil &&
+	return !c.Deterministic() && onlyKnown(c) && c.Estimator.Rollout.Noise == 0 && c.Network == nil && c.Prompts == nil &&
 		!c.countsRedraws() && !c.averages(EffectiveSampleSize) && !c.averages(GradientCosine) &&
 		slices.Contains(p.filters, c.Estimator.Filter) && slices.Contains(p.baselines, adv.Baseline) &&
 		among(adv.Scale, option.StdScale, option.NoScale, option.OthersStd, option.MeanScale) &&
@@ -78,7 +78,7 @@ func onlyKnown(c *Cell) bool {
 	adv, kl := &e.Advantage, &e.KL
 	estimator := option.Estimator{
 		GroupSize: e.GroupSize, GroupsPerStep: e.GroupsPerStep,
-		Filter: e.Filter, Importance: e.Importance, Samples: e.Samples,
+		Filter: e.Filter, Importance: e.Importance, Samples: e.Samples, Rollout: e.Rollout,
 		Advantage: option.Advantage{
 			Baseline: adv.Baseline, Scale: adv.Scale, Std: adv.Std,
 			Value: adv.Value, Rate: adv.Rate, Epsilon: adv.Epsilon,

@@ -56,6 +56,7 @@ func TestFastPaths(t *testing.T) {
 		"entropy bonus":      {func() { e.Entropy = 0.1 }, none},
 		"reused samples":     {func() { e.Samples = option.Reused }, none},
 		"largest norm":       {func() { c.Optimizer.MaxNorm = 1 }, none},
+		"noise of sampler":   {func() { e.Rollout.Noise = 0.1 }, none},
 		"constant rewards":   {func() { c.Bandit.Arms[0].Law = option.Constant }, slower},
 
 		"new law":         {func() { c.Bandit.Arms[1].Law = option.Law(len(option.Laws)) }, none},

@@ -20,7 +20,7 @@ func slowReplica(c *Cell, rng *rand.Rand) (theta []float64, stale [4]float64) {
 	theta = slices.Clone(c.Init)
 	velocity, square := make([]float64, arms), make([]float64, arms)
 	var past [][]float64
-	var snapshot []float64
+	var snapshot, drawing []float64 // logits of π_old, and of the sampler
 	e, o := &c.Estimator, &c.Optimizer
 	reference := slices.Clone(c.Reference)
 	size := float64(e.GroupSize)
@@ -40,6 +40,12 @@ func slowReplica(c *Cell, rng *rand.Rand) (theta []float64, stale [4]float64) {
 		case t%c.Lag.Interval == 0:
 			snapshot = past[max(t-c.Lag.Behind*c.Lag.Interval, 0)]
 		}
+		if c.Lag.Kind != option.Block || t%c.Lag.Interval == 0 {
+			drawing = slices.Clone(snapshot)
+			for a := range drawing {
+				drawing[a] += e.Rollout.Noise * rng.NormFloat64()
+			}
+		}
 		pi, ref := slowSoftmax(theta), slowSoftmax(reference)
 		g := make([]float64, arms)
 		add := func(a int, x float64, p []float64) {
@@ -57,8 +63,9 @@ func slowReplica(c *Cell, rng *rand.Rand) (theta []float64, stale [4]float64) {
 		for group := range groups {
 			if group > 0 && c.Lag.Kind == option.Random && c.Lag.Ages.Drawn == option.AgePerGroup {
 				snapshot = past[max(t-slowAge(c.Lag.Ages, rng), 0)]
+				drawing = snapshot
 			}
-			old := slowSoftmax(snapshot)
+			old := slowSoftmax(drawing)
 		again:
 			drawn, rewards := make([]int, e.GroupSize), make([]float64, e.GroupSize)
 			mean, low, high := 0.0, math.Inf(1), math.Inf(-1)
@@ -139,7 +146,8 @@ func slowReplica(c *Cell, rng *rand.Rand) (theta []float64, stale [4]float64) {
 				if e.KL.In == option.InAdvantage {
 					advantage -= e.KL.Coefficient * math.Log(old[a]/ref[a])
 				}
-				samples = append(samples, slowSample{a, advantage, snapshot})
+				correction := slowWeight(e.Rollout.Weight(), slowSoftmax(snapshot)[a], old[a], 1)
+				samples = append(samples, slowSample{a, advantage, snapshot, drawing, correction})
 			}
 		}
 		if groups > 0 {
@@ -183,7 +191,8 @@ func slowReplica(c *Cell, rng *rand.Rand) (theta []float64, stale [4]float64) {
 				at, atLogits = old, s.snapshot
 			}
 			a := s.arm
-			add(a, share*slowWeight(&e.Importance, pi[a], old[a], s.advantage)*s.advantage/scale, pi)
+			weight := s.correction * slowWeight(&e.Importance, pi[a], old[a], s.advantage)
+			add(a, share*weight*s.advantage/scale, pi)
 			if !inLoss {
 				continue
 			}
@@ -278,9 +287,11 @@ func slowReplica(c *Cell, rng *rand.Rand) (theta []float64, stale [4]float64) {
 
 // slowSample is a sample with the logits that drew it.
 type slowSample struct {
-	arm       int
-	advantage float64
-	snapshot  []float64
+	arm        int
+	advantage  float64
+	snapshot   []float64
+	drawing    []float64 // logits of the sampler
+	correction float64
 }
 
 // slowStaleness returns of a step the share of samples with A ≠ 0 whose weight is 0, the largest
@@ -293,20 +304,20 @@ func slowStaleness(c *Cell, pi []float64, samples []slowSample) (of [4]float64) 
 	}
 	share := float64(together) / float64(len(samples))
 	for group := range slices.Chunk(samples, together) {
-		old := slowSoftmax(group[0].snapshot)
+		old, drawing := slowSoftmax(group[0].snapshot), slowSoftmax(group[0].drawing)
 		all, clipped, squares := 0.0, 0.0, 0.0
 		for _, s := range group {
 			if s.advantage != 0 {
 				all++
-				if slowWeight(&c.Estimator.Importance, pi[s.arm], old[s.arm], s.advantage) == 0 {
+				if s.correction*slowWeight(&c.Estimator.Importance, pi[s.arm], old[s.arm], s.advantage) == 0 {
 					clipped++
 				}
 			}
 		}
 		of[0] += share * clipped / max(all, 1)
 		for a, p := range pi {
-			of[1] = max(of[1], p/old[a])
-			squares += p * p / old[a]
+			of[1] = max(of[1], p/drawing[a])
+			squares += p * p / drawing[a]
 		}
 		of[2] += share / squares
 	}
@@ -578,6 +589,13 @@ func agreement() []Cell {
 		c.Estimator.KL.Gradient = option.K2
 	})
 	add("maximal norm", func(c *Cell) { c.Optimizer.MaxNorm = 0.2 })
+	for i, correction := range option.Corrections {
+		add("noise of the sampler, correction "+correction.String(), func(c *Cell) {
+			c.Estimator.Rollout = option.Rollout{Noise: 0.3, Correction: correction, Floor: 0.8, Cap: 1.2}
+			c.Estimator.Importance.Mode = option.ImportanceModes[2-i] // clip, ratio, none
+			c.Lag.Interval = 2
+		})
+	}
 	add("moving reference",
 		func(c *Cell) { c.ReferenceUpdate = option.ReferenceUpdate{Interval: 5, Rate: 0.6} })
 	return cells

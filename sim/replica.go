@@ -20,7 +20,8 @@ type replica struct {
 	start          *grpo.Policy  // at step 0
 	policy         *grpo.Policy  // π
 	history        *grpo.History
-	snapshot       *grpo.Policy // π_old; unused where a step has several ages
+	snapshot       *grpo.Policy // π_old that draws; unused where a step has several ages
+	rollout        *rollout     // nil: the trainer has the same π_old
 	ages           *ages        // of snapshots; nil unless the lag is random
 	optimizerState *grpo.OptimizerState
 	contexts       policies // of prompts or contexts that have one each; nil: the policy above
@@ -61,6 +62,7 @@ func newReplica(cell *Cell, recorded []int, laws *laws) *replica {
 		policy:          grpo.NewPolicy(cell.Init),
 		history:         grpo.NewHistory(cell.Lag, arms, cell.Run.Steps),
 		ages:            newAges(cell),
+		rollout:         newRollout(cell),
 		optimizerState:  grpo.NewOptimizerState(arms),
 		curve:           make([]float64, len(read)),
 		log:             make([]float64, len(read)),
@@ -124,6 +126,7 @@ func (r *replica) begin(index int) {
 	r.stream = Stream(c.Seed, c.ID, ForReplica, index)
 	r.words.Reset(r.stream)
 	r.ages.begin(c, ForReplica, index)
+	r.rollout.begin(c, ForReplica, index)
 	r.rest()
 	r.reward0, r.gap0 = r.start.Mean(r.means), gap(r.start)
 	if r.sampler.prompts != nil {
@@ -243,14 +246,18 @@ func (r *replica) push(t int) {
 	if r.cell.Draws(t) {
 		r.draw()
 	}
-	r.gradient(r.policy, r.snapshot)
+	trained := r.snapshot
+	if r.rollout != nil {
+		trained = r.rollout.trained
+	}
+	r.gradient(r.policy, trained)
 	r.countStep()
 }
 
 // refresh sets the snapshot of step t and aims the sampler at it.
 func (r *replica) refresh(t int) {
 	r.since.leave(r.snapshot)
-	r.snapshot = r.history.Behaviour(t, r.policy)
+	r.snapshot = r.samplerOf(r.history.Behaviour(t, r.policy))
 	r.sampler.aim(r.snapshot)
 }
 

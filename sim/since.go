@@ -18,10 +18,9 @@ func (q Quantity) SinceRecord(lag option.Lag) bool {
 // sinceRecord holds what the quantities of the snapshot need of the steps since the last record,
 // of one policy.
 type sinceRecord struct {
-	peaks   []float64 // largest π_a with the present snapshot
-	ratio   float64   // largest importance ratio with the snapshots before
-	clipped float64   // sum of the fractions of clipped samples
-	steps   float64   // of that sum
+	peaks   []float64   // largest π_a with the present snapshot
+	ratio   float64     // largest importance ratio with the snapshots before
+	clipped meanOfSteps // of the fractions of clipped samples
 }
 
 // newSinceRecord returns nil unless the cell records its quantities so.
@@ -35,7 +34,7 @@ func newSinceRecord(c *Cell) *sinceRecord {
 func (s *sinceRecord) reset() {
 	if s != nil {
 		clear(s.peaks)
-		s.ratio, s.clipped, s.steps = 0, 0, 0
+		s.ratio, s.clipped = 0, meanOfSteps{}
 	}
 }
 
@@ -48,8 +47,7 @@ func (r *replica) countStep() {
 	for a, p := range r.policy.Probs[:len(s.peaks)] {
 		s.peaks[a] = max(s.peaks[a], p)
 	}
-	s.clipped += r.clipFraction()
-	s.steps++
+	s.clipped.add(r.clipFraction())
 }
 
 // leave takes the ratios with a snapshot that is about to change. A quotient grows with what is
@@ -67,7 +65,7 @@ func (s *sinceRecord) leave(snapshot *grpo.Policy) {
 // although no policy diverges.
 func (s *sinceRecord) take(snapshot *grpo.Policy) (clipped, ratio float64) {
 	s.leave(snapshot)
-	clipped, ratio = s.clipped/s.steps, min(s.ratio, grpo.LargestRatio)
+	clipped, ratio = s.clipped.take(), min(s.ratio, grpo.LargestRatio)
 	s.reset()
 	return clipped, ratio
 }

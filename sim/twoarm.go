@@ -198,7 +198,7 @@ func (b *twoArmBatch) store(steps int) {
 		r.sums, r.zero = x.averages, x.zero
 		if b.blocks {
 			r.since.peaks[0], r.since.peaks[1] = x.peak0, x.peak1
-			r.since.steps += float64(steps)
+			r.since.clipped.steps += float64(steps)
 		}
 	}
 }

@@ -47,6 +47,9 @@ func (c Cell) Check(m *option.Mistakes) {
 		"option.AgePerGroup where Estimator.GroupSize is option.Infinite")
 	c.Optimizer.Check(m)
 	c.ReferenceUpdate.Check(m)
+	plain := sampled && !random && !e.KL.Outside() && c.Prompts == nil && c.Network == nil
+	m.Want(plain || e.Rollout.Noise == 0, "Estimator.Rollout.Noise", e.Rollout.Noise, "0 at "+
+		"option.Infinite, and with random ages, a KL penalty outside the loss, Prompts or Network")
 	m.Want(e.Samples != option.Reused || lag.Kind == option.Block, "Lag.Kind", lag.Kind,
 		"block, where Estimator.Samples is reused")
 	m.Want(!e.KL.Outside() || !random || !perGroup, "Estimator.KL.In", e.KL.In,

@@ -113,7 +113,7 @@ func (v *vectors) load(r *replica, i int) {
 		for a := range r.since.peaks {
 			r.since.peaks[a] = s.Peaks[a*s.Stride+i]
 		}
-		r.since.ratio, r.since.clipped, r.since.steps = s.LargestRatio[i], s.Clipped[i], float64(s.Counted)
+		r.since.ratio, r.since.clipped = s.LargestRatio[i], meanOfSteps{s.Clipped[i], float64(s.Counted)}
 	}
 	if !s.Drawn {
 		return // the replica drew

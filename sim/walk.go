@@ -28,6 +28,7 @@ func newWalk(c *Cell, laws *laws) *Walk {
 // but for its velocity; nil is none. Words are of the stream of the given purpose and index.
 func (w *Walk) Begin(purpose Purpose, index int, values, velocity []float64) {
 	w.words.Reset(Stream(w.cell.Seed, w.cell.ID, purpose, index))
+	w.rollout.begin(w.cell, purpose, index)
 	w.divergedAt = running
 	if p, ok := w.contexts.(*contexts); ok {
 		p.beginAt(values, velocity)

@@ -16,15 +16,11 @@ import (
 	"grposim/sweeps/store"
 )
 
-// Units of columns. Optimizer steps are the unit of time.
+// Units of columns, of which optimizer steps are that of time, and their ranges.
 const (
 	inSteps   = "optimizer step"
 	inSamples = "sample"
 	pureRatio = "1" // no unit
-)
-
-// Ranges of columns.
-const (
 	atLeast0  = "≥ 0"
 	zeroToOne = "0 to 1"
 )

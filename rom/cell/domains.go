@@ -84,6 +84,8 @@ var domains = []struct {
 
 	{MeanForceKnown, anyLag, func(p *Params) bool { return p.ReferenceUpdate.Interval > 0 },
 		scope.MovingReference.Because()},
+	{MeanForceKnown, anyLag, func(p *Params) bool { return p.Rollout.Noise > 0 },
+		simulated("a sampler whose logits differ from the trainer's")},
 	{MeanForceKnown, anyLag, func(p *Params) bool {
 		return p.KL.OfReward() && p.Filter != option.KeepAll
 	}, simulated("a KL penalty in the reward with dynamic sampling")},

@@ -62,26 +62,17 @@ func (n Need) String() string { return rules.Needs[n] }
 // Has reports whether the claim has the need.
 func (c *Claim) Has(need Need) bool { return slices.Contains(c.Needs, need) }
 
-// Claims lists the claims that a check can make, in the order of the reference
-// document. Package sweeps holds the logic by which each is judged.
-var Claims = []*Claim{
-	Trajectory, TimeToLevel, Arrival, ModelAmplitude, FixedPoint, StationaryFluctuation,
-	FluctuationScaling, Stiffness, EdgeOfStability, RateOverThreshold, Relaxation, RelaxationScaling,
-	DampingRatio, OscillationOnset, StabilityThreshold, RuleIsSafe, VisibleFrontier,
-	FrontierAboveOnset, MedianFrontier, FrontierGap, FrontierRatio, FrontierConstant, ClassOccurs,
-	ClassThroughout, SaturationFit, EarlySlope, LawFit, LawForecast, Recurrence, DegenerateGroups,
-	FailureMode,
-}
-
 //go:embed claims.yaml
 var claimsText []byte
 
-var claimTable = DecodeTable[map[string]*Claim]("claims.yaml", claimsText)
+// Claims lists the claims that a check can make, in the order of the reference
+// document. Package sweeps holds the logic by which each is judged.
+var Claims = DecodeTable[[]*Claim]("claims.yaml", claimsText)
 
 // declared returns the claim of a name of the table.
 func declared(name string) *Claim {
-	c := claimTable[name]
-	c.Name, c.Per = name, cmp.Or(c.Per, PerCell)
+	c, _ := LookupClaim(name)
+	c.Per = cmp.Or(c.Per, PerCell)
 	return c
 }
 

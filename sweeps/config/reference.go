@@ -10,6 +10,9 @@ import (
 //go:embed reference.md.tmpl
 var referenceText string
 
+//go:embed example.yaml
+var referenceExample string // the smallest file with a sweep and a check
+
 // WriteReference writes a part of the reference as Markdown: "keys" or "claims".
 func WriteReference(w io.Writer, part string) error {
 	cell := func(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
@@ -30,21 +33,3 @@ func (k Key) ByDefault() string {
 	}
 	return "required"
 }
-
-// referenceExample is the smallest file with a sweep and a check.
-const referenceExample = `name: example
-seed: 1
-bandit:
-  arms:
-    - {reward: bernoulli, mean: 0.9}
-    - {reward: bernoulli, mean: 0.2}
-grpo:
-  group_size: 16
-  kl: {coefficient: 0.5}
-optimizer: {learning_rate: 0.02}
-run: {steps: 20000, burn_in: 2000, replicas: 64}
-sweep:
-  - {param: grpo.group_size, values: [4, 8, 16]}
-checks:
-  - {claim: stationary-fluctuation, margin: 0.02, control: {scale: {noise: 1.1}}}
-`

@@ -78,8 +78,8 @@ var optionWords = func() map[reflect.Type][]string {
 	words := map[reflect.Type][]string{}
 	for _, list := range []any{
 		option.Filters, option.Baselines, option.Scales, option.Deviations, option.ImportanceModes,
-		option.KLPlacements, option.KLGradients, option.KLPoints, option.LagKinds, option.AgeLaws,
-		option.AgeDraws, option.SampleUses, option.Methods, option.ScheduleKinds,
+		option.Corrections, option.KLPlacements, option.KLGradients, option.KLPoints, option.LagKinds,
+		option.AgeLaws, option.AgeDraws, option.SampleUses, option.Methods, option.ScheduleKinds,
 		option.ParameterKinds, option.PromptOrders,
 	} {
 		v := reflect.ValueOf(list)

@@ -61,6 +61,8 @@ run: {steps: 60, burn_in: 10, replicas: 4}
 				s.Estimator.Advantage.Scale = option.NoScale
 			}
 			switch k.Path {
+			case "grpo.correction.floor", "grpo.correction.cap":
+				s.Estimator.Rollout.Noise = 0.5
 			case "lag.ages.mean":
 				s.Lag.Ages.Law = option.GeometricAges
 			case "lag.ages.weights":
