@@ -263,7 +263,7 @@ func (c *checkReader) margins() {
 		k := *checkKeyOf("absolute_margin")
 		zero := c.Locate != nil && c.Locate.Param == LagIntervalKey && c.judgesExact()
 		if k.Range.LowOpen = true; c.fields["locate"] != nil {
-			k.note = ", or 0 where lag.interval is located and the exact prediction is judged " +
+			k.Note = ", or 0 where lag.interval is located and the exact prediction is judged " +
 				"(both are whole numbers)"
 		}
 		want := k.Want()

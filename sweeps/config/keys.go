@@ -38,6 +38,7 @@ type Row struct {
 	Symbol  string   // in labels and quantities, such as η; "": the last word of Path
 	Noun    string   // in titles and on axes, such as learning rate; "": Path
 	Unit    string   // on axes; "": none
+	Note    string   // ends what is wanted of a number
 	// what trainers call it: TRL's GRPOConfig and verl without their sections (docs/primer.md), and
 	// usual abbreviations
 	Known []string
@@ -59,7 +60,6 @@ type Key struct {
 	Default any
 	Idle    Condition // in a cell where it holds the key has no effect; zero: there is none
 
-	note   string              // ends what Want says of a number
 	index  []int               // of its field in Settings or Check; nil: none
 	follow func(*Settings) any // computes the default that Follows describes; nil: none
 }
@@ -103,7 +103,7 @@ func (k Key) Want() string {
 	case SeedValue:
 		return "an integer in [0, 18446744073709551615]"
 	case NumberValue:
-		return "a number" + condition + k.note
+		return "a number" + condition + k.Note
 	case WordValue:
 		return listWords(k.Words)
 	case WeightsValue:

@@ -343,8 +343,8 @@ func locateParts(search *Locate) []part {
 		numberPart("tolerance", openUnit, &search.Tolerance),
 		numberPart(visibilityField, openUnit, &search.Visibility).orNot(),
 	}
-	parts[1].note = ", a multiple of " + ruleMeasured
-	parts[2].note = parts[1].note
+	parts[1].Note = ", a multiple of " + ruleMeasured
+	parts[2].Note = parts[1].Note
 	return parts
 }
 
