@@ -135,7 +135,7 @@ func (c *RunsComparison) compareCurves(sides [2][]run) error {
 		for n := range side {
 			r := &side[n]
 			// A curve without noise bends within its windows, and is followed by a law.
-			residuals := change.Unbiased(fit.FitLaws(r.curve).Correlation, float64(len(r.curve.Time)), 4)
+			residuals := change.Unbiased(fit.Fit(r.curve).Correlation, float64(len(r.curve.Time)), 4)
 			r.correlation = min(correlation(r.curve, c.segments(windowRows, *r)), residuals, 0.98)
 			for _, s := range segments {
 				first, end := rows(r.curve, s)

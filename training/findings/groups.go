@@ -193,7 +193,6 @@ const (
 // groupsAre says how the groups of a stretch are equal, and by which keys of its last row that is
 // known.
 func groupsAre(l *logs.Log, in stretch) (which, why string) {
-	first, _ := slices.BinarySearch(l.Steps, in.from)
 	row, _ := slices.BinarySearch(l.Steps, in.to)
 	var keys []string
 	for _, q := range []logs.Quantity{logs.FracAll0, logs.FracAll1, logs.CountAll0, logs.CountAll1,
@@ -205,13 +204,9 @@ func groupsAre(l *logs.Log, in stretch) (which, why string) {
 		}
 	}
 	level := func(quantities ...logs.Quantity) float64 { // the median of those rows, 0 if there is none
-		for _, q := range quantities {
-			if c, has := l.Column(q); has {
-				known := slices.DeleteFunc(slices.Clone(c.Values[first:row+1]), math.IsNaN)
-				if len(known) > 0 {
-					return change.Median(known)
-				}
-			}
+		s := read(l.Prefix(row+1), anything, quantities...)
+		if n, _ := slices.BinarySearch(s.steps, in.from); n < len(s.values) {
+			return change.Median(s.values[n:])
 		}
 		return 0
 	}

@@ -64,16 +64,14 @@ func Lost(stated []Finding) (first Finding, found bool) {
 
 // Crashed returns what Lost does, or else a reward that has collapsed, since it began to fall.
 func Crashed(stated []Finding) (first Finding, found bool) {
-	if first, found = Lost(stated); found {
-		return first, true
-	}
+	first, found = Lost(stated)
 	for _, f := range stated {
-		if f.Kind == RewardCollapse && f.Level == Failure {
-			f.Since = f.begins
-			return f, true
+		if !found && f.Kind == RewardCollapse && f.Level == Failure {
+			first, found = f, true
+			first.Since = f.begins
 		}
 	}
-	return first, false
+	return first, found
 }
 
 // misattributed says why a verdict would take the effect of a finding for a mode; "" if it does not.

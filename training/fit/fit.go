@@ -1,7 +1,7 @@
 package fit
 
 import (
-	"fmt"
+	"cmp"
 	"math"
 	"slices"
 
@@ -81,44 +81,24 @@ const oscillationEvidence = 10
 // Fit fits every law to the curve by least squares. Rows are weighted by the inverse of
 // the local variance of the noise; rows far from their neighbours count less.
 func Fit(c Curve) Result {
-	r := FitLaws(c)
-	c = c.In(c.Unit())
-	smoothed := smooth(c.Reward, 0.05)
-	for i := range r.Models {
-		m := &r.Models[i]
-		fitted := m.predict(c.Time)
-		m.R2 = explained(c.Reward, fitted)
-		m.R2Smoothed = explained(smoothed, fitted)
-	}
-	r.judge()
-	return r
-}
-
-// FitLaws is Fit without what it judges: Models have no R².
-func FitLaws(c Curve) Result {
 	unit := c.Unit()
-	b := c.In(unit).average()
-	weight := weights(b)
 	r := Result{Origin: c.origin()}
+	c = c.In(unit)
+	b, smoothed := c.average(), smooth(c.Reward, 0.05)
+	weight := weights(b)
 	for _, l := range laws {
 		p := newProblem(l, b, weight, r.Origin)
 		best := p.solve()
 		best.sse = max(best.sse, float64(len(b.y))*square(rounding))
-		r.Models = append(r.Models, Model{Name: l.name, law: l, unit: unit, problem: p, best: best})
+		m := Model{Name: l.name, law: l, unit: unit, problem: p, best: best}
+		fitted := m.predict(c.Time)
+		m.R2, m.R2Smoothed = explained(c.Reward, fitted), explained(smoothed, fitted)
+		r.Models = append(r.Models, m)
 	}
-	r.weigh(min(max(r.closest().correlation(), 0), largestCorrelation))
+	closest := slices.MinFunc(r.Models, func(a, b Model) int { return cmp.Compare(a.best.sse, b.best.sse) })
+	r.weigh(min(max(closest.correlation(), 0), largestCorrelation))
+	r.judge()
 	return r
-}
-
-// closest returns the model with the least sum of squares.
-func (r *Result) closest() *Model {
-	closest := &r.Models[0]
-	for i := range r.Models {
-		if m := &r.Models[i]; m.best.sse < closest.best.sse {
-			closest = m
-		}
-	}
-	return closest
 }
 
 // weigh compares the models by their BIC, at a correlation of residuals.
@@ -263,26 +243,22 @@ func (r *Result) judge() {
 	steady, monotoneSSE := &r.Models[0], math.Inf(1) // of the laws without oscillation
 	inertial := r.Model(Inertial)
 	for i := range r.Models {
-		m := &r.Models[i]
-		if m == inertial {
-			continue
+		if m := &r.Models[i]; m != inertial {
+			monotoneSSE = min(monotoneSSE, m.best.sse)
+			if m.BIC < steady.BIC {
+				steady = m
+			}
 		}
-		monotoneSSE = min(monotoneSSE, m.best.sse)
-		if m.BIC < steady.BIC {
-			steady = m
-		}
-	}
-	grown := func(m *Model) *Model {
-		if m.BIC > r.Models[0].BIC-GrowthEvidence {
-			return &r.Models[0]
-		}
-		return m
 	}
 	best := steady
 	if inertial.BIC < best.BIC {
 		best = inertial
 	}
-	best, steady = grown(best), grown(steady)
+	for _, m := range []**Model{&best, &steady} {
+		if (*m).BIC > r.Models[0].BIC-GrowthEvidence {
+			*m = &r.Models[0]
+		}
+	}
 	r.Best = best.Name
 	r.Evidence = r.Independent * math.Log(monotoneSSE/inertial.best.sse)
 	switch zeta := inertial.best.shape[1]; {
@@ -325,10 +301,5 @@ func (r *Result) beatsCritical(inertial *Model) bool {
 
 // Model returns the fit of a law. It panics if the law is not one of those fitted.
 func (r *Result) Model(name Name) *Model {
-	for i := range r.Models {
-		if r.Models[i].Name == name {
-			return &r.Models[i]
-		}
-	}
-	panic(fmt.Sprintf("fit: Model: law %q is not fitted", name))
+	return &r.Models[slices.IndexFunc(r.Models, func(m Model) bool { return m.Name == name })]
 }

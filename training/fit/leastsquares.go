@@ -99,22 +99,13 @@ const (
 // of Nelder and Mead from its best points.
 func (p *problem) solve() solution {
 	const starts = 3
-	var best []solution
-	p.grid(nil, func(shape []float64) {
-		s := p.at(shape, hold{})
-		if len(best) < starts || s.sse < best[len(best)-1].sse {
-			i, _ := slices.BinarySearchFunc(best, s,
-				func(a, b solution) int { return cmp.Compare(a.sse, b.sse) })
-			best = slices.Insert(best, i, s)
-			best = best[:min(len(best), starts)]
-		}
-	})
-	top := best[0]
-	if len(p.law.shape) > 0 {
-		for _, b := range best {
-			if s := p.search(b.shape, hold{}); s.sse < top.sse {
-				top = s
-			}
+	var all []solution
+	p.grid(nil, func(shape []float64) { all = append(all, p.at(shape, hold{})) })
+	slices.SortStableFunc(all, func(a, b solution) int { return cmp.Compare(a.sse, b.sse) })
+	top := all[0]
+	for _, s := range all[:min(len(all), starts)] {
+		if s = p.search(s.shape, hold{}); s.sse < top.sse {
+			top = s
 		}
 	}
 	return top
