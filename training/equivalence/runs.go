@@ -76,12 +76,10 @@ const (
 func Runs(a, b []fit.Curve, margin, confidence float64) (*RunsComparison, error) {
 	c := &RunsComparison{Confidence: confidence, Noise: WithinRuns}
 	c.From, c.To = math.Inf(-1), math.Inf(1)
-	unit := 0.0 // of rewards, until the end
 	for _, curve := range slices.Concat(a, b) {
 		c.From, c.To = max(c.From, curve.Time[0]), min(c.To, curve.Time[len(curve.Time)-1])
-		unit = max(unit, curve.Unit())
 	}
-	c.Margin = margin / unit
+	c.Margin = margin
 	var sides [2][]run
 	for i, curves := range [][]fit.Curve{a, b} {
 		for n, curve := range curves {
@@ -92,7 +90,7 @@ func Runs(a, b []fit.Curve, margin, confidence float64) (*RunsComparison, error)
 					"want at least %d", r.name, max(0, end-first), c.From, c.To, fit.MinRows)
 			}
 			r.curve, _ = fit.Curve{Time: curve.Time[first:end],
-				Reward: curve.Reward[first:end]}.In(unit).Thin()
+				Reward: curve.Reward[first:end]}.Thin()
 			copyOf := func(other run) bool {
 				return slices.Equal(r.curve.Time, other.curve.Time) &&
 					slices.Equal(r.curve.Reward, other.curve.Reward)
@@ -113,18 +111,7 @@ func Runs(a, b []fit.Curve, margin, confidence float64) (*RunsComparison, error)
 	if len(sides[0])+len(sides[1]) > 2 {
 		c.Noise = BetweenRuns
 	}
-	if err := c.compareCurves(sides); err != nil {
-		return nil, err
-	}
-	ofReward := []*float64{&c.Range, &c.Margin, &c.SameFrom}
-	for i := range c.Curve {
-		q := &c.Curve[i]
-		ofReward = append(ofReward, &q.A, &q.B, &q.Change, &q.Lo, &q.Hi)
-	}
-	for _, x := range ofReward {
-		*x *= unit
-	}
-	return c, nil
+	return c, c.compareCurves(sides)
 }
 
 // compareCurves compares the mean over the run and the segments, and decides the verdict. The

@@ -30,9 +30,9 @@ func (c Curve) end() float64 { return c.Time[len(c.Time)-1] }
 // known is the time from the first row to the last.
 func (c Curve) known() float64 { return c.end() - c.Time[0] }
 
-// Unit is the power of two in the largest reward, 1 if all are 0. Rewards are fitted in this
+// unit is the power of two in the largest reward, 1 if all are 0. Rewards are fitted in this
 // unit, so that squares of 1e300 and of 1e-300 are numbers; a division by it is exact.
-func (c Curve) Unit() float64 {
+func (c Curve) unit() float64 {
 	largest := max(slices.Max(c.Reward), -slices.Min(c.Reward))
 	if largest == 0 {
 		return 1
@@ -41,8 +41,8 @@ func (c Curve) Unit() float64 {
 	return math.Ldexp(1, exponent-1)
 }
 
-// In returns the curve with its rewards in a unit.
-func (c Curve) In(unit float64) Curve {
+// in returns the curve with its rewards in a unit.
+func (c Curve) in(unit float64) Curve {
 	return Curve{c.Time, times(c.Reward, 1, unit)}
 }
 
@@ -107,8 +107,7 @@ func noise(y []float64) []float64 {
 // NoiseDeviation estimates the standard deviation of the noise of a row, the root of the
 // mean variance.
 func NoiseDeviation(c Curve) float64 {
-	unit := c.Unit()
-	return unit * math.Sqrt(mean(noise(c.In(unit).Reward)))
+	return c.unit() * math.Sqrt(mean(noise(c.in(c.unit()).Reward)))
 }
 
 // maxBlocks bounds the rows of a fit. Longer curves are averaged over blocks of equal numbers of

@@ -81,9 +81,9 @@ const oscillationEvidence = 10
 // Fit fits every law to the curve by least squares. Rows are weighted by the inverse of
 // the local variance of the noise; rows far from their neighbours count less.
 func Fit(c Curve) Result {
-	unit := c.Unit()
+	unit := c.unit()
 	r := Result{Origin: c.origin()}
-	c = c.In(unit)
+	c = c.in(unit)
 	b, smoothed := c.average(), smooth(c.Reward, 0.05)
 	weight := weights(b)
 	for _, l := range laws {
@@ -211,18 +211,7 @@ func (m *Model) HalfTime() float64 {
 		return math.NaN()
 	}
 	before := func(t float64) bool { return (m.predict([]float64{t})[0]-level)*(m.best.plateau-y) < 0 }
-	lo, hi := 0.0, 1.0
-	for before(first+hi) && hi < 1e12 {
-		lo, hi = hi, 2*hi
-	}
-	for hi-lo > 1e-10*hi {
-		if middle := (lo + hi) / 2; before(first + middle) {
-			lo = middle
-		} else {
-			hi = middle
-		}
-	}
-	return first + hi
+	return first + crossing(func(t float64) bool { return !before(first + t) }, 1, 1e12, 1e-10)
 }
 
 // Predict returns the fitted curve at the given increasing times.

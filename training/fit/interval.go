@@ -26,23 +26,29 @@ func (p *problem) interval(best solution, which held, n float64) (lo, hi float64
 			}
 			return s.sse > limit
 		}
-		step, inside := 0.01, 0.0
-		for !over(step) {
-			inside = step
-			if step *= 1.7; step > reach {
-				return from(direction * math.Inf(1))
-			}
-		}
-		for step-inside > 0.02*step {
-			if middle := (inside + step) / 2; over(middle) {
-				step = middle
-			} else {
-				inside = middle
-			}
-		}
-		return from(direction * step)
+		return from(direction * crossing(over, 0.01, reach, 0.02))
 	}
 	return end(-1), end(1)
+}
+
+// crossing returns where a condition begins to hold, within a share of the way to it. It is looked
+// for from a first distance on. It is +Inf if that is beyond the largest.
+func crossing(holds func(x float64) bool, first, largest, within float64) float64 {
+	x, inside := first, 0.0
+	for !holds(x) {
+		inside = x
+		if x *= 1.7; x > largest {
+			return math.Inf(1)
+		}
+	}
+	for x-inside > within*x {
+		if middle := (inside + x) / 2; holds(middle) {
+			x = middle
+		} else {
+			inside = middle
+		}
+	}
+	return x
 }
 
 // scale returns the parameter as a function of a step from its best value, and the largest step
