@@ -55,43 +55,6 @@ func compared(t *testing.T, a, b []fit.Curve, margin float64) *RunsComparison {
 	return c
 }
 
-// Curves at the distance of the margin are called the same, or different, no more often than
-// declared. Single runs go by their autocorrelated residuals, repeated runs, whose levels differ, by their scatter. Where
-// the margin is wide, equal curves are found to be the same, and others are not different.
-func TestRunsErrors(t *testing.T) {
-	const trials = runsTrials
-	shifted := func(t float64) float64 { return growth(40)(t) + 0.15 }
-	for _, c := range []struct {
-		name   string
-		runs   int
-		b      func(float64) float64
-		margin float64
-		wrong  Verdict // and its chance
-		chance float64
-		right  Verdict // "": none is to be found often
-	}{
-		{"single, at the margin", 1, shifted, 0.15, Same, 0.05, ""},
-		{"single, at the margin", 1, shifted, 0.15, Different, 0.1, ""},
-		{"single, equal, wide margin", 1, growth(40), 0.5, Different, 0.1, Same},
-		{"single, slower", 1, growth(120), 0.05, Same, 0.05, Different},
-		{"repeated, at the margin", 3, shifted, 0.15, Same, 0.05, ""},
-		{"repeated, at the margin", 3, shifted, 0.15, Different, 0.1, ""},
-		{"repeated, equal, wide margin", 3, growth(40), 1, Different, 0.1, Same},
-	} {
-		wrong, right := 0, 0
-		for seed := range uint64(trials) {
-			r := compared(t, noisy(c.runs, 2*seed, growth(40)), noisy(c.runs, 2*seed+1, c.b), c.margin)
-			wrong, right = wrong+count(r.Verdict == c.wrong), right+count(r.Verdict == c.right)
-		}
-		if exceeds(wrong, trials, c.chance) {
-			t.Errorf("%s: %d of %d are %s, want at most %g", c.name, wrong, trials, c.wrong, c.chance)
-		}
-		if c.right != "" && right < trials*8/10 {
-			t.Errorf("%s: %d of %d comparisons are %s", c.name, right, trials, c.right)
-		}
-	}
-}
-
 // What is compared: the margin and the segments.
 func TestRunsQuantities(t *testing.T) {
 	generator := rand.New(rand.NewPCG(1, 1))

@@ -3,4 +3,4 @@
 package equivalence
 
 // Simulated comparisons of each kind, and the largest number of rows of a pair of curves.
-const runsTrials, equalPairs, mostRows, collapseTrials = 15, 30, 150, 15
+const equalPairs, mostRows, collapseTrials = 30, 150, 15
