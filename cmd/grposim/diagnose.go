@@ -151,14 +151,6 @@ func (r *runReport) rows() int {
 	return len(r.trace.Steps)
 }
 
-// remedies says how each series is logged that would help to observe a mode.
-func remedies(m *findings.Verdict) (texts []string) {
-	for _, series := range m.Missing {
-		texts = append(texts, fmt.Sprintf("%s: %s", series, remedyOf[series]))
-	}
-	return texts
-}
-
 // object is what diagnose prints of a run as JSON. A diagnostic that was not observed has no
 // numbers.
 func (r *runReport) object() object {
@@ -190,7 +182,7 @@ func (r *runReport) object() object {
 		}
 		o = o.with("level", m.Level, present).with("next", findings.Kind(m.Mode).Next(), present)
 		modes = append(modes, o.with("because", m.Because, m.Because != "").
-			with("missing", m.Missing, m.Missing != nil).with("remedies", remedies(&m), m.Missing != nil))
+			with("missing", m.Missing, m.Missing != nil).with("remedies", m.Remedies, m.Missing != nil))
 	}
 	steps := r.trace.Steps
 	return append(object{"file", r.file}.with("run", r.run, r.run != ""), "about", r.about, "findings", found,
@@ -246,7 +238,7 @@ func (r *runReport) print(p *page) {
 		return
 	}
 	for _, m := range r.modes {
-		for _, remedy := range remedies(&m) {
+		for _, remedy := range m.Remedies {
 			p.paragraph("  ", fmt.Sprintf("to observe %s: %s", m.Mode, remedy))
 		}
 	}

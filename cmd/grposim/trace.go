@@ -184,14 +184,3 @@ func truth(l *logs.Log, asked string) (*logs.Column, []int, error) {
 	}
 	return nil, nil, nil
 }
-
-// remedyOf says how a series is logged, by the name that it has in any trainer's log; grposim help
-// log-keys has the keys of each trainer.
-var remedyOf = map[diagnose.Series]string{
-	diagnose.TrueRewardSeries:   "log a score of evaluation as eval_reward, or name its column: --true-reward COLUMN",
-	diagnose.EntropySeries:      "log the mean entropy per token as entropy",
-	diagnose.ZeroVarianceSeries: "log the fraction of groups with equal rewards as frac_zero_std",
-	diagnose.RewardSeries:       "log the mean reward as reward",
-	diagnose.KLOldSeries:        "log the KL divergence to the sampling policy as kl_old",
-	diagnose.ClipFractionSeries: "log the fraction of clipped tokens as clip_any",
-}

@@ -45,20 +45,20 @@ const (
 // 462 times: chance would explain any of them.
 const MinValues = 12
 
-// Find returns the most likely change among finite values. found is false, and Chance 1, if there
+// Find returns the most likely change among finite values. Index is 0, and Chance 1, if there
 // are fewer than MinValues or no change has the direction. It takes n log n steps.
 //
 // A level that moves by more than its noise has changed, and Index is a step on its way. A series
 // whose mean does not fall shows falls no more often than one of constant level. At every ρ the
 // estimate of d is a mean of the values after k less one of those before, with positive weights.
-func Find(x []float64, of Direction) (c Change, found bool) { return find(x, of, scores) }
+func Find(x []float64, of Direction) Change { return find(x, of, scores) }
 
 // find is Find of values mapped by scale.
-func find(x []float64, of Direction, scale func([]float64) []float64) (c Change, found bool) {
+func find(x []float64, of Direction, scale func([]float64) []float64) (c Change) {
 	n := len(x)
 	c.Chance = 1
 	if n < MinValues {
-		return c, false
+		return c
 	}
 	s := scan{scores: scale(x), of: of, without: make([]float64, n), with: make([]float64, n),
 		at: make([]float64, n)}
@@ -75,7 +75,7 @@ func find(x []float64, of Direction, scale func([]float64) []float64) (c Change,
 		}
 	}
 	if c.Index == 0 {
-		return c, false
+		return c
 	}
 	rho := s.at[c.Index]
 	if before, after := Mean(x[:c.Index]), Mean(x[c.Index+1:]); math.Abs(x[c.Index]-before) < math.Abs(x[c.Index]-after) {
@@ -91,28 +91,27 @@ func find(x []float64, of Direction, scale func([]float64) []float64) (c Change,
 	}
 	c.Chance = min(1, (values-1)*tail)
 	c.Before, c.After = Mean(x[:c.Index]), Mean(x[c.Index:])
-	return c, true
+	return c
 }
 
 // Late returns the clearest change within the last n, n/√2, n/2, … values, down to MinValues. So a
 // change after a rise is seen where the rise is left out. Before is the level in the window, and
 // Index that in x. Values are compared by their ranks and as they are (cut). Chance is that of Find
 // times the number of windows and of comparisons.
-func Late(x []float64, of Direction) (c Change, found bool) {
+func Late(x []float64, of Direction) (c Change) {
 	c.Chance = 1
 	tried := 0.0
 	for last := len(x); last >= MinValues; last = int(float64(last) / math.Sqrt2) {
 		for _, scale := range []func([]float64) []float64{scores, cut} {
 			tried++
-			w, is := find(x[len(x)-last:], of, scale)
-			w.Index += len(x) - last
-			if is && (!found || w.Chance < c.Chance) {
-				c, found = w, true
+			if w := find(x[len(x)-last:], of, scale); w.Index > 0 && (c.Index == 0 || w.Chance < c.Chance) {
+				c = w
+				c.Index += len(x) - last
 			}
 		}
 	}
 	c.Chance = min(1, max(1, tried)*c.Chance)
-	return c, found
+	return c
 }
 
 // correlations are the trial values of ρ, in steps of about a quarter of 1 − ρ. Between two of them

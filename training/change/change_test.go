@@ -62,17 +62,17 @@ func TestFalseAlarms(t *testing.T) {
 				level, late, fall := 0, 0, 0
 				for range runs {
 					x := correlated(rng, n, rho, law.innovation)
-					if c, _ := Find(x, Either); c.Chance <= chance {
+					if c := Find(x, Either); c.Chance <= chance {
 						level++
 					}
-					if c, _ := Late(x, Falls); c.Chance <= chance {
+					if c := Late(x, Falls); c.Chance <= chance {
 						late++
 					}
 					size, middle, width := 10*rng.Float64(), rng.Float64(), 0.5*rng.Float64()
 					for i := range x {
 						x[i] += size / (1 + math.Exp((middle-float64(i)/float64(n))/width))
 					}
-					if c, _ := Late(x, Falls); c.Chance <= chance {
+					if c := Late(x, Falls); c.Chance <= chance {
 						fall++
 					}
 				}
@@ -104,7 +104,7 @@ func TestPower(t *testing.T) {
 					x[i] -= c.fall
 				}
 			}
-			if got, _ := Late(x, Falls); got.Chance <= 1e-3 && (c.fall < 10 || got.Index == c.at) {
+			if got := Late(x, Falls); got.Chance <= 1e-3 && (c.fall < 10 || got.Index == c.at) {
 				found++
 			}
 		}
@@ -113,7 +113,7 @@ func TestPower(t *testing.T) {
 		}
 	}
 	levels := append(slices.Repeat([]float64{1}, 18), make([]float64, 6)...)
-	if c, _ := Late(levels, Falls); c.Index != 18 || c.Chance > 1e-2 {
+	if c := Late(levels, Falls); c.Index != 18 || c.Chance > 1e-2 {
 		t.Errorf("of two levels without noise: %+v", c)
 	}
 }
@@ -185,7 +185,8 @@ func TestWithoutNoise(t *testing.T) {
 		{11, 5, false, 1, 1}, {50, 50, false, 1, 1}, {50, 49, true, 0.5, 1},
 		{50, 46, true, 48.9 / 230300.0, 49.1 / 230300.0}, {50, 25, true, 1e-14, 1e-8},
 	} {
-		got, found := Find(levels(c.n, c.k), Falls)
+		got := Find(levels(c.n, c.k), Falls)
+		found := got.Index > 0
 		want := Change{Index: c.k, After: -0.5, Chance: got.Chance}
 		if found != c.found || got.Chance < c.least || got.Chance > c.most || got.Chance < 0.5 && got != want {
 			t.Errorf("%d of %d values: %+v, %v", c.k, c.n, got, found)

@@ -102,11 +102,12 @@ type Diagnosis struct {
 
 // Verdict says whether a run shows one failure mode.
 type Verdict struct {
-	Mode    Mode
-	Finding Finding
-	Since   int      // Present: the step since which the sign is there; else -1
-	Because string   // NotObservable: why, one sentence; else ""
-	Missing []Series // NotObservable: any of these series, not recorded, would help; else nil
+	Mode     Mode
+	Finding  Finding
+	Since    int      // Present: the step since which the sign is there; else -1
+	Because  string   // NotObservable: why, one sentence; else ""
+	Missing  []string // NotObservable: any of these series, not recorded, would help; else nil
+	Remedies []string // how a log gets each of them
 }
 
 // Finding says whether a mode is there.
@@ -116,18 +117,6 @@ const (
 	Present       Finding = "present"
 	Absent        Finding = "absent"
 	NotObservable Finding = "not-observable" // the trace does not show whether the mode is there
-)
-
-// Series is the name of a series of a Trace.
-type Series string
-
-const (
-	RewardSeries       Series = "reward"
-	TrueRewardSeries   Series = "true reward"
-	EntropySeries      Series = "entropy"
-	ZeroVarianceSeries Series = "share of zero-variance groups"
-	KLOldSeries        Series = "KL to the old policy"
-	ClipFractionSeries Series = "clip fraction"
 )
 
 // Evidence is the result of one diagnostic.

@@ -79,13 +79,13 @@ func TestNotObservable(t *testing.T) {
 	for _, c := range []struct {
 		mode    Mode
 		because string
-		missing []Series
+		missing []string
 		change  func(l *Trace)
 	}{
-		{RewardHacking, "not recorded: true reward", []Series{TrueRewardSeries},
+		{RewardHacking, "not recorded: true reward", []string{"true reward"},
 			func(l *Trace) { l.TrueReward = nil }},
-		{DynamicalInstability, "not recorded: reward", []Series{RewardSeries}, func(l *Trace) { l.Reward = nil }},
-		{RewardHacking, "not recorded: reward", []Series{RewardSeries}, func(l *Trace) { l.Reward = nil }},
+		{DynamicalInstability, "not recorded: reward", []string{"reward"}, func(l *Trace) { l.Reward = nil }},
+		{RewardHacking, "not recorded: reward", []string{"reward"}, func(l *Trace) { l.Reward = nil }},
 		{RewardHacking, "the noise hides", nil, func(l *Trace) {
 			for i := range l.TrueReward {
 				l.TrueReward[i] += 0.5 * noise(i)
@@ -96,15 +96,15 @@ func TestNotObservable(t *testing.T) {
 				l.Reward[i] = 0.5 + 0.01*noise(i)
 			}
 		}},
-		{PolicyConcentration, "not recorded: entropy", []Series{EntropySeries}, func(l *Trace) { l.Entropy = nil }},
+		{PolicyConcentration, "not recorded: entropy", []string{"entropy"}, func(l *Trace) { l.Entropy = nil }},
 		{PolicyConcentration, "the noise hides", nil, func(l *Trace) {
 			for i := range l.Entropy {
 				l.Entropy[i] = (0.5 - 0.25*float64(i/100)) * (1 + noise(i))
 			}
 		}},
-		{AdvantageDegeneracy, "not recorded", []Series{ZeroVarianceSeries},
+		{AdvantageDegeneracy, "not recorded", []string{"share of zero-variance groups"},
 			func(l *Trace) { l.ZeroVariance = nil }},
-		{DynamicalInstability, "not recorded: entropy", []Series{EntropySeries, KLOldSeries, ClipFractionSeries},
+		{DynamicalInstability, "not recorded: entropy", []string{"entropy", "KL to the old policy", "clip fraction"},
 			func(l *Trace) { l.Entropy, l.KLOld, l.ClipFraction = nil, nil, nil }},
 		{PolicyConcentration, "ends before the last eighth", nil, func(l *Trace) {
 			copy(l.Entropy[120:], slices.Repeat([]float64{math.NaN()}, 80))

@@ -74,38 +74,42 @@ func (d *Diagnosis) judge(t *Trace, mode Mode, s sign) {
 		}
 	case unknown:
 		v.Finding = NotObservable
-		v.Missing = t.missing(mode)
+		v.Missing, v.Remedies = t.missing(mode)
 		v.Because = d.because(t, mode, v.Missing)
 	}
 	d.Verdicts = append(d.Verdicts, v)
 }
 
-// missing lists the series that were not recorded and would help to see a mode.
-func (t *Trace) missing(mode Mode) (names []Series) {
+// missing lists the series that were not recorded and would help to see a mode, and says how each
+// is logged, by the name that it has in any trainer's log.
+func (t *Trace) missing(mode Mode) (names, remedies []string) {
 	for _, s := range []struct {
-		name   Series
-		of     Mode
-		values []float64
+		name, remedy string
+		of           []Mode
+		values       []float64
 	}{
-		{RewardSeries, RewardHacking, t.Reward},
-		{RewardSeries, DynamicalInstability, t.Reward},
-		{TrueRewardSeries, RewardHacking, t.TrueReward},
-		{ZeroVarianceSeries, AdvantageDegeneracy, t.ZeroVariance},
-		{EntropySeries, PolicyConcentration, slices.Concat(t.Entropy, t.Collision)},
-		{EntropySeries, DynamicalInstability, t.Entropy},
-		{KLOldSeries, DynamicalInstability, t.KLOld},
-		{ClipFractionSeries, DynamicalInstability, t.ClipFraction},
+		{"reward", "log the mean reward as reward", []Mode{RewardHacking, DynamicalInstability}, t.Reward},
+		{"true reward", "log a score of evaluation as eval_reward, or name its column: --true-reward COLUMN",
+			[]Mode{RewardHacking}, t.TrueReward},
+		{"share of zero-variance groups", "log the fraction of groups with equal rewards as frac_zero_std",
+			[]Mode{AdvantageDegeneracy}, t.ZeroVariance},
+		{"entropy", "log the mean entropy per token as entropy",
+			[]Mode{PolicyConcentration, DynamicalInstability}, slices.Concat(t.Entropy, t.Collision)},
+		{"KL to the old policy", "log the KL divergence to the sampling policy as kl_old",
+			[]Mode{DynamicalInstability}, t.KLOld},
+		{"clip fraction", "log the fraction of clipped tokens as clip_any",
+			[]Mode{DynamicalInstability}, t.ClipFraction},
 	} {
-		if s.of == mode && !slices.ContainsFunc(s.values, isNumber) {
-			names = append(names, s.name)
+		if slices.Contains(s.of, mode) && !slices.ContainsFunc(s.values, isNumber) {
+			names, remedies = append(names, s.name), append(remedies, s.name+": "+s.remedy)
 		}
 	}
-	return names
+	return names, remedies
 }
 
 // because says why a mode is not observable, by the first reason that applies. They are the noise,
 // a run too short, a series that is missing, a diagnostic without a value.
-func (d *Diagnosis) because(t *Trace, mode Mode, missing []Series) string {
+func (d *Diagnosis) because(t *Trace, mode Mode, missing []string) string {
 	first := func(is func(e Evidence) bool) (Evidence, bool) {
 		i := slices.IndexFunc(d.Evidence, func(e Evidence) bool { return e.Of == mode && is(e) })
 		if i < 0 {
@@ -129,7 +133,7 @@ func (d *Diagnosis) because(t *Trace, mode Mode, missing []Series) string {
 		return fmt.Sprintf("%s: fewer than %d values in the last half of the run", e.Diagnostic, minLate)
 	}
 	if len(missing) > 0 {
-		return "not recorded: " + string(missing[0])
+		return "not recorded: " + missing[0]
 	}
 	e, found = first(func(e Evidence) bool { return e.Observable == Undefined })
 	switch {

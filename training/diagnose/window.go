@@ -101,7 +101,7 @@ func (t *Trace) settle(r *run) {
 	if t.Origin == Expectations {
 		return
 	}
-	if c, _ := change.Find(late, change.Either); c.Chance <= change.FalseAlarm && len(late)-c.Index >= minLate {
+	if c := change.Find(late, change.Either); c.Chance <= change.FalseAlarm && len(late)-c.Index >= minLate {
 		r.late += c.Index
 	}
 }

@@ -25,7 +25,7 @@ const lostReward = 0.5
 func rewardCollapse(l *logs.Log) []Finding {
 	reward := read(l, anything, logs.Reward)
 	steps, x := reward.steps, reward.values
-	c, _ := change.Late(x, change.Falls)
+	c := change.Late(x, change.Falls)
 	d := fall{reward: reward, from: c.Before, to: c.After, since: c.Index}
 	begin, how := d.since, "falls"
 	if c.Chance > change.FalseAlarm {

@@ -270,7 +270,7 @@ func Learnt(l *logs.Log) string {
 		return ""
 	}
 	level := change.Mean(reward.values[n-max(1, n/4):])
-	rise, _ := change.Find(reward.values, change.Rises)
+	rise := change.Find(reward.values, change.Rises)
 	stays := level >= (rise.Before+rise.After)/2
 	if reward.trend() > 0 || rise.Chance <= change.FalseAlarm && stays || reward.rose(4, 0.75) {
 		return "; the reward rises meanwhile: " + reward.ends()
