@@ -35,7 +35,7 @@ var helpTexts = template.Must(template.New("help").Funcs(template.FuncMap{
 	"findings":      findings.Table,
 	"memoryFactor":  func() int { return memoryFactor },
 	"mostRows":      func() int { return mostRows },
-	"patience":      func() string { return logs.CountWords(patience, "row") },
+	"patience":      func() string { return logs.CountWords(findings.Patience, "row") },
 	"presets":       func() string { return config.JoinWords(config.Presets(), "or") },
 	"shortestTime":  shortestTime.String,
 	"suiteNames":    func() string { return strings.Join(suiteNames(), " or ") },

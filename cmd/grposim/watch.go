@@ -58,16 +58,13 @@ func newWatch(stdout, stderr io.Writer) *cobra.Command {
 // said: a single NaN, of a step that was skipped, is none.
 const confirmation = 5
 
-// patience is that number for groups without signal and a constant reward. They destroy nothing and
-// may end by themselves: a run that starts at reward 0 may find its first success.
-const patience = 100
-
-// confirm returns the number of rows that a failure or a mode stands before it is said.
+// confirm returns the number of rows that a failure or a mode stands before it is said. What destroys
+// nothing waits, as it may end by itself.
 func confirm(name string, usual int) int {
 	switch name {
 	case string(findings.NoSignal), string(findings.ConstantReward),
 		string(diagnose.AdvantageDegeneracy):
-		return patience
+		return findings.Patience
 	}
 	return usual
 }

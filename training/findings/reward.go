@@ -76,8 +76,9 @@ type fall struct {
 // a step of a curriculum that costs more leaves little to learn from.
 const leastLeft = 0.3
 
-// patience is the number of rows in which a reward that has fallen may begin to rise again.
-const patience = 100
+// Patience is the number of rows in which a reward that has fallen may begin to rise again, and a
+// run without signal or with a constant reward may find its first success.
+const Patience = 100
 
 // harder says by what a fall is one of the training reward alone, as where the data become harder
 // at a step; "" if the policy has become worse, or if it does not learn.
@@ -86,7 +87,7 @@ const patience = 100
 // the score has lost less than half of the share of its level that the reward has lost. Without one
 // it is worse if nearly nothing is left of the reward, or something has leapt before (sign). Else
 // gradient, divergence and entropy go on as before. Where none is recorded, it is worse if the
-// reward has not risen after patience.
+// reward has not risen after Patience.
 func (f fall) harder(l *logs.Log, sign string) string {
 	level := func(x, all []float64) float64 { return change.Mean(x) - min(0, slices.Min(all)) }
 	x, step, worse := f.reward.values, f.reward.steps[f.since], false
@@ -125,7 +126,7 @@ func (f fall) harder(l *logs.Log, sign string) string {
 	}
 	if again {
 		return "it rises again"
-	} else if len(x)-f.since >= patience {
+	} else if len(x)-f.since >= Patience {
 		slope, error := change.Line(change.Rows(batches), change.Batches(x[f.since:], batches))
 		if slope < error {
 			return ""
