@@ -127,14 +127,17 @@ func (v *Verdict) weigh(l *logs.Log) {
 		remark = true
 	case diagnose.PolicyConcentration:
 		// A reward that may rise is no sign of a policy that is lost.
-		if reward := read(l, anything, logs.Reward); learnt == "" && reward.rose(2.5, 0) {
+		reward := read(l, anything, logs.Reward)
+		if learnt == "" && reward.rose(2.5, 0) {
 			learnt = "; the reward may rise meanwhile: " + reward.ends()
 		}
-		if h := read(l, notBelow0, logs.Entropy).values; len(h) > leastExcess {
+		// The last quarter of the rows, at least eight, says whether the reward has risen.
+		h, few := read(l, notBelow0, logs.Entropy).values, len(reward.values) < 4*leastExcess
+		if len(h) > leastExcess {
 			left := change.Mean(h[len(h)-leastExcess:]) / change.Mean(h[:len(h)/10+1])
 			isLost = isLost || left <= lost
 		}
-		remark = learnt != "" || !isLost
+		remark = learnt != "" || !isLost || few
 	}
 	if remark {
 		v.Level, v.Text = Remark, v.Text+learnt
