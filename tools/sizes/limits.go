@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_666
+	mostProduct = 69_566
 	mostTools   = 5_096
 	mostTests   = 45_450
 	mostDocs    = 329
@@ -11,7 +11,7 @@ const (
 
 // rooms has the most lines of each folder, without tests.
 var rooms = map[string]int{
-	"cmd/grposim":            5198,
+	"cmd/grposim":            5176,
 	"configs":                39,
 	"fp":                     546,
 	"grpo":                   1271,
@@ -55,10 +55,10 @@ var rooms = map[string]int{
 	"tools/internal/tool":    148,
 	"tools/site":             470,
 	"tools/sizes":            247,
-	"training/change":        329,
-	"training/diagnose":      1187,
-	"training/equivalence":   817,
-	"training/findings":      1687,
-	"training/fit":           932,
+	"training/change":        328,
+	"training/diagnose":      1180,
+	"training/equivalence":   804,
+	"training/findings":      1684,
+	"training/fit":           878,
 	"training/logs":          5143,
 }
