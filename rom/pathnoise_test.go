@@ -189,7 +189,7 @@ func checkStationary(t *testing.T, p Params) {
 	for i := range at {
 		at[i] = steps - count + i
 	}
-	paths := path.PathsAlone(p, init, at, path.Reward, path.LogitGap)
+	paths := path.Paths(p, init, at, path.Reward, path.LogitGap)
 	variance, shift, deviation := 0.0, 0.0, 0.0
 	for i := range at {
 		shift += (paths[0].Mean[i] - paths[0].Field[i]) / float64(count)
@@ -210,13 +210,13 @@ func TestRoundingGrowsByTheMultiplier(t *testing.T) {
 	point := Predict(p)
 	p.Optimizer = option.Optimizer{Kind: option.HeavyBall, LearningRate: 2.5 / point.Stiffness.Total}
 	got := MeanReward(p, point.FixedPoint.Logits, []int{0, 10, 20, 30, 40, 50})
-	for i := 2; i < len(got.Rounding); i++ {
-		near(t, "growth in ten steps", got.Rounding[i]/got.Rounding[i-1], math.Pow(1.5, 10), 0.1)
+	for i := 2; i < len(got.Neglected); i++ {
+		near(t, "growth in ten steps", got.Neglected[i]/got.Neglected[i-1], math.Pow(1.5, 10), 0.1)
 	}
 	p.Optimizer.Schedule.Warmup = 1000
-	if got = MeanReward(p, []float64{2, -2}, []int{500, 1000}); !(got.Rounding[0] < 1e-14 &&
-		got.Rounding[1] > 1e-5) {
-		t.Errorf("in a warm-up rounding moves J by %v, want little and then much", got.Rounding)
+	if got = MeanReward(p, []float64{2, -2}, []int{500, 1000}); !(got.Neglected[0] < 1e-14 &&
+		got.Neglected[1] > 1e-5) {
+		t.Errorf("in a warm-up rounding moves J by %v, want little and then much", got.Neglected)
 	}
 }
 

@@ -56,9 +56,10 @@ func (f *pathFlags) check(c *cobra.Command) error {
 	}
 	_, ofStratum := f.quantity.Stratum()
 	_, ofArm := f.quantity.Arm()
+	_, passes := f.quantity.Samples()
 	names := sim.Quantities(2)
 	named := slices.Contains(append(names, sim.EffectiveSampleSize), f.quantity)
-	if !named && !f.passes() && !ofStratum && !ofArm {
+	if !named && !passes && !ofStratum && !ofArm {
 		return misuse("--quantity: got %q, want one of %v, effective_sample_size, pass_at_K, "+
 			"probability_of_arm_K or reward_of_stratum_K", f.quantity, names)
 	}
@@ -68,13 +69,12 @@ func (f *pathFlags) check(c *cobra.Command) error {
 // simulateVague simulates the cells whose path of the quantity the theory does not have, or has
 // with a large size.
 func (f *pathFlags) simulateVague(ctx context.Context, of *plan.Plan) error {
-	var in []sim.Cell
-	var cells []*plan.Cell
-	var ways []*theory.Way
+	f.ways = make(map[string]*theory.Way)
+	in, cells := []sim.Cell(nil), []*plan.Cell(nil)
 	for i := range of.Cells {
 		c := &of.Cells[i]
 		way := f.way(of, c)
-		if c.Status != store.CellOK || !way.Vague(f.quantity) {
+		if f.ways[c.ID] = way; c.Status != store.CellOK || !way.Vague(f.quantity) {
 			continue
 		}
 		one := c.Sim().Cell
@@ -84,19 +84,18 @@ func (f *pathFlags) simulateVague(ctx context.Context, of *plan.Plan) error {
 				one.Run.Record = append(one.Run.Record, q)
 			}
 		}
-		if _, ofStratum := f.quantity.Stratum(); ofStratum {
-			add(sim.Strata)
-		} else {
-			add(f.quantity)
+		asked := f.quantity
+		if _, ofStratum := asked.Stratum(); ofStratum {
+			asked = sim.Strata
 		}
-		if !one.Deterministic() {
+		if add(asked); !one.Deterministic() {
 			add(sim.SamplesDrawn)
 		}
-		in, cells, ways = append(in, one), append(cells, c), append(ways, way)
+		in, cells = append(in, one), append(cells, c)
 	}
-	f.ways = make(map[string]*theory.Way)
 	return sim.Simulate(ctx, in, runtime.GOMAXPROCS(0), func(i int, r sim.Result) error {
-		f.ways[cells[i].ID] = of.Cache.Simulated(ways[i], &cells[i].Settings, &r, f.level)
+		c := cells[i]
+		f.ways[c.ID] = of.Cache.Simulated(f.ways[c.ID], &c.Settings, &r, f.level)
 		return nil
 	})
 }
@@ -109,12 +108,6 @@ func (f *pathFlags) way(of *plan.Plan, c *plan.Cell) *theory.Way {
 	return of.Way(c, f.level, f.quantity)
 }
 
-// passes reports whether the quantity is pass@k.
-func (f *pathFlags) passes() bool {
-	_, passes := f.quantity.Samples()
-	return passes
-}
-
 // maxPathSteps bounds the steps of a path, each of which is computed: minutes, at 10 to 40 µs with
 // two arms.
 const maxPathSteps = 10_000_000
@@ -125,10 +118,11 @@ func (f *pathFlags) checkPlan(plan *plan.Plan) error {
 	for i := range plan.Cells {
 		arms := plan.Cells[i].Settings.Bandit.Arms
 		arm, ofArm := f.quantity.Arm()
+		_, passes := f.quantity.Samples()
 		switch steps := plan.Cells[i].Settings.Run.Steps; {
 		case f.path && steps > maxPathSteps:
 			return misuse("--path: got run.steps %d, want at most %d: each is computed", steps, maxPathSteps)
-		case f.passes() && !sim.Binary(arms):
+		case passes && !sim.Binary(arms):
 			return misuse("--quantity: got %s, want rewards of 0 or 1 with it", f.quantity)
 		case ofArm && arm >= len(arms):
 			return misuse("--quantity: got %s, want one of arms 0 to %d with it", f.quantity, len(arms)-1)
@@ -302,8 +296,7 @@ func dangersInWords(w *theory.Way) []string {
 	if lost > 0 && w.Runs == 0 {
 		says = append(says, "the path is that of the other runs")
 	}
-	const visible = 0.01 // as a share of the way
-	if past := w.Overshoot; past != nil && *past > visible {
+	if past := w.Overshoot; past != nil && *past > 0.01 {
 		says = append(says, fmt.Sprintf("the mean path overshoots its fixed point by %.2g %% of the way",
 			100**past))
 	}

@@ -176,8 +176,6 @@ var domains = []struct {
 	}, simulated("the spread of runs under Adam where groups depend on each other")},
 	{SpreadOfRuns, anyLag, (*Params).oldBaseline,
 		simulated("the spread of runs with a running mean of old rewards as baseline")},
-	{SpreadOfRuns, anyLag, keepsGroups, simulated(
-		"the spread of runs whose blocks reuse their samples")},
 	{SpreadOfRuns, anyLag, clips, scope.NormClips.Because("")},
 	{SpreadOfRuns, severalOld, nil, simulated("the spread of runs with several old policies")},
 	{ShareOnTheWay, anyLag, func(p *Params) bool { return p.GroupSize == option.Infinite },
@@ -228,11 +226,6 @@ func adam(p *Params) bool { return p.Optimizer.Kind == option.Adam }
 func prompts(p *Params) bool { return len(p.Prompts.First) > 0 }
 
 func noPenalty(p *Params) bool { return p.Pull() == 0 }
-
-// keepsGroups reports whether several steps use the same groups.
-func keepsGroups(p *Params) bool {
-	return p.Samples == option.Reused && linear.NewLag(&p.Lag).Period() > 1
-}
 
 // clipsOnTheWay reports whether samples may be clipped, of a share that is not exactly derived.
 func clipsOnTheWay(p *Params) bool {

@@ -47,6 +47,10 @@ type adamState struct {
 
 	nearBound bool // see shifted
 
+	// of the state the part with the noise (ξ, χ) of (g, g²) that a block reuses; 0: each step draws
+	kept  int
+	drawn [][]float64 // its covariance where it is drawn
+
 	decay1, decay2 float64   // β1^t, β2^t
 	idle           []float64 // see coast
 	rows           [][]float64
@@ -54,12 +58,12 @@ type adamState struct {
 
 // adamLocal is the force f of a step and its square about a mean of the policies, of which they are
 // functions: slopes by arm and reduced coordinate of the policies, ½ Σ ∂² Cov, and the covariance
-// of (g, g²). They are computed at the centre and the covariance around it, and used while both
+// of (g, g²), 2A×2A. They are computed at the centre and the covariance around it, and used while both
 // stay near; see localForce.
 type adamLocal struct {
-	localForce                        // of the force: slope, bend, centre and around
-	squareBend            []float64   // ½ Σ ∂² E g_a² Cov
-	second, mixed, square [][]float64 // Cov(g_a, g_b), Cov(g_a, g_b²), Cov(g_a², g_b²)
+	localForce             // of the force: slope, bend, centre and around
+	squareBend []float64   // ½ Σ ∂² E g_a² Cov
+	joint      [][]float64 // the covariance
 	// excess kurtosis of g_a, 1/p where few steps, a share p, exert a force
 	excess []float64
 	// slopes of g_a and of E g_a², by arm and logit of the policies
@@ -79,11 +83,15 @@ func newAdamState(p cell.Params, init []float64) *adamState {
 		s.delay = p.Lag.Interval
 		blocks = 3 + s.delay
 	}
+	if keepsNoise(&p) {
+		s.kept = blocks * arms
+		blocks += 2
+	}
 	s.mean, s.cov = make([]float64, blocks*arms), group.Square(blocks*arms)
 	s.rows = group.Zeros(2*arms, blocks*arms)
 	s.idle = make([]float64, arms)
 	copy(s.mean, init)
-	for block := 3; block < blocks; block++ {
+	for block := 3; block < blocks && block*arms != s.kept; block++ {
 		copy(s.mean[block*arms:], init)
 	}
 	return s
@@ -109,24 +117,25 @@ func (s *adamState) drawing(t int) int {
 	return inputs[len(inputs)-1]
 }
 
-// policies returns mean and covariance of policies in reduced coordinates.
-func (s *adamState) policies(at []int) (mean []float64, cov [][]float64) {
+// policies returns mean and covariance of policies in reduced coordinates; ok is false if they are
+// too large to be followed.
+func (s *adamState) policies(at []int) (mean []float64, cov [][]float64, ok bool) {
 	arms, n := s.q.Dims()
 	cov = group.Square(n * len(at))
-	block := mat.NewDense(arms, arms, nil)
 	for i, from := range at {
 		mean = append(mean, linear.Reduce(s.q, s.mean[from:from+arms])...)
 		for k, to := range at {
-			for a := range arms {
-				block.SetRow(a, s.cov[from+a][to:to+arms])
-			}
-			reduced := linear.Within(s.q, block)
+			reduced := linear.Within(s.q, block(s.cov, from, to, arms))
 			for r := range n {
 				copy(cov[i*n+r][k*n:(k+1)*n], reduced.RawRowView(r))
 			}
 		}
 	}
-	return mean, cov
+	ok = isSquarable(s.mean)
+	for i := range cov {
+		ok = ok && cov[i][i] <= maxPathVariance
+	}
+	return mean, cov, ok
 }
 
 // logits returns the logits of reduced coordinates.
@@ -168,10 +177,15 @@ func (s *adamState) derive(centre []float64, cov [][]float64) (l *adamLocal, gro
 	points(centre, cov, s.DifferenceStep(), func(x []float64) {
 		force, square = s.moments(x)
 		pairs := s.Pairs()
-		l.second = pairs.Second
-		l.mixed, l.square = pairs.Squares(force)
-		l.excess = make([]float64, arms)
+		mixed, ofSquare := pairs.Squares(force)
+		l.joint, l.excess = group.Square(2*arms), make([]float64, arms)
 		for a := range arms {
+			copy(l.joint[a], pairs.Second[a])
+			copy(l.joint[a][arms:], mixed[a])
+			copy(l.joint[arms+a][arms:], ofSquare[a])
+			for b := range arms {
+				l.joint[arms+a][b] = mixed[b][a]
+			}
 			if v := pairs.Second[a][a]; v > 0 {
 				l.excess[a] = pairs.Fourth[a][a] / (v * v)
 			}
@@ -211,8 +225,8 @@ func (s *adamState) step(t int) {
 		return
 	}
 	at := s.inputs(t)
-	centre, cov := s.policies(at)
-	if !isSquarable(s.mean) || !s.followed(cov) {
+	centre, cov, ok := s.policies(at)
+	if !ok {
 		s.lost = true
 		return
 	}
@@ -220,6 +234,10 @@ func (s *adamState) step(t int) {
 	local.inputs = at
 	force, square := s.moments(centre)
 	s.nearBound = s.nearBound || s.BoundWithin(s.q, cov)
+	if s.kept > 0 && t%s.period == 0 {
+		renew(s.cov, s.kept, func(i int) []float64 { return local.joint[i] })
+		s.drawn = local.joint
+	}
 	s.average(local, growth, force, square)
 	s.decay1 *= s.Optimizer.Beta1
 	s.decay2 *= s.Optimizer.Beta2
@@ -250,6 +268,9 @@ func (s *adamState) coast(l *adamLocal, rate float64) {
 	s.SubtractPenalty(penalty)
 	s.AddEntropy(penalty)
 	memory := (1 + s.Optimizer.Beta2) / (1 - s.Optimizer.Beta2) * (1 - s.decay2) / (1 + s.decay2)
+	if s.kept > 0 {
+		memory /= float64(s.period)
+	}
 	for a, excess := range l.excess {
 		if excess > 0 && penalty[a] != 0 {
 			s.idle[a] += math.Copysign(rate*fp.MathExp(-memory/excess), penalty[a])
@@ -258,16 +279,6 @@ func (s *adamState) coast(l *adamLocal, rate float64) {
 			}
 		}
 	}
-}
-
-// followed reports whether a covariance is not too large to be followed.
-func (s *adamState) followed(cov [][]float64) bool {
-	for i := range cov {
-		if !(cov[i][i] <= maxPathVariance) {
-			return false
-		}
-	}
-	return true
 }
 
 // average is the first half of a step: m and v take in the force and its square.
@@ -290,6 +301,15 @@ func (s *adamState) average(l *adamLocal, growth float64, force, square []float6
 	}
 	// the covariance of the new m and v, of which rows has that with the old state
 	inner := group.Square(2 * arms)
+	kept := make([]float64, 2*arms) // how much of the reused noise a force has
+	if s.kept > 0 {
+		for i := range kept {
+			if s.drawn[i][i] > 0 {
+				kept[i] = take[i/arms] * math.Sqrt(l.joint[i][i]/s.drawn[i][i])
+				floats.AddScaled(s.rows[i], kept[i], s.cov[s.kept+i])
+			}
+		}
+	}
 	for r, row := range s.rows {
 		for half, slopes := range l.along {
 			for a := range arms {
@@ -297,19 +317,23 @@ func (s *adamState) average(l *adamLocal, growth float64, force, square []float6
 				for i, from := range l.inputs {
 					x += take[half] * floats.Dot(slopes[a][i*arms:(i+1)*arms], row[from:from+arms])
 				}
-				inner[r][half*arms+a] = x
+				c := half*arms + a
+				if inner[r][c] = x + kept[c]*row[s.kept+c]; s.kept == 0 {
+					inner[r][c] = x + take[r/arms]*take[half]*l.joint[r][c]
+				}
 			}
 		}
 	}
-	for a := range arms {
-		s.mean[arms+a] = keep[0]*s.mean[arms+a] + take[0]*(force[a]+growth*l.bend[a])
-		s.mean[2*arms+a] = keep[1]*s.mean[2*arms+a] + take[1]*(square[a]+growth*l.squareBend[a])
-		for b := range arms {
-			inner[a][b] += take[0] * take[0] * l.second[a][b]
-			inner[a][arms+b] += take[0] * take[1] * l.mixed[a][b]
-			inner[arms+a][b] += take[0] * take[1] * l.mixed[b][a]
-			inner[arms+a][arms+b] += take[1] * take[1] * l.square[a][b]
+	pushed := make([]float64, arms)
+	if s.kept > 0 {
+		pushed = pushOf(s.Model, block(s.cov, s.kept, 0, arms), s.mean[:arms])
+		for a, x := range pushed {
+			square[a] += 2*force[a]*x + 2*floats.Dot(l.along[0][a][:arms], s.cov[s.kept+a][:arms])
 		}
+	}
+	for a := range arms {
+		s.mean[arms+a] = keep[0]*s.mean[arms+a] + take[0]*(force[a]+growth*l.bend[a]+pushed[a])
+		s.mean[2*arms+a] = keep[1]*s.mean[2*arms+a] + take[1]*(square[a]+growth*l.squareBend[a])
 	}
 	for r, row := range s.rows {
 		copy(row[arms:3*arms], inner[r])
@@ -334,6 +358,10 @@ func (s *adamState) move(rate float64) {
 		mixed, square := k1*k2*s.cov[m][v], k2*k2*s.cov[v][v]
 		byM, bySquare := rate*k1*h.byM, rate*k2*h.byV
 		s.mean[a] += rate * (h.value + h.byMV*mixed + 0.5*h.byVV*square)
+		if s.kept > 0 { // few draws are in the memory of v: the order beyond the second
+			q := s.cov[v][v] / (s.mean[v] * s.mean[v])
+			s.idle[a] += rate * h.value * min(q*q, 1)
+		}
 		floats.AddScaled(s.cov[a], byM, s.cov[m])
 		floats.AddScaled(s.cov[a], bySquare, s.cov[v])
 		for _, row := range s.cov {
@@ -342,24 +370,16 @@ func (s *adamState) move(rate float64) {
 	}
 }
 
-// adamMean is the mean of an observable, in the place of its shift, with the change of it on the
-// mean path by idle.
-type adamMean struct {
-	shifted
-	idle float64
-}
-
-// underAdam returns the mean of an observable before step t, with the largest variance of a gap and
-// the standard deviation; NaN where the spread is too large to be followed.
-func (o *observable) underAdam(s *adamState, t int) adamMean {
+// underAdam is spread.shift with the mean itself in the place of its shift.
+func (o *observable) underAdam(s *adamState, t int) shifted {
 	old := s.drawing(t)
-	mean, cov := s.policies(o.slots(0, old))
-	if s.lost || !isSquarable(s.mean) || !s.followed(cov) {
-		return adamMean{lostShift, math.NaN()}
+	mean, cov, ok := s.policies(o.slots(0, old))
+	if s.lost || !ok {
+		return lostShift
 	}
 	n := len(s.Arms) - 1
-	present, _ := s.policies([]int{0})
-	drawing, _ := s.policies([]int{old})
+	present, _, _ := s.policies([]int{0})
+	drawing, _, _ := s.policies([]int{old})
 	still, stillOld := s.logits(present), s.logits(drawing)
 	at := func(x []float64) (now, drawn []float64) {
 		return o.arguments(s.logits(x[:n]), s.logits(x[len(x)-n:]), still, stillOld)
@@ -367,18 +387,20 @@ func (o *observable) underAdam(s *adamState, t int) adamMean {
 	moved := floats.AddTo(make([]float64, n), present, linear.Reduce(s.q, s.idle))
 	idle := o.of(s.Model, s.logits(moved), stillOld) - o.of(s.Model, still, stillOld)
 	by := o.over(s.Model, at, mean, cov)
-	by.nearBound = s.nearBound
-	return adamMean{by, math.Abs(idle)}
+	by.nearBound, by.idle = s.nearBound, math.Abs(idle)
+	return by
 }
 
-// adamPath returns the means of observables at the steps at of runs from the logits init, to second
-// order.
-func adamPath(p cell.Params, init []float64, at []int, of []observable) [][]adamMean {
-	s, all := newAdamState(p, init), make([][]adamMean, len(of))
+// adamPath returns the shifts of the means of observables from their fields at the steps at of runs
+// from the logits init, to second order.
+func adamPath(p cell.Params, init []float64, at []int, of []observable, fields [][]float64) [][]shifted {
+	s, all := newAdamState(p, init), make([][]shifted, len(of))
 	for t, n := 0, 0; n < len(at); t++ {
 		for ; n < len(at) && at[n] == t; n++ {
 			for i := range of {
-				all[i] = append(all[i], of[i].underAdam(s, t))
+				by := of[i].underAdam(s, t)
+				by.shift -= fields[i][n]
+				all[i] = append(all[i], by)
 			}
 		}
 		s.step(t)
@@ -392,10 +414,10 @@ const ofAdam = 3
 
 // adamNeglect returns the error size of the second-order step, beside what idle runs, higher
 // cumulants and a bound at which a weight drops to 0 add.
-func (o *observable) adamNeglect(p *cell.Params, field float64, second *adamMean) float64 {
-	size := ofAdam*math.Abs(second.shift-field) + second.idle + o.cumulants(p, second.variance)
-	if second.nearBound {
-		size += force.BoundReach * second.deviation
+func (o *observable) adamNeglect(p *cell.Params, by *shifted) float64 {
+	size := ofAdam*math.Abs(by.shift) + by.idle + o.cumulants(p, by.variance)
+	if by.nearBound {
+		size += force.BoundReach * by.deviation
 	}
 	return size
 }

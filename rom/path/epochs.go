@@ -63,14 +63,11 @@ type partOfPrompts struct {
 
 // newPaths returns the paths of observables at so many steps, with means of 0, and the parts whose
 // paths are to be summed: by observable all prompts, and of J the strata of the path.
-func newPaths(p *cell.Params, of []observable, init []float64, steps int, neglected bool) (
+func newPaths(p *cell.Params, of []observable, init []float64, steps int) (
 	all []Path, parts [][]*partOfPrompts) {
 	empty := func() Path {
-		path := Path{Kind: scope.Exact, Scope: scope.Scope{In: true}, Mean: make([]float64, steps)}
-		if neglected {
-			path.Neglected, path.Rounding = make([]float64, steps), make([]float64, steps)
-		}
-		return path
+		return Path{Kind: scope.Exact, Scope: scope.Scope{In: true}, Mean: make([]float64, steps),
+			Neglected: make([]float64, steps)}
 	}
 	all, parts = make([]Path, len(of)), make([][]*partOfPrompts, len(of))
 	for i := range of {
@@ -91,9 +88,8 @@ func newPaths(p *cell.Params, of []observable, init []float64, steps int, neglec
 }
 
 // tabularPaths is Paths for prompts with a policy each.
-func tabularPaths(p cell.Params, init []float64, at []int, neglected bool,
-	of ...observable) []Path {
-	all, parts := newPaths(&p, of, init, len(at), neglected)
+func tabularPaths(p cell.Params, init []float64, at []int, of ...observable) []Path {
+	all, parts := newPaths(&p, of, init, len(at))
 	if len(all) == 0 {
 		return all // no quantity is derived
 	}
@@ -166,11 +162,7 @@ func (e *epochs) add(part *partOfPrompts, o *observable, of *Path, one *cell.Par
 			part.squares[i] += change * change
 		}
 		part.Deviation[i] += weight * weight * spread * variance / (part.count * part.count)
-		if part.Neglected == nil {
-			continue
-		}
 		part.Neglected[i] += weight * of.Neglected[after] / part.count
-		part.Rounding[i] += weight * of.Rounding[after] / part.count
 		if e.momentum == 0 || o.fourth(one) == 0 { // of a function that is linear in the logit gap
 			continue
 		}
@@ -241,11 +233,10 @@ func followEpochs(of []observable, p cell.Params, init []float64, at []int,
 			which[x] = i
 		}
 	}
-	neglected := parts[0][0].Neglected != nil
 	for x, i := range which {
 		one := distinct[i].Visited(&visit)
 		if known[i] == nil {
-			known[i] = pathsOf(one.Checked(), distinct[i].Init, visits, neglected, of...)
+			known[i] = pathsOf(one.Checked(), distinct[i].Init, visits, of...)
 		}
 		for k := range of {
 			path := &known[i][k]

@@ -128,11 +128,11 @@ func plainRun(size int, rate float64, means ...float64) (p cell.Params, init []f
 // scope.
 func shareAt(t *testing.T, p cell.Params, init []float64, step int) (share, neglected float64) {
 	t.Helper()
-	of := MeanZeroVariance(p, init, step, step+1)
-	if of.Out() {
-		t.Fatal(of.Because)
+	of := Paths(p, init, []int{step}, ZeroVariance)[0]
+	if !of.Scope.In {
+		t.Fatal(of.Scope.Because)
 	}
-	return of.Value, of.Size()
+	return of.Mean[0], of.Neglected[0]
 }
 
 // Without a penalty there is no fixed point, and the share of groups of equal rewards along the
@@ -184,7 +184,7 @@ func TestShareIsOfTheSnapshot(t *testing.T) {
 		return observables[ZeroVariance].of(m, nil, now)
 	}
 	present.depends = ofPolicy
-	path := pathsOf(p.Checked(), init, []int{20}, false, present)[0]
+	path := pathsOf(p.Checked(), init, []int{20}, present)[0]
 	near(t, "share under a delay", share(23), path.Mean[0], 1e-12)
 }
 
@@ -503,7 +503,7 @@ func TestDifficultyBiasOfTheScale(t *testing.T) {
 		for i := range at {
 			at[i] = period * i
 		}
-		strata := PathsAlone(p, nil, at, Reward)[0].Strata
+		strata := Paths(p, nil, at, Reward)[0].Strata
 		if len(strata) != 4 {
 			t.Fatalf("%d strata of four prompts", len(strata))
 		}
@@ -614,12 +614,12 @@ func TestAdamPathKnown(t *testing.T) {
 			at = append(at, r.at)
 		}
 		first := followOn(p, start, at, at[len(at)-1], 0, []observable{rewardOf}, nil)
-		second := adamPath(p, start, at, []observable{rewardOf})[0]
+		second := adamPath(p, start, at, []observable{rewardOf}, first.field)[0]
 		for i, r := range c.rows {
 			variance := second[i].deviation * second[i].deviation
 			where := fmt.Sprintf("%s at t = %d", c.name, r.at)
 			adamNear(t, where+", J on the mean field", first.field[0][i], r.first, 1e-6)
-			adamNear(t, where+", E J", second[i].shift, r.second, 6e-5)
+			adamNear(t, where+", E J", first.field[0][i]+second[i].shift, r.second, 6e-5)
 			adamNear(t, where+", Var J", variance, r.variance, 0.05*r.variance)
 		}
 	}

@@ -9,7 +9,6 @@ package path
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 
@@ -37,16 +36,7 @@ import (
 // (see expansionError). The third is the distance on the mean field of a second run whose logits
 // are displaced by rounding in every step: instability makes errors grow there as in the simulated
 // one.
-func Paths(p cell.Params, init []float64, at []int, of ...Observed) []Path {
-	return paths(p, init, at, true, of...)
-}
-
-// PathsAlone is Paths without the sizes of what they neglect.
-func PathsAlone(p cell.Params, init []float64, at []int, of ...Observed) []Path {
-	return paths(p, init, at, false, of...)
-}
-
-func paths(p cell.Params, init []float64, at []int, neglected bool, of ...Observed) (all []Path) {
+func Paths(p cell.Params, init []float64, at []int, of ...Observed) (all []Path) {
 	if p = p.Checked(); len(at) > 0 {
 		p = Unlimited(p, init, at[len(at)-1])
 	}
@@ -65,43 +55,10 @@ func paths(p cell.Params, init []float64, at []int, neglected bool, of ...Observ
 	if p.Tabular() {
 		follow = tabularPaths
 	}
-	for n, path := range follow(p, init, at, neglected, known...) {
+	for n, path := range follow(p, init, at, known...) {
 		all[places[n]] = path
 	}
 	return all
-}
-
-// maxSharePath is the largest number of steps over which MeanZeroVariance averages, each of which
-// takes about a microsecond.
-const maxSharePath = 100_000
-
-// MeanZeroVariance computes the mean over the optimizer steps from ≤ t < to of the share of groups
-// whose rewards are all equal, E[Σ_v P(r = v)^G] of the policy that draws them, for runs from the
-// logits init with zero velocity. It needs no fixed point. It is computed as in Paths. The scope is
-// out at G = ∞, where there are no groups, and where the KL is a part of the reward.
-func MeanZeroVariance(p cell.Params, init []float64, from, to int) (share scope.Number) {
-	p = p.Checked()
-	cell.Want(0 <= from && from < to, "to", to, "more than from")
-	if share.Because = p.NotDerived(cell.RewardsInDigits, cell.ShareOnTheWay); share.Out() {
-		return share
-	}
-	if to-from > maxSharePath {
-		share.Because = scope.TooLarge.Because(
-			fmt.Sprintf("the share of groups with equal rewards over more than %d steps, here %d",
-				maxSharePath, to-from))
-		return share
-	}
-	at := make([]int, to-from)
-	for i := range at {
-		at[i] = from + i
-	}
-	path := paths(p, init, at, true, ZeroVariance)[0]
-	if share.Kind, share.Because = path.Kind, path.Scope.Because; share.Out() {
-		return share
-	}
-	share.Value = floats.Sum(path.Mean) / float64(len(at))
-	share.Leave(scope.HigherOrder, floats.Sum(path.Neglected)/float64(len(at)))
-	return share
 }
 
 // Stratum is the mean path of J of some of the prompts with a policy each, those that are about as
@@ -136,11 +93,8 @@ type Path struct {
 	// Neglected is the predicted size of what Mean leaves out, ≥ 0 and in units of
 	// the quantity: the largest up to each step, since a run that lags behind does so for long, and
 	// where runs are spread up to three times the step, since some are ahead. It is +Inf where
-	// the spread of runs has no finite prediction. PathsAlone leaves it out, and Rounding.
+	// the spread of runs has no finite prediction.
 	Neglected []float64
-	// Rounding is the part of Neglected by which rounding errors move the mean field. It
-	// grows exponentially where the mean field is chaotic.
-	Rounding []float64
 
 	// Kind is that of MeanField. Scope is also out for more than maxPathArms arms or maxPathState
 	// coordinates, and at finite G under Adam for what the table of domains lists.
@@ -153,7 +107,7 @@ type Path struct {
 }
 
 // pathsOf is Paths of checked parameters without prompts of their own.
-func pathsOf(p cell.Params, init []float64, at []int, neglected bool, of ...observable) []Path {
+func pathsOf(p cell.Params, init []float64, at []int, of ...observable) []Path {
 	all := make([]Path, len(of))
 	because := p.NotDerived(cell.MeanForceKnown)
 	if !because.Out() && len(at) > 0 && p.GroupSize != option.Infinite {
@@ -164,8 +118,8 @@ func pathsOf(p cell.Params, init []float64, at []int, neglected bool, of ...obse
 		all[i].Kind = force.New(&p).Kind()
 		if all[i].Scope = because.Scope(); because.Out() {
 			all[i].Mean = make([]float64, len(at))
-		} else if neglected {
-			all[i].Neglected, all[i].Rounding = make([]float64, len(at)), make([]float64, len(at))
+		} else {
+			all[i].Neglected = make([]float64, len(at))
 		}
 	}
 	if because.Out() || len(at) == 0 || len(of) == 0 {
@@ -173,7 +127,7 @@ func pathsOf(p cell.Params, init []float64, at []int, neglected bool, of ...obse
 	}
 	last, steps, places := at[len(at)-1], at, []int(nil)
 	finite, ofAdam := p.GroupSize != option.Infinite, p.Optimizer.Kind == option.Adam
-	if finite && neglected {
+	if finite {
 		steps = sampled(&p, at)
 	}
 	if finite && ofAdam {
@@ -188,37 +142,30 @@ func pathsOf(p cell.Params, init []float64, at []int, neglected bool, of ...obse
 		place, _ := slices.BinarySearch(steps, t)
 		places = append(places, place)
 	}
-	var second [][]adamMean
 	if finite && ofAdam {
-		second = adamPath(p, init, steps, of)
+		run.noisy = adamPath(p, init, steps, of, run.field)
 	}
 	for i := range all {
 		path := &all[i]
 		path.Deviation, path.Kind, path.Scope = make([]float64, len(at)), run.kind, run.scope
 		for n, place := range places {
-			path.Field = append(path.Field, run.field[i][place])
-			switch mean := run.field[i][place]; {
-			case second != nil:
-				by := second[i][place]
-				path.Mean, path.Deviation[n] = append(path.Mean, by.shift), by.deviation
-			case noise != nil:
-				by := run.noisy[i][place]
-				path.Mean, path.Deviation[n] = append(path.Mean, mean+by.shift), by.deviation
-			default:
-				path.Mean = append(path.Mean, mean)
+			mean := run.field[i][place]
+			path.Field = append(path.Field, mean)
+			if finite {
+				mean += run.noisy[i][place].shift
+				path.Deviation[n] = run.noisy[i][place].deviation
 			}
+			path.Mean = append(path.Mean, mean)
 		}
 	}
-	if neglected {
-		neglect(&p, init, at, all, of, &run, steps, places, second)
-	}
+	neglect(&p, init, at, all, of, &run, steps, places)
 	return all
 }
 
 // neglect adds the sizes of what paths leave out, of run at steps, of which at are at the given
 // places.
 func neglect(p *cell.Params, init []float64, at []int, all []Path, of []observable, run *followed,
-	steps, places []int, second [][]adamMean) {
+	steps, places []int) {
 	var rounded [2]followed
 	for side, displaced := range [2]float64{rounding, -rounding} {
 		rounded[side] = followOn(*p, init, at, at[len(at)-1], displaced, of, nil)
@@ -228,25 +175,25 @@ func neglect(p *cell.Params, init []float64, at []int, all []Path, of []observab
 		if !path.Scope.In {
 			continue
 		}
-		if second != nil || run.noisy != nil {
+		neglected, ofAdam := o.neglectedShift, p.Optimizer.Kind == option.Adam
+		if ofAdam {
+			neglected = o.adamNeglect
+		}
+		if run.noisy != nil {
 			size := func(n int) (size, variance float64) {
-				if second != nil {
-					return o.adamNeglect(p, run.field[i][n], &second[i][n]), second[i][n].variance
-				}
-				return o.neglectedShift(p, &run.noisy[i][n]), run.noisy[i][n].variance
+				return neglected(p, &run.noisy[i][n]), run.noisy[i][n].variance
 			}
 			floats.Add(path.Neglected, ahead(steps[:run.visited], at, o.span(p), size))
 		}
-		if run.noisy != nil && path.Kind != scope.Exact {
+		if run.noisy != nil && !ofAdam && path.Kind != scope.Exact {
 			shift := func(n int) float64 { return run.noisy[i][places[n]].shift }
 			addLargest(path.Neglected, o.expansionError(*p, init, at, shift))
 		}
 		for _, by := range rounded {
-			addLargest(path.Rounding, func(n int) float64 {
+			addLargest(path.Neglected, func(n int) float64 {
 				return math.Abs(by.field[i][n] - path.Field[n])
 			})
 		}
-		floats.Add(path.Neglected, path.Rounding)
 	}
 }
 

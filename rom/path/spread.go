@@ -5,11 +5,13 @@ import (
 	"math"
 	"slices"
 
+	"grposim/option"
 	"grposim/rom/cell"
 	"grposim/rom/force"
 	"grposim/rom/group"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
+	"grposim/rom/weight"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -60,10 +62,13 @@ type spread struct {
 	n     int
 	slots int
 	past  *snapshots
-	mean  []float64   // (1 + slots)·n; the velocity first
+	// of the state the part with the noise ξ of the groups that a block reuses; 0: each step draws
+	kept  int
+	mean  []float64   // (1 + slots)·n, and n of ξ; the velocity first
 	cov   [][]float64 // its covariance
 	local *localForce
-	lost  bool // the spread is too large to be followed
+	lost  bool    // the spread is too large to be followed
+	drawn float64 // trace of the covariance of ξ
 
 	nearBound bool // see shifted
 
@@ -109,8 +114,11 @@ func newSpread(p cell.Params, init []float64, steps int) *spread {
 	s.past = newSnapshots(&p.Lag, init, steps)
 	s.StartBaseline()
 	size := s.n * (1 + s.slots)
+	if keepsNoise(&p) {
+		s.kept, size = size, size+s.n
+	}
 	s.mean, s.cov = make([]float64, size), group.Square(size)
-	s.change, s.rows = group.Zeros(2*s.n, 3*s.n), group.Zeros(2*s.n, size)
+	s.change, s.rows = group.Zeros(2*s.n, 4*s.n), group.Zeros(2*s.n, size)
 	return s
 }
 
@@ -155,7 +163,53 @@ func (s *spread) step(t int, theta []float64) {
 	if s.Running != nil && s.Draws(t) {
 		s.MoveBaseline(s.Expected(old))
 	}
-	s.advance(t, local, growth)
+	if s.kept > 0 && s.refreshes(t) {
+		renew(s.cov, s.kept, local.noise.RawRowView)
+		s.drawn = mat.Trace(local.noise)
+	}
+	s.advance(t, theta, local, growth)
+}
+
+// renew makes the last coordinates of a state, from at on, noise of a covariance given by rows that
+// nothing depends on yet.
+func renew(cov [][]float64, at int, noise func(i int) []float64) {
+	for i, row := range cov {
+		if clear(row[at:]); i >= at {
+			clear(row)
+			copy(row[at:], noise(i-at))
+		}
+	}
+}
+
+// block returns n rows and columns of a covariance.
+func block(cov [][]float64, row, column, n int) *mat.Dense {
+	out := mat.NewDense(n, n, nil)
+	for i := range n {
+		out.SetRow(i, cov[row+i][column:column+n])
+	}
+	return out
+}
+
+// keepsNoise reports whether the steps of a block use the same groups.
+func keepsNoise(p *cell.Params) bool {
+	return p.Samples == option.Reused && linear.NewLag(&p.Lag).Period() > 1
+}
+
+// pushOf returns how reused groups push, beyond the mean force, the policy at theta that they have
+// moved: with the covariance C of their noise with the logits, by arm, and ratios as weights
+//
+//	w_a − π_a Σ_b w_b,   w_a = C_aa − Σ_b C_ab π_b
+//
+// and with other weights as much as they follow the ratio at 1.
+func pushOf(m *force.Model, c *mat.Dense, theta []float64) []float64 {
+	up, down := weight.Slopes(&m.Importance)
+	m.Now.Set(theta)
+	w := make([]float64, len(theta))
+	for a := range w {
+		w[a] = (c.At(a, a) - floats.Dot(c.RawRowView(a), m.Now.Probs)) * (up + down) / 2
+	}
+	floats.AddScaled(w, -floats.Sum(w), m.Now.Probs)
+	return w
 }
 
 // store makes n coordinates of a normal law, those at to, the same as those at from.
@@ -171,11 +225,15 @@ func store(mean []float64, cov [][]float64, to, from, n int) {
 
 // advance takes the law from step t to t+1 by v′ = μv + g and θ′ = θ + η(carry·v + gain·g), linear
 // in the velocity and the policies that the force depends on.
-func (s *spread) advance(t int, local *localForce, growth float64) {
+func (s *spread) advance(t int, theta []float64, local *localForce, growth float64) {
 	n := s.n
 	mu, rate := s.Optimizer.Momentum, RateAt(&s.Optimizer, t)
 	gain, carry := linear.StepGains(s.Optimizer.Kind, mu)
-	parts := append([]int{0}, s.inputs(t)...)
+	parts, share := append([]int{0}, s.inputs(t)...), 0.0
+	if s.kept > 0 {
+		parts = append(parts, s.kept)
+		share = math.Sqrt(mat.Trace(local.noise) / s.drawn)
+	}
 	var from, to []int
 	for _, part := range parts {
 		for i := range n {
@@ -187,7 +245,12 @@ func (s *spread) advance(t int, local *localForce, growth float64) {
 			to = append(to, part+i)
 		}
 	}
-	force := make([]float64, n)
+	force, pushed := make([]float64, n), []float64(nil)
+	if s.kept > 0 {
+		x := s.slot(t)
+		c := linear.Congruence(s.q, block(s.cov, s.kept, x, n))
+		pushed = linear.Reduce(s.q, pushOf(s.Model, c, s.moved(theta, s.mean[x:x+n])))
+	}
 	for i := range n {
 		v, x := s.change[i], s.change[n+i]
 		clear(v)
@@ -197,6 +260,10 @@ func (s *spread) advance(t int, local *localForce, growth float64) {
 			force[i] += by * s.mean[from[n+k]]
 		}
 		copy(v[n:], local.slope[i])
+		if s.kept > 0 {
+			force[i] += pushed[i]
+			v[(len(parts)-1)*n+i] = share
+		}
 		floats.AddScaled(x, rate*gain, v)
 		v[i] += mu
 		x[i] += rate * carry
@@ -227,7 +294,10 @@ func (s *spread) advance(t int, local *localForce, growth float64) {
 	weights := [2]float64{1, rate * gain}
 	for r, i := range to {
 		for c, j := range to[:r+1] {
-			x := weights[r/n] * weights[c/n] * local.noise.At(r%n, c%n)
+			x := 0.0
+			if s.kept == 0 {
+				x = weights[r/n] * weights[c/n] * local.noise.At(r%n, c%n)
+			}
 			for k, part := range parts {
 				x += floats.Dot(s.rows[r][part:part+n], s.change[c][k*n:(k+1)*n])
 			}

@@ -298,10 +298,6 @@ func (c *Curve) neglect(p *scope.Number, size float64) {
 		size = math.Inf(1)
 	}
 	p.Neglected = nil
-	if n := len(c.path.Rounding) - 1; n >= 0 && c.path.Rounding[n] >= c.path.Neglected[n]/2 {
-		p.Leave(scope.Rounding, size, "the mean field is chaotic, so that rounding decides it")
-		return
-	}
 	p.Leave(scope.HigherOrder, size)
 }
 
@@ -360,7 +356,6 @@ func (m *Model) Course(c *plan.Cell) (cv Curve, p scope.Number) {
 		cv = Curve{steps: recorded, path: rom.Path{
 			Mean:      theory.SinceRecord(path.Mean, recorded),
 			Neglected: theory.SinceRecord(path.Neglected, recorded),
-			Rounding:  theory.SinceRecord(path.Rounding, recorded),
 		}}
 	}
 	_, values := cv.Sample(recorded)
@@ -374,11 +369,12 @@ func (m *Model) Course(c *plan.Cell) (cv Curve, p scope.Number) {
 // along returns the predicted mean of an observed number over the runs of a cell at the given
 // steps.
 func (m *Model) along(c *plan.Cell, params rom.Params, of rom.Observed, steps []int) *rom.Path {
-	size := theory.Sized
-	if m.faulty() {
-		size = theory.Unsized
+	path := m.cache.Mean(of, params, &c.Settings, c.Start, steps)
+	if m.faulty() { // what it neglects is not known
+		of := *path
+		of.Neglected, path = nil, &of
 	}
-	return m.cache.Mean(of, params, &c.Settings, c.Start, steps, size)
+	return path
 }
 
 // stillCurve is the range of a predicted mean, or of its rise, up to which rounding decides a share

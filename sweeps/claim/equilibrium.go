@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"grposim/fp"
 	"grposim/grpo"
@@ -79,8 +80,11 @@ func (m *Model) fluctuation(c *plan.Cell) scope.Number {
 func (m *Model) zeroVariance(c *plan.Cell) scope.Number {
 	s := m.Settings(c)
 	if m.prediction(c).FixedPoint == nil && c.Start != nil {
-		share := path.MeanZeroVariance(m.Params(c), c.Start, s.Run.BurnIn, s.Run.Steps)
-		share.Because = cmp.Or(share.Because, m.missingExact(share.Kind))
+		steps := theory.EveryStep(s.Run.Steps - 1)[s.Run.BurnIn:]
+		way := rom.Paths(m.Params(c), c.Start, steps, path.ZeroVariance)[0]
+		share := scope.Number{Value: stat.Mean(way.Mean, nil), Kind: way.Kind}
+		share.Leave(scope.HigherOrder, stat.Mean(way.Neglected, nil))
+		share.Because = cmp.Or(way.Scope.Because, m.missingExact(share.Kind))
 		return share
 	}
 	at := m.atRest(s)

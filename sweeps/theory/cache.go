@@ -6,7 +6,6 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
-	"grposim/rom/path"
 	"grposim/rom/rest"
 	"grposim/sweeps/config"
 )
@@ -156,24 +155,13 @@ func (cache *Cache) Equilibrium(params rom.Params) *rest.Equilibrium {
 	})
 }
 
-// Size says whether a path comes with the predicted size of what it neglects.
-type Size int
-
-const (
-	Sized   Size = iota
-	Unsized      // in half of the time
-)
-
 // Mean returns the mean of an observed number over runs of a cell from the logits start, at the
 // steps of ComparedSteps. Nothing may write into it.
 func (cache *Cache) Mean(of rom.Observed, params rom.Params, s *config.Settings, start []float64,
-	steps []int, size Size) *rom.Path {
+	steps []int) *rom.Path {
 	// the period of refreshes and the length of the run decide the steps
-	key := keyOf(params, start, of, size, s.Lag.StepsPerSnapshot(), s.Run.Steps)
+	key := keyOf(params, start, of, s.Lag.StepsPerSnapshot(), s.Run.Steps)
 	return cache.paths.get(key, 1, maxCached, func() *rom.Path {
-		if size == Unsized {
-			return &path.PathsAlone(params, start, steps, of)[0]
-		}
 		return &rom.Paths(params, start, steps, of)[0]
 	})
 }

@@ -48,7 +48,7 @@ func checkPlateau(t *testing.T, document string) (some bool) {
 	t.Helper()
 	s, cache := settingsOf(t, document), NewCache()
 	steps := sim.RecordedSteps(s.Run.Steps, s.Lag)
-	path := cache.Mean(rom.Reward, Params(&s, rom.Unit), &s, cache.Start(&s), steps, Sized)
+	path := cache.Mean(rom.Reward, Params(&s, rom.Unit), &s, cache.Start(&s), steps)
 	if path.Scope.Because.Out() {
 		return false
 	}

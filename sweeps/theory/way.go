@@ -183,9 +183,7 @@ func (cache *Cache) Simulated(w *Way, s *config.Settings, r *sim.Result, level f
 }
 
 // SimulatedRuns is the number of runs of which Simulated takes means.
-func SimulatedRuns(s *config.Settings) int { return max(s.Run.Replicas, leastRuns) }
-
-const leastRuns = 64
+func SimulatedRuns(s *config.Settings) int { return max(s.Run.Replicas, 64) }
 
 // losing returns the sizes of what a path leaves out with what is lost after its first step.
 func losing(sizes Series, lost float64) Series {
@@ -198,9 +196,6 @@ func losing(sizes Series, lost float64) Series {
 	}
 	return sizes
 }
-
-// noWay is the distance of J from its end up to which a run starts there.
-const noWay = 1e-9
 
 // span returns the largest of some numbers less the smallest.
 func span(x []float64) float64 { return slices.Max(x) - slices.Min(x) }
@@ -237,7 +232,7 @@ func (w *Way) TimeOf(q sim.Quantity, level float64) (*TimeTo, *Path) {
 // way. It returns nil where there is no way.
 func (w *Way) timeTo(end, level float64) *TimeTo {
 	start := w.Reward[0]
-	if !(math.Abs(end-start) > noWay) {
+	if !(math.Abs(end-start) > 1e-9) {
 		return nil
 	}
 	if math.IsNaN(level) {
