@@ -42,7 +42,7 @@ sizes: ## lines of Go in each room and in all, KB of documents, long lines and w
 	@$(TOOL) ./sizes && bin/sizes .
 
 explorer: ## results/local/explorer.html, the interactive page: one file that needs no network
-	$(TOOL) ./explorer && bin/explorer
+	$(TOOL) ./explorer && cd tools && ../bin/explorer
 
 reproduce: build ## run every experiment on the paper's claims; exit 0 when all verdicts agree
 	bin/grposim reproduce

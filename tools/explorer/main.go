@@ -29,11 +29,11 @@ func main() { tool.Main("explorer", run) }
 
 // run writes the page into a file.
 func run(_ context.Context, c *tool.Command) error {
-	file := c.String("o", filepath.Join("results", "local", "explorer.html"), "file to write")
+	file := c.String("o", filepath.Join("..", "results", "local", "explorer.html"), "file to write")
 	if err := c.Parse(0); err != nil {
 		return err
 	}
-	program, err := compile()
+	program, err := compile(c)
 	if err != nil {
 		return err
 	}
@@ -44,14 +44,13 @@ func run(_ context.Context, c *tool.Command) error {
 	if err := os.MkdirAll(filepath.Dir(*file), 0o755); err != nil {
 		return err
 	}
-	const mb = 1e6
 	c.Say("%s: program %.1f MB, compressed %.1f MB, page %.1f MB",
-		*file, float64(len(program))/mb, float64(packed)/mb, float64(len(html))/mb)
+		*file, float64(len(program))/1e6, float64(packed)/1e6, float64(len(html))/1e6)
 	return os.WriteFile(*file, html, 0o644)
 }
 
-// compile returns tools/explorer/wasm as WebAssembly. It has no vector instructions.
-func compile() ([]byte, error) {
+// compile returns tools/explorer/wasm as WebAssembly, without vectors; it names what it compiles.
+func compile(c *tool.Command) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "explorer")
 	if err != nil {
 		return nil, err
@@ -59,10 +58,11 @@ func compile() ([]byte, error) {
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, "explorer.wasm")
 	const program = "grposim/tools/explorer/wasm"
-	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, program)
+	build := exec.Command("go", "build", "-v", "-trimpath", "-ldflags=-s -w", "-o", file, program)
 	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOEXPERIMENT=")
-	if message, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("go build for js/wasm: %w\n%s", err, message)
+	build.Stdout, build.Stderr = c.Stderr, c.Stderr
+	if err := build.Run(); err != nil {
+		return nil, fmt.Errorf("go build for js/wasm: %w", err)
 	}
 	return os.ReadFile(file)
 }
@@ -85,16 +85,16 @@ func assemble(program []byte) (html []byte, packed int, err error) {
 	if err = errors.Join(err, w.Close()); err != nil {
 		return nil, 0, err
 	}
-	places, err := exec.Command("go", "env", "GOROOT", "GOMOD").Output()
+	places, err := exec.Command("go", "list", "-e", "-f", "{{.Dir}}", "runtime", "grposim/sweeps/report").Output()
 	if err != nil {
 		return nil, 0, err
 	}
-	root, module, _ := strings.Cut(strings.TrimSpace(string(places)), "\n")
-	support, err := os.ReadFile(filepath.Join(root, "lib", "wasm", "wasm_exec.js"))
+	runtime, report, _ := strings.Cut(strings.TrimSpace(string(places)), "\n")
+	support, err := os.ReadFile(filepath.Join(runtime, "..", "..", "lib", "wasm", "wasm_exec.js"))
 	if err != nil {
 		return nil, 0, err
 	}
-	colours, err := os.ReadFile(filepath.Join(filepath.Dir(module), "sweeps", "report", "colours.css"))
+	colours, err := os.ReadFile(filepath.Join(report, "colours.css"))
 	if err != nil {
 		return nil, 0, err
 	}
