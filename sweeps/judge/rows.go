@@ -51,7 +51,7 @@ func WriteJSON(w io.Writer, name string, verdicts []Verdict) error {
 func WriteMarkdown(w io.Writer, verdicts []Verdict) error {
 	b := bufio.NewWriter(w)
 	if statements := DecidedStatements(verdicts); statements != nil {
-		fmt.Fprintf(b, "%s\n\n", Headline(statements))
+		fmt.Fprintf(b, "%s\n\n", Split(statements))
 		writeMarkdown(b, StatementColumns, len(statements),
 			func(i int) []string { return statements[i].Cells() })
 		b.WriteString("\n")
@@ -92,7 +92,7 @@ func (v *Verdict) Cells() []string {
 	if v.Expect == config.Fails {
 		predicted += ", expected to fail"
 	}
-	verdict := v.Verdict.String()
+	verdict := v.Says()
 	if v.Verdict != Agree || v.Hypothesis != nil {
 		// which have columns of their own
 		verdict += ": " + strings.TrimPrefix(v.Because, v.Quantity+" "+v.measured()+": ")
