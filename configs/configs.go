@@ -30,7 +30,7 @@ var Improvement []byte
 // Fits is a table of how well the law of arXiv:2606.30789 fits public logs of GRPO runs. A
 // test of cmd/grposim computes it from docs/example.
 //
-//go:embed fits.csv
+//go:embed statements-fits.yaml
 var Fits []byte
 
 // Statements is the table of the statements of arXiv:2606.30789, in YAML.

@@ -118,7 +118,9 @@ func figuresOf(e *claim.Evidence, plan *plan.Plan, verdicts []judge.Verdict) []F
 	var figures []Figure
 	for _, p := range automaticMaps(plan) {
 		if m := newRegimeMap(e, p, nil); m.moves() {
-			figures = append(figures, m.figure())
+			f := m.figure()
+			f.Series = append(f.Series, frontierOn(e, p, plan.Checks))
+			figures = append(figures, f)
 		}
 	}
 	if len(plan.Checks) == 0 {
@@ -126,7 +128,12 @@ func figuresOf(e *claim.Evidence, plan *plan.Plan, verdicts []judge.Verdict) []F
 	}
 	taken := make(map[string]int) // repeated names get a number
 	for _, source := range figureSources(plan, verdicts) {
-		f := source.picture.draw(claim.NewQuestion(source.checks[0], e), source)
+		question := claim.NewQuestion(source.checks[0], e)
+		if source.picture.panels != nil {
+			figures = append(figures, source.picture.panels(question, source)...)
+			continue
+		}
+		f := source.picture.draw(question, source)
 		f.Name = source.name()
 		if taken[f.Name]++; taken[f.Name] > 1 {
 			f.Name += fmt.Sprintf("-%d", taken[f.Name])
@@ -134,7 +141,7 @@ func figuresOf(e *claim.Evidence, plan *plan.Plan, verdicts []judge.Verdict) []F
 		if source.variant != "" {
 			f.Title = source.variant + ": " + f.Title
 		}
-		if failing := source.failing(); failing != "" {
+		if failing := source.failing(); failing != "" && source.picture.word == "" {
 			f.Title += " (" + failing + ")"
 		}
 		figures = append(figures, f)

@@ -107,7 +107,7 @@ type figureSource struct {
 // the searched parameter, the shared prediction, and the relation of a hypothesis alone.
 func (d *figureSource) name() string {
 	check := d.checks[0]
-	parts := []string{check.Claim.Name}
+	parts := []string{cmp.Or(d.picture.word, check.Claim.Name)}
 	if variants := variantsOf(d.sets); len(variants) == 1 && variants[0] != "" {
 		parts = append(parts, variants[0])
 	}
@@ -203,12 +203,7 @@ func variantsOf(sets []plan.CellSet) []string {
 // where the margin is relative, else as (measured − predicted)/margin.
 func drawDeviations(j *claim.Question, d *figureSource) Figure {
 	about, relative := j.Check.Claim.Name, j.Check.Margin > 0
-	f := Figure{
-		YLabel: "measured / predicted",
-		Caption: "Each verdict of this claim that is in scope, against its prediction: a check that " +
-			"expects the prediction to hold agrees where the whole interval lies inside the band, one " +
-			"that expects it to fail where the interval lies wholly outside.",
-	}
+	f := framed("deviation")
 	if !relative {
 		f.YLabel = "(measured − predicted) / margin"
 	}
@@ -259,15 +254,17 @@ var longNumber = regexp.MustCompile(`[0-9]+\.[0-9]{5,}`)
 // picture describes the figures of the checks of a claim. The zero picture is replaced by
 // deviationPicture.
 type picture struct {
-	claims bool // a hypothesis of its check is shown too: else it has a picture of its own
-	alone  bool // a hypothesis is shown without what the theory predicts
-	across bool // one figure has the variants side by side: else each variant has a figure
+	word   string // begins the names of its figures; "": that of the claim
+	claims bool   // a hypothesis of its check is shown too: else it has a picture of its own
+	alone  bool   // a hypothesis is shown without what the theory predicts
+	across bool   // one figure has the variants side by side: else each variant has a figure
 	// family returns the family of a check: checks of equal family share a figure. A
 	// check of family "" has a figure of its own; so has every check if family is nil.
 	family func(check *config.Check) string
 	// draw returns the figure except for its name and the variant in its title; j is the
 	// judgement of the first of the checks.
-	draw func(j *claim.Question, d *figureSource) Figure
+	draw   func(j *claim.Question, d *figureSource) Figure
+	panels func(j *claim.Question, d *figureSource) []Figure // with names, instead of draw
 }
 
 // byClaim returns the family of all checks of the same claim.

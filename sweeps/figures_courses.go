@@ -77,8 +77,7 @@ func drawCurves(j *claim.Question, d *figureSource) Figure {
 	quantity := j.Check.Recorded()
 	mean := "Mean " + claim.Noun(quantity)
 	f := coursesOf(quantity, mean+" against the predicted curve", sets)
-	f.Caption = "Where the theory holds, the points, which are means over the replicas, " +
-		"follow the line of their colour at every step."
+	f.Caption = frames[config.Trajectory.Name].Caption
 	if against != "" {
 		f.Title = mean + " against the " + against + drawnOf(sets)
 		f.Caption = "Where the " + against +
@@ -131,10 +130,8 @@ func drawCurves(j *claim.Question, d *figureSource) Figure {
 // mean-field curve, and the curve of the reduced-order model.
 func drawFits(j *claim.Question, d *figureSource) Figure {
 	sets := d.sets
-	f := coursesOf(sim.ExpectedReward, "A free exponential fitted to the mean reward", sets)
-	f.Caption = "The mean field should pass through the simulated points. A fitted exponential that " +
-		"does so too shows only that the curve has this form: compare its rate with that of the " +
-		"reduced-order model, which has no fitted constant."
+	f := coursesOf(sim.ExpectedReward, frames[config.SaturationFit.Name].Title, sets)
+	f.Caption = frames[config.SaturationFit.Name].Caption
 	f.XScale = LinearAxis // the fit gives every step the same weight
 	for _, set := range thinned(sets) {
 		c := set.Cells[0]
@@ -212,13 +209,9 @@ func exponentialAt(rate float64, steps []int, reward []float64) (a, b float64) {
 // lines; without one of the curves and the level.
 func drawTimes(j *claim.Question, d *figureSource) Figure {
 	if abscissa(firstCells(d.sets)) != "" {
-		f := figureOver(j, d.sets, overPicture{
-			title: "Optimizer " + claim.TimeToLevel(j.Check), label: "optimizer steps",
-			caption: "Points are the steps at which the mean over the replicas first reaches the level, " +
-				"with their intervals. The theory holds where they lie on its line; a run that is too " +
-				"short has no point of its own, and its interval is open above.",
-			theories: []theoryLine{{"", "predicted"}},
-		}, inCell(config.TimeToLevel))
+		picture := frames[config.TimeToLevel.Name]
+		picture.Title = "Optimizer " + claim.TimeToLevel(j.Check)
+		f := figureOver(j, d.sets, picture, inCell(config.TimeToLevel))
 		f.YScale = LogAxis
 		return f
 	}
@@ -240,10 +233,8 @@ func drawTimes(j *claim.Question, d *figureSource) Figure {
 // drawOrbits returns a picture of the logit gap at each refresh against the orbit of
 // the published map.
 func drawOrbits(j *claim.Question, d *figureSource) Figure {
-	f := Figure{Title: "Logit gap from refresh to refresh" + drawnOf(d.sets), XLabel: "refresh",
-		YLabel: "logit gap z"}
-	f.Caption = "Where the published map holds, its orbit passes through every simulated point; " +
-		"an error of the map grows from refresh to refresh."
+	f := framed(config.Recurrence.Name)
+	f.Title += drawnOf(d.sets)
 	for _, set := range thinned(d.sets) {
 		c := set.Cells[0]
 		recorded := j.Trajectory(j.Outcome(c), sim.LogitGap)
@@ -278,11 +269,9 @@ func drawOrbits(j *claim.Question, d *figureSource) Figure {
 
 // drawOverThreshold returns a picture of these numbers over the run, with the edge.
 func drawOverThreshold(j *claim.Question, d *figureSource) Figure {
-	f := coursesOf(sim.ExpectedReward, "Learning rate over the threshold of its place, along the run",
-		d.sets)
-	f.YLabel = "ηλ/κ*"
-	f.Caption = "The margin is 1 less the line. Beyond the threshold of the nearest fixed point a " +
-		"run sharpens, passes the edge at 1, and is led back to it."
+	picture := frames[config.RateOverThreshold.Name]
+	f := coursesOf(sim.ExpectedReward, picture.Title, d.sets)
+	f.YLabel, f.Caption = picture.Label, picture.Caption
 	edge := FigureSeries{Name: "the edge", Mark: Reference}
 	for _, set := range thinned(d.sets) {
 		c := set.Cells[0]
@@ -302,17 +291,12 @@ func drawOverThreshold(j *claim.Question, d *figureSource) Figure {
 }
 
 // drawLaws returns a picture of the laws fitted to the mean-field curve of the last cell, with the
-// simulated reward and the log's noise. The paper's law also forecasts the curve from its first 30
-// %.
+// simulated reward, the log's noise, and the forecast of the paper's law from the first 30 %.
 func drawLaws(j *claim.Question, d *figureSource) Figure {
 	set := d.sets[len(d.sets)-1]
 	c := set.Cells[0]
-	f := Figure{Title: "Laws fitted to a run without inertia, " +
-		cmp.Or(withoutVariant(set.Label, c.Variant), "the only cell"), XLabel: "optimizer step",
-		YLabel: "reward"}
-	f.Caption = "The run has no inertia. Where several laws, with and without inertia, follow its " +
-		"curve within the noise of a log, a good fit does not identify the dynamics. The forecast is " +
-		"fitted to the left of the vertical line only."
+	f := framed(config.LawFit.Name)
+	f.Title += cmp.Or(withoutVariant(set.Label, c.Variant), "the only cell")
 	curve, theory := j.By("").Curve(c)
 	recorded := j.Trajectory(j.Outcome(c), sim.ExpectedReward)
 	if recorded == nil || theory.Out() {
@@ -390,12 +374,10 @@ func PathFigures(p *plan.Plan, way func(c *plan.Cell) *theory.Way) (all []Figure
 		if q != sim.ExpectedReward {
 			f.Name = "path-" + strings.ReplaceAll(column.Name, "_", "-")
 		}
-		f.Caption = "Each line is the mean over runs, over optimizer steps; the band has one standard " +
-			"deviation over runs on either side. A cell without line has no predicted path."
+		f.Caption = frames["path"].Caption
 		inBlocks := func(c *plan.Cell) bool { return q.SinceRecord(c.Settings.Lag) }
 		if slices.ContainsFunc(firstCells(sets), inBlocks) {
-			f.Caption += " Its values are those of single steps; runs with blocks record the mean over " +
-				"the steps since the last record."
+			f.Caption += frames["path-in-blocks"].Caption
 		}
 		moves := q == sim.ExpectedReward
 		for i, set := range thinned(sets) {
@@ -434,9 +416,7 @@ func difficultyFigure(p *plan.Plan, sets []plan.CellSet, ways []*theory.Way) (f 
 		f = coursesOf(sim.ExpectedReward, "Predicted reward of "+cmp.Or(set[0].Label, p.Spec.Name)+
 			" by the reward with which prompts start"+eitherSide, set)
 		f.Name = "path-by-difficulty"
-		f.Caption = "Each line is the mean over the prompts that start at a reward in the range named, " +
-			"and over runs; the band has one standard deviation over runs on either side. Of several " +
-			"cells the first is drawn."
+		f.Caption = frames[f.Name].Caption
 		for _, s := range w.ByDifficulty {
 			course := theory.Course{Mean: s.Reward, Deviation: s.Deviation}
 			line, _, _ := bandOf(fmt.Sprintf("%.2g to %.2g", s.From, s.To), w.Steps, course, f.XScale)

@@ -2,6 +2,7 @@ package sweeps
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"math"
 	"slices"
@@ -15,19 +16,28 @@ import (
 	"grposim/sweeps/plan"
 )
 
-// overPicture describes a figure that shows one number per cell over a swept parameter,
-// with a line per theory.
-type overPicture struct {
-	title   string
-	caption string
-	label   string // of the y axis; %s stands for the located parameter
-	ratio   string // of the y axis if values are divided by the second theory's; "": they are not
+//go:embed pictures.yaml
+var framesText []byte
+
+// frames has what pictures say: the rows of pictures.yaml, which describes its columns.
+var frames = config.DecodeTable[map[string]frame]("pictures.yaml", framesText)
+
+// frame is what a picture says and shows: over a swept parameter a line per theory.
+type frame struct {
+	Title, Caption, X, Label string
+	Ratio                    string // of the y axis if values are divided; "": they are not
 	// the first is drawn as the prediction, the others for comparison; nil: what is measured alone
-	theories []theoryLine
-	deep     []theoryLine // in their place where the policy is a network; nil: the same
+	Theories []theoryLine
+	Deep     []theoryLine // in their place where the policy is a network; nil: the same
 	variants bool         // whether the cells are of several variants, which their groups name
 	// the parameter on the x axis, over which the cells form lines; "": the one that abscissa finds
 	over string
+}
+
+// framed returns an empty figure with the words of a frame.
+func framed(name string) Figure {
+	p := frames[name]
+	return Figure{Title: p.Title, Caption: p.Caption, XLabel: p.X, YLabel: p.Label}
 }
 
 // inCell returns a function that compares a claim's number with a prediction.
@@ -37,20 +47,20 @@ func inCell(of *config.Claim) func(*claim.Question, *plan.Cell) claim.Finding {
 
 // theoryLine is a theory and its name in the legend.
 type theoryLine struct {
-	kind rom.Kind // "" is the claim's default prediction
-	name string
+	Kind rom.Kind // "" is the claim's default prediction
+	Name string
 }
 
 // drawOver returns a function that draws the number of a claim per cell over the parameter that
 // abscissa finds, with a group for each setting of the other swept parameters. If there
 // is no such parameter the cells are categories side by side.
-func drawOver(of *config.Claim, over overPicture) func(*claim.Question, *figureSource) Figure {
+func drawOver(of *config.Claim) func(*claim.Question, *figureSource) Figure {
 	return func(j *claim.Question, d *figureSource) Figure {
-		return figureOver(j, d.sets, over, inCell(of))
+		return figureOver(j, d.sets, frames[of.Name], inCell(of))
 	}
 }
 
-func figureOver(j *claim.Question, sets []plan.CellSet, picture overPicture,
+func figureOver(j *claim.Question, sets []plan.CellSet, picture frame,
 	compare func(*claim.Question, *plan.Cell) claim.Finding) Figure {
 	var cells []*plan.Cell
 	for _, set := range sets {
@@ -61,18 +71,18 @@ func figureOver(j *claim.Question, sets []plan.CellSet, picture overPicture,
 			}
 		}
 	}
-	if cells[0].Settings.Deep() && picture.deep != nil {
-		picture.theories = picture.deep
+	if cells[0].Settings.Deep() && picture.Deep != nil {
+		picture.Theories = picture.Deep
 	}
 	var values []overValue
 	for _, c := range cells {
 		var v overValue
-		if picture.theories == nil {
+		if picture.Theories == nil {
 			f := compare(j, c)
 			v.measured, v.lo, v.hi = f.Measured, f.Lo, f.Hi
 		}
-		for i, theory := range picture.theories {
-			f := compare(j.By(theory.kind), c)
+		for i, theory := range picture.Theories {
+			f := compare(j.By(theory.Kind), c)
 			if i == 0 {
 				v.measured, v.lo, v.hi = f.Measured, f.Lo, f.Hi
 			}
@@ -83,8 +93,8 @@ func figureOver(j *claim.Question, sets []plan.CellSet, picture overPicture,
 		}
 		values = append(values, v)
 	}
-	if picture.ratio != "" && divide(values) {
-		picture.label = picture.ratio
+	if picture.Ratio != "" && divide(values) {
+		picture.Label = picture.Ratio
 	}
 	return drawValues(j.Check, cells, values, cmp.Or(picture.over, abscissa(cells)), picture)
 }
@@ -92,9 +102,9 @@ func figureOver(j *claim.Question, sets []plan.CellSet, picture overPicture,
 // drawValues draws one value per cell, in the order of the cells, over a parameter or, if it
 // is "", side by side.
 func drawValues(check *config.Check, cells []*plan.Cell, values []overValue, param string,
-	picture overPicture) Figure {
+	picture frame) Figure {
 	settings := &cells[0].Settings
-	f := Figure{Title: picture.title, Caption: picture.caption, YLabel: picture.label}
+	f := Figure{Title: picture.Title, Caption: picture.Caption, YLabel: picture.Label}
 	found := "measured"
 	if l := check.Locate; l != nil {
 		found = "located"
@@ -140,8 +150,8 @@ func drawValues(check *config.Check, cells []*plan.Cell, values []overValue, par
 			groups = append(groups, group)
 			lines[group] = []FigureSeries{{Name: found, Group: group, Mark: Measured}}
 			mark := Predicted
-			for _, theory := range picture.theories {
-				lines[group] = append(lines[group], FigureSeries{Name: theory.name, Group: group, Mark: mark})
+			for _, theory := range picture.Theories {
+				lines[group] = append(lines[group], FigureSeries{Name: theory.Name, Group: group, Mark: mark})
 				mark = Reference
 			}
 		}
@@ -240,12 +250,10 @@ func drawHypothesis(j *claim.Question, d *figureSource) Figure {
 		values = append(values, overValue{float64(v.Measured), float64(v.Lo), float64(v.Hi),
 			[]float64{float64(v.Hypothesis.Predicted)}})
 	}
-	f := drawValues(j.Check, cells, values, param, overPicture{
-		title: j.Check.Claim.Name + ", and what the file claims", label: d.verdicts[0].Quantity,
-		caption: "The band holds the values that the file claims. The claim holds where the whole " +
-			"interval lies inside, and is refuted where it lies wholly outside.",
-		theories: []theoryLine{{"", "predicted by the theory"}},
-	})
+	picture := frames["hypothesis"]
+	picture.Title = j.Check.Claim.Name + ", and what the file claims"
+	picture.Label = d.verdicts[0].Quantity
+	f := drawValues(j.Check, cells, values, param, picture)
 	if h.Value <= 0 {
 		f.YScale = LinearAxis
 	}

@@ -44,10 +44,7 @@ func plainFigures(e *claim.Evidence, p *plan.Plan) []Figure {
 		if differ(costs, cells) {
 			add(variant, "learning-curves-samples", drawCourses(j, sets, sim.ExpectedReward, overSamples))
 		}
-		picture := overPicture{title: "Expected reward at the last step",
-			label: "expected reward J at the last step",
-			caption: "Points are means over the replicas with their confidence intervals: values differ " +
-				"where intervals are apart."}
+		picture := frames["final-reward"]
 		compare := func(j *claim.Question, c *plan.Cell) claim.Finding {
 			f := claim.Finding{Measured: final[c.ID].Mean}
 			f.Lo, f.Hi = final[c.ID].Interval(j.Confidence)

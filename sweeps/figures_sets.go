@@ -10,13 +10,10 @@ import (
 	"grposim/fp"
 	"grposim/option"
 	"grposim/rom"
-	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps/claim"
 	"grposim/sweeps/config"
-	"grposim/sweeps/judge"
 	"grposim/sweeps/plan"
-	"grposim/sweeps/store"
 	"grposim/training/diagnose"
 )
 
@@ -43,12 +40,8 @@ func (f *Figure) column(label string, size func(series int) float64) {
 // drawModes returns a picture of the share of replicas with each failure mode, two columns per
 // cell: by this project's criteria and by the paper's.
 func drawModes(j *claim.Question, d *figureSource) Figure {
-	f := Figure{
-		Title: "Failure modes named, replica by replica", YLabel: "share of replicas",
-		Caption: "Two columns for each cell: the share of its replicas in which each mode is named " +
-			"by the criteria of this project, and by those of the paper.",
-		Categories: []string{}, Series: shares(diagnose.Modes),
-	}
+	f := framed(config.FailureMode.Name)
+	f.Categories, f.Series = []string{}, shares(diagnose.Modes)
 	for _, set := range d.sets {
 		named := func(share func(diagnose.Mode) string) func(int) float64 {
 			return func(i int) float64 {
@@ -64,11 +57,8 @@ func drawModes(j *claim.Question, d *figureSource) Figure {
 
 // drawClasses returns a picture of the number of cells of each class, one column per set.
 func drawClasses(j *claim.Question, d *figureSource) Figure {
-	f := Figure{
-		Title: "Class of the mean reward", YLabel: "number of cells",
-		Caption:    "Each column counts the cells of a set by the class of their mean-reward curve.",
-		Categories: []string{}, Series: shares(claim.Classes),
-	}
+	f := framed(config.ClassOccurs.Name)
+	f.Categories, f.Series = []string{}, shares(claim.Classes)
 	for _, set := range d.sets {
 		label := withoutOver(set, j.Check)
 		if slices.Contains(f.Categories, label) {
@@ -92,12 +82,7 @@ func withoutOver(set plan.CellSet, check *config.Check) string {
 // drawFrontiers returns a picture of frontier/line of every bandit, one series for each set, in
 // ascending order. Bandits without a frontier up to the end of the search are left out.
 func drawFrontiers(j *claim.Question, d *figureSource) Figure {
-	f := Figure{
-		Title: "Visible frontier of single bandits", XLabel: "bandit, in ascending order",
-		YLabel: "frontier / the paper’s line",
-		Caption: "If the paper’s line were the frontier, every point would lie at 1. Bandits " +
-			"without a frontier up to the end of the search are not drawn; the legend counts the others.",
-	}
+	f := framed(config.MedianFrontier.Name)
 	most := 0
 	for _, set := range d.sets {
 		series := FigureSeries{Mark: Measured}
@@ -131,16 +116,11 @@ func slopePicture(title, label string) picture {
 		overSize := j.Check.Over == config.GroupSizeKey
 		asymptote := overSize && slices.ContainsFunc(d.checks,
 			func(c *config.Check) bool { return c.Prediction == rom.LeadingOrder })
-		f := Figure{
-			Title: title + " against group size", XLabel: "group size G", YLabel: label,
-			XScale: LogAxis, YScale: LogAxis,
-			Caption: "On logarithmic axes a power law is a straight line, and its slope the exponent " +
-				"that is judged. Where the theory holds, the points lie on the line of their colour.",
-		}
+		f := framed("scaling")
+		f.Title, f.YLabel, f.XScale, f.YScale = title+f.Title, label, LogAxis, LogAxis
 		if !overSize {
 			f.Title, f.XLabel = title+" against the paper’s formula", "D/(GCK)"
 		}
-		var names []string
 		for _, set := range d.sets {
 			name := withoutVariant(set.Label, set.Cells[0].Variant)
 			name = strings.TrimSuffix(name, "over "+config.ShortName(j.Check.Over))
@@ -165,7 +145,6 @@ func slopePicture(title, label string) picture {
 				}
 			}
 			f.Series = append(f.Series, predicted, measured)
-			names = append(names, name)
 			if count := len(predicted.Points); count > 0 && asymptote {
 				last := predicted.Points[count-1]
 				slope, why := n.AsymptoticSlope(&j.Model, set.Cells[len(set.Cells)-1])
@@ -180,59 +159,7 @@ func slopePicture(title, label string) picture {
 				f.Series = append(f.Series, line)
 			}
 		}
-		if overSize && n.Estimate == sim.ExpectedRewardVariance {
-			f.Caption += ratios(j, d.sets, names)
-		}
 		return f
 	}
 	return picture{family: byOver, claims: true, draw: draw}
-}
-
-// ratios returns sentences with the measured Var J of each group size over that of the size before,
-// and what 1/G gives. A single set has intervals.
-func ratios(j *claim.Question, sets []plan.CellSet, names []string) (text string) {
-	var headings []string
-	bodies := make(map[string][]string)
-	for i, set := range sets {
-		var sizes, inverse, ratios []string
-		var before *plan.Cell
-		for _, c := range set.Cells {
-			y, known := j.Outcome(c).Estimate(sim.ExpectedRewardVariance)
-			if !known || !(y.Mean > 0) || c.Settings.Estimator.GroupSize == option.Infinite {
-				continue
-			}
-			if before != nil {
-				x, _ := j.Outcome(before).Estimate(sim.ExpectedRewardVariance)
-				ratio := measure.Estimate{Mean: math.Log(y.Mean / x.Mean)} // its logarithm
-				ratio.StdErr, ratio.DF = measure.Combine([]measure.Estimate{
-					{StdErr: x.StdErr / x.Mean, DF: x.DF}, {StdErr: y.StdErr / y.Mean, DF: y.DF}})
-				lo, hi := ratio.Interval(j.Confidence)
-				v := judge.Verdict{Measured: store.Number(fp.MathExp(ratio.Mean)),
-					Lo: store.Number(fp.MathExp(lo)), Hi: store.Number(fp.MathExp(hi))}
-				from, to := before.Settings.Estimator.GroupSize, c.Settings.Estimator.GroupSize
-				sizes = append(sizes, fmt.Sprint(to))
-				inverse = append(inverse, fmt.Sprintf("%.3g", float64(from)/float64(to)))
-				if len(sets) == 1 {
-					measured, interval, _, _ := v.Numbers()
-					ratios = append(ratios, strings.TrimSpace(measured+" "+interval))
-				} else {
-					ratios = append(ratios, judge.Format(v.Measured, v.Digits()))
-				}
-			}
-			before = c
-		}
-		if ratios == nil {
-			continue
-		}
-		heading := fmt.Sprintf(" Var J at G = %s over that at the size before, for which 1/G gives %s: ",
-			strings.Join(sizes, ", "), strings.Join(inverse, ", "))
-		if bodies[heading] == nil {
-			headings = append(headings, heading)
-		}
-		bodies[heading] = append(bodies[heading], names[i]+strings.Join(ratios, ", "))
-	}
-	for _, heading := range headings {
-		text += heading + strings.Join(bodies[heading], "; ") + "."
-	}
-	return text
 }

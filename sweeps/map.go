@@ -383,8 +383,8 @@ func (m *Map) figureOf(i int, values [][]measure.Estimate, confidence float64) (
 	if lacking > 0 {
 		caption += fmt.Sprintf(" %d of %d cells have none.", lacking, len(m.cells))
 	}
-	f = drawValues(new(config.Check), m.cells, over, param, overPicture{
-		title: title, caption: caption, label: n.words(true), variants: true})
+	f = drawValues(new(config.Check), m.cells, over, param, frame{
+		Title: title, Caption: caption, Label: n.words(true), variants: true})
 	if !m.line {
 		return f, true
 	}

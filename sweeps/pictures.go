@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 
-	"grposim/rom"
 	"grposim/sweeps/config"
 	"grposim/sweeps/judge"
 	"grposim/sweeps/plan"
+	"grposim/training/diagnose"
 )
 
 // deviationPicture shows the deviations of measured from predicted values. Checks of single
@@ -22,57 +22,21 @@ var deviationPicture = picture{draw: drawDeviations, across: true,
 
 // pictures has the pictures of claims. The others show deviations.
 var pictures = map[*config.Claim]picture{
-	config.Trajectory:  {draw: drawCurves},
-	config.TimeToLevel: {draw: drawTimes},
-	config.Arrival: {draw: drawOver(config.Arrival, overPicture{
-		title: "Replicas that end where theory says", label: "share of replicas",
-		caption: "Each point is the share of replicas whose reward at the end is that of the end of " +
-			"the mean path, within the distance that the verdict gives.",
-		theories: []theoryLine{{"", "predicted"}},
-	})},
-	config.ModelAmplitude: {family: byClaim, draw: drawOver(config.ModelAmplitude, overPicture{
-		title:    "Range of the paper’s oscillator over that of the run",
-		label:    "natural logarithm of the ratio",
-		caption:  "Above 0 the oscillator has the larger range.",
-		theories: []theoryLine{{rom.PaperRule, "equal ranges"}},
-	})},
-	config.Recurrence: {family: byClaim, draw: drawOrbits},
+	config.Trajectory:     {draw: drawCurves},
+	config.TimeToLevel:    {draw: drawTimes},
+	config.Arrival:        {draw: drawOver(config.Arrival)},
+	config.ModelAmplitude: {family: byClaim, draw: drawOver(config.ModelAmplitude)},
+	config.Recurrence:     {family: byClaim, draw: drawOrbits},
 
 	config.RateOverThreshold: {family: byClaim, draw: drawOverThreshold},
-	config.Relaxation: {family: byClaim, draw: drawOver(config.Relaxation, overPicture{
-		title:    "Relaxation rate, negative where a deviation grows",
-		caption:  "A theory holds where the measured points lie on its line.",
-		label:    "relaxation rate per step",
-		theories: []theoryLine{{"", "linear dynamics"}, {rom.LeadingOrder, "reduced-order model"}},
-	})},
-	config.DampingRatio: {family: byClaim, draw: drawOver(config.DampingRatio, overPicture{
-		title: "Damping ratio",
-		caption: "A theory holds where the measured points lie on its line. Below ζ = 1 a deviation " +
-			"oscillates while it decays.",
-		label: "damping ratio ζ",
-		theories: []theoryLine{{"", "linear dynamics"}, {rom.LeadingOrder, "reduced-order model"},
-			{rom.PaperRule, "paper’s model"},
-			{rom.RuleAtStiffness, "paper’s model at λ of the stiffest mode"}},
-	})},
-	config.SaturationFit: {family: byClaim, draw: drawFits},
-	config.LawFit:        lawsPicture,
-	config.LawForecast:   lawsPicture,
-	config.FailureMode:   {family: byClaim, across: true, draw: drawModes},
+	config.Relaxation:        {family: byClaim, draw: drawOver(config.Relaxation)},
+	config.DampingRatio:      {family: byClaim, draw: drawOver(config.DampingRatio)},
+	config.SaturationFit:     {family: byClaim, draw: drawFits},
+	config.LawFit:            lawsPicture,
+	config.LawForecast:       lawsPicture,
+	config.FailureMode:       {family: byClaim, across: true, draw: drawModes},
 
-	// Onsets span decades in 1 − μ. On that scale the few per cent by which ζ = 1 misses
-	// them are invisible, so onsets are drawn as multiples of the onset at ζ = 1.
-	config.OscillationOnset: locatedPicture(config.OscillationOnset, overPicture{
-		title: "Onset of oscillation",
-		label: "%s at the onset",
-		caption: "Each point is the value at which the decay was found to become oscillatory in " +
-			"simulation. A theory holds where the points lie on its line.",
-		ratio: "onset in %s / that of ζ = 1",
-		theories: []theoryLine{
-			{"", "exact, at the measured stiffness"}, {rom.LeadingOrder, "reduced-order model, ζ = 1"},
-			{rom.PaperRule, "paper’s model, ζ = 1"},
-			{rom.RuleAtStiffness, "paper’s model at λ of the stiffest mode, ζ = 1"},
-		},
-	}),
+	config.OscillationOnset:   locatedPicture(config.OscillationOnset),
 	config.StabilityThreshold: thresholdPicture,
 	config.RuleIsSafe:         thresholdPicture,
 
@@ -91,44 +55,21 @@ var pictures = map[*config.Claim]picture{
 
 // Pictures that several claims share.
 var (
-	classPicture = picture{family: byClaim, across: true, draw: drawClasses}
-	lawsPicture  = picture{family: func(*config.Check) string { return "laws" }, draw: drawLaws}
+	classPicture     = picture{family: byClaim, across: true, draw: drawClasses}
+	lawsPicture      = picture{family: func(*config.Check) string { return "laws" }, draw: drawLaws}
+	frontierPicture  = locatedPicture(config.VisibleFrontier)
+	thresholdPicture = locatedPicture(config.StabilityThreshold)
 
-	// frontiers with the paper's line
-	frontierPicture = locatedPicture(config.VisibleFrontier, overPicture{
-		title: "Visible oscillation",
-		label: "%s of the visible frontier",
-		caption: "Each point is the smallest value at which the run oscillates visibly. Where the " +
-			"paper’s rule gives the frontier, the points lie on its line.",
-		theories: []theoryLine{{rom.PaperRule, "paper’s rule"},
-			{rom.RuleAtStiffness, "paper’s rule at λ of the stiffest mode"}},
-	})
-
-	thresholdPicture = locatedPicture(config.StabilityThreshold, overPicture{
-		title: "Stability threshold",
-		label: "%s at the threshold",
-		caption: "Each point is the value at which the fixed point was found to lose stability in " +
-			"simulation. A theory holds where the points lie on its line.",
-		theories: []theoryLine{
-			{"", "exact, at the measured stiffness"}, {rom.PaperRule, "paper’s rule"},
-			{rom.RuleAtStiffness, "paper’s rule at λ of the stiffest mode"},
-			{rom.LeadingOrder, "reduced-order model, γ = 0"},
-		},
-		deep: []theoryLine{
-			{"", "two matrices, at the measured stiffness"}, {rom.PaperRule, "paper’s rule"},
-			{rom.RuleAtStiffness, "paper’s rule at λ"},
-			{rom.LeadingOrder, "one number: λ, all of it stale"},
-		},
-	})
+	stagesPicture = picture{word: "stages", panels: drawStages, family: func(*config.Check) string { return "stages" }}
 
 	// the quantity that a hypothesis is about
 	hypothesisPicture = picture{draw: drawHypothesis, alone: true}
 )
 
 // locatedPicture is the picture of values of a searched parameter, those of the claim named.
-func locatedPicture(of *config.Claim, over overPicture) picture {
-	family := func(check *config.Check) string { return over.title + " in " + check.Locate.Param }
-	return picture{family: family, draw: drawOver(of, over)}
+func locatedPicture(of *config.Claim) picture {
+	family := func(check *config.Check) string { return of.Name + " in " + check.Locate.Param }
+	return picture{family: family, draw: drawOver(of)}
 }
 
 // picturesOf returns the pictures of a check: that of its claim and, where it does not show
@@ -136,6 +77,10 @@ func locatedPicture(of *config.Claim, over overPicture) picture {
 func picturesOf(check *config.Check) []picture {
 	own := pictures[check.Claim]
 	switch {
+	case check.Claim == config.ClassOccurs:
+		return []picture{own, stagesPicture}
+	case check.Claim == config.FailureMode:
+		return append([]picture{own}, diagnosticsOf(diagnose.Mode(check.Mode))...)
 	case check.Hypothesis == nil && own.draw == nil:
 		return []picture{deviationPicture}
 	case check.Hypothesis == nil || own.claims:

@@ -337,9 +337,15 @@ func removeFigures(figures string) error {
 }
 
 func writePage(file, name string, parts []report.Part) error {
-	return store.ReplaceFile(file, func(w io.Writer) error {
-		return report.Page(w, headingOf(name, parts), parts)
-	})
+	heading := headingOf(name, parts)
+	write := func(file, layout string) error {
+		return store.ReplaceFile(file,
+			func(w io.Writer) error { return report.Page(w, layout, heading, parts) })
+	}
+	if heading.Source == "" || len(parts) == 1 {
+		return write(file, "page")
+	}
+	return errors.Join(write(file, "page"), write(filepath.Join(filepath.Dir(file), "figures.html"), "beside"))
 }
 
 // writeSummary writes verdicts.json, verdicts.md and report.html over several

@@ -54,7 +54,7 @@ func TestPaperDocument(t *testing.T) {
 	path := filepath.Join(root, "docs", "paper.md")
 	var b strings.Builder
 	measured := judge.Summarize(verdicts).Measurements()
-	fmt.Fprintf(&b, "\n%s.\n\nThey rest on %s.\n", judge.Headline(statements), measured)
+	fmt.Fprintf(&b, "\n%s They rest on %s.\n", judge.Split(statements), measured)
 	for i := range statements {
 		writeStatement(&b, &statements[i])
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -20,33 +21,15 @@ import (
 	"grposim/sweeps/report"
 )
 
+//go:embed suites.yaml
+var suitesText []byte
+
 // suites names the embedded experiments as wholes, each with what it is about: their folder, and
 // the summary of their verdicts, with the heading of its page. The first is the default.
-var suites = []struct {
+var suites = config.DecodeTable[[]struct {
 	Name, About string // which help has too
-	heading     report.Heading
-}{
-	{"paper", "the paper's claims", report.Heading{
-		Title: "“Predictable GRPO”: what holds, and what fails", Source: "arXiv:2606.30789", Link: "https://arxiv.org/abs/2606.30789",
-		Figure: "visible-frontier-frontier-as-written-refresh-interval", Experiment: "paper-figure-7",
-		Caption: "The frontier of the paper’s Figure 7: the refresh interval from which on a run visibly oscillates, over the learning rate, for the update as written, with rewards of ours; and the paper’s line K η K_ref = 1 − μ.",
-	}},
-	{"trainers", "what trainers add to GRPO (docs/trainers.md)", report.Heading{
-		Title:  "What trainers add to GRPO",
-		Figure: "trajectory-bounded", Experiment: "clip-reverses",
-		Caption: "The mean reward of two arms with six importance weights of trainers, on the way from the snapshot that draws the samples. Points are simulated, lines are exact theory.",
-	}},
-	{"way", "what runs do from their start (docs/questions.md)", report.Heading{
-		Title:  "On the way: public questions about GRPO runs from their start",
-		Figure: "time-to-level-none", Experiment: "staleness",
-		Caption: "The steps until the mean reward reaches 0.8, over the age of the samples, at two learning rates, without a penalty and without importance weights. Points are simulated, lines are exact theory.",
-	}},
-	{"deep", "policies that are networks (docs/deep.md)", report.Heading{
-		Title:  "Deep networks: the linear theory of GRPO on shared weights",
-		Figure: "stability-threshold-tanh-2-learning-rate", Experiment: "two-matrices",
-		Caption: "The learning rate at which the fixed point of a network loses stability, with ratios and a k3 penalty, for three networks. Points are located by simulation, solid lines are the theory of two matrices, dash-dotted ones that of one number, the stiffness.",
-	}},
-}
+	Heading     report.Heading
+}]("suites.yaml", suitesText)
 
 // headingOf returns the heading of a page over parts: that of the suite if this is its name
 // and all of them are of it, else the name.
@@ -54,7 +37,7 @@ func headingOf(name string, parts []report.Part) report.Heading {
 	for _, s := range suites {
 		other := func(part report.Part) bool { return suiteOf(part.Experiment.Plan.Spec.Name) != s.Name }
 		if s.Name == name && !slices.ContainsFunc(parts, other) {
-			return s.heading
+			return s.Heading
 		}
 	}
 	return report.Heading{Title: name}

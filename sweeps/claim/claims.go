@@ -92,6 +92,11 @@ var claims = map[*config.Claim]claim{
 	config.LawFit:        scalars(lawFitNumbers),
 	config.LawForecast:   scalars(forecastNumbers),
 	config.FailureMode:   failureMode{modeNumbers},
+	config.RatioFirst: scalar{quantity: "share of replicas in which the ratio grows before the norm",
+		estimate: plan.RatioFirst, side: FromBelow,
+		predict: func(*Model, *plan.Cell) scope.Number {
+			return scope.Number{Value: 0.5, Kind: rom.PaperRule}
+		}},
 
 	config.OscillationOnset:   event{quantity: "onset of oscillation", predict: (*Model).onset},
 	config.StabilityThreshold: stability,

@@ -19,18 +19,14 @@ var Classes = []Class{Monotone, Overshooting, Oscillatory, Sustained, Locked, Di
 	Unresolved}
 
 const (
-	Monotone     Class = "monotone"     // never turns back
-	Overshooting Class = "overshooting" // turns back, but passes its final level at most once
-	// passes its final level at least twice, with decreasing amplitude
-	Oscillatory Class = "oscillatory"
-	// oscillates to the end of the run without decreasing amplitude
-	Sustained Class = "sustained"
-	// ends with nearly all probability on one arm, left none in the last half
-	Locked   Class = "locked"
-	Diverged Class = "diverged" // left the range of floating point
-	AtRest   Class = "at rest"  // changes by no more than its error, which is small
-	// its error is unknown, or too large to tell these shapes apart
-	Unresolved Class = "unresolved"
+	Monotone     Class = "monotone"
+	Overshooting Class = "overshooting"
+	Oscillatory  Class = "oscillatory"
+	Sustained    Class = "sustained"
+	Locked       Class = "locked"
+	Diverged     Class = "diverged"
+	AtRest       Class = "at rest"
+	Unresolved   Class = "unresolved"
 )
 
 // Meanings explains the classes in the caption of a map.

@@ -108,6 +108,7 @@ var (
 	Recurrence            = declared("recurrence")
 	DegenerateGroups      = declared("degenerate-groups")
 	FailureMode           = declared("failure-mode")
+	RatioFirst            = declared("ratio-first")
 )
 
 // LookupClaim returns the claim with a name of the table; known is false where there

@@ -27,7 +27,7 @@ func TestDocumentLoadsBack(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			want := must(ReadFile(file))(t)
+			want := must(ToJudge.ReadFile(file))(t)
 			if len(want.Notes) > 0 && !strings.HasPrefix(file, "testdata") {
 				t.Error(want.Notes)
 			}

@@ -48,7 +48,7 @@ func TestExtendsNoPipe(t *testing.T) {
 	for file, want := range map[string]string{"mine.yaml": `"pipe": got a pipe`,
 		"pipe": "pipe: got a pipe", "shell.yaml": "want a regular file"} {
 		done := make(chan error, 1)
-		go func() { _, err := ReadFile(file); done <- err }()
+		go func() { _, err := ToJudge.ReadFile(file); done <- err }()
 		select {
 		case err := <-done:
 			if err == nil || !strings.Contains(err.Error(), want) {
@@ -66,7 +66,7 @@ func TestExtendsNoPipe(t *testing.T) {
 	if err := errors.Join(err, w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadFile(fmt.Sprintf("/dev/fd/%d", r.Fd())); err != nil {
+	if _, err := ToJudge.ReadFile(fmt.Sprintf("/dev/fd/%d", r.Fd())); err != nil {
 		t.Errorf("a pipe of the shell: %v", err)
 	}
 }
@@ -82,7 +82,7 @@ func TestExtends(t *testing.T) {
 		"other.yaml": "name: other\nextends: shared/middle.yaml\nsweep: [{param: " +
 			"grpo.group_size, values: [16]}]\n",
 	})
-	spec := must(ReadFile("mine.yaml", "seed=7"))(t)
+	spec := must(ToJudge.ReadFile("mine.yaml", "seed=7"))(t)
 	for key, want := range map[string]string{
 		SeedKey: "7", MomentumKey: "0.9", LearningRateKey: "0.02", BurnInKey: "100", StepsKey: "2000",
 		InitKey: "fixed-point", "policy.reference": "[0, 1]",
@@ -102,7 +102,7 @@ func TestExtends(t *testing.T) {
 	if diff := cmp.Diff(spec.Points(), again.Points()); diff != "" {
 		t.Error(diff)
 	}
-	other := must(ReadFile("other.yaml"))(t)
+	other := must(ToJudge.ReadFile("other.yaml"))(t)
 	if got := axisOf(other.Points(), GroupSizeKey); got != "16" ||
 		len(other.Checks) != 1 {
 		t.Errorf("group sizes %v, %d checks", got, len(other.Checks))
@@ -145,11 +145,11 @@ func TestExtendsProblems(t *testing.T) {
 		"a.yaml":    `b.yaml:1:10: extends: got "./a.yaml", want a file that does not extend this one`,
 		"self.yaml": `self.yaml:2:10: extends: got "self.yaml", want a file that does not extend this one`,
 	} {
-		if _, err := ReadFile(file); err == nil || err.Error() != want {
+		if _, err := ToJudge.ReadFile(file); err == nil || err.Error() != want {
 			t.Errorf("%s:\ngot  %v\nwant %s", file, err, want)
 		}
 	}
-	if _, err := ReadFile("syntax.yaml"); err == nil ||
+	if _, err := ToJudge.ReadFile("syntax.yaml"); err == nil ||
 		!strings.Contains(err.Error(), "broken.yaml: got a file that is no configuration") {
 		t.Errorf("got %v, want a problem of broken.yaml", err)
 	}
@@ -174,7 +174,7 @@ func TestExtendsTellsNothing(t *testing.T) {
 	writeFiles(t, files)
 	for name := range files {
 		if strings.HasSuffix(name, ".yaml") {
-			_, err := ReadFile(name)
+			_, err := ToJudge.ReadFile(name)
 			if file := strings.TrimSuffix(name, ".yaml"); err == nil ||
 				strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), file+":") {
 				t.Errorf("%s: %v", name, err)

@@ -66,9 +66,6 @@ func (l *loader) rejectCell(path, got, want string) {
 // maxFileBytes is the size of the largest file that Load accepts.
 const maxFileBytes = 1 << 20
 
-// ReadFile reads and checks a configuration file and those that it extends; see Load.
-func ReadFile(path string, set ...string) (*Spec, error) { return ToJudge.ReadFile(path, set...) }
-
 // Aim says whether the cells of a configuration are compared with the requirements of its
 // checks.
 type Aim int
@@ -78,7 +75,7 @@ const (
 	ToPredict            // they need not: no check is judged
 )
 
-// ReadFile is the function ReadFile for an aim.
+// ReadFile reads and checks a configuration file and those that it extends; see Load.
 func (a Aim) ReadFile(path string, set ...string) (*Spec, error) {
 	read := readRegular
 	// A file that is open already, such as a pipe of the shell (`<(command)`): only the reader's own

@@ -36,7 +36,7 @@ type Ground string
 const (
 	// Table 1 of the paper: configs/benchmarks.csv and configs/improvement.csv
 	OnPaperTable Ground = "paper-table"
-	// public logs of GRPO runs of other language models: configs/fits.csv
+	// public logs of GRPO runs of other language models: configs/statements-fits.yaml
 	OnOtherRuns Ground = "other-runs"
 )
 
@@ -81,8 +81,21 @@ func (r *Readings) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// Statements lists the statements of the paper in the order of the embedded table.
-var Statements = DecodeTable[[]Statement]("configs/statements.yaml", configs.Statements)
+// paper is the embedded table.
+var paper = DecodeTable[struct {
+	Statements []Statement
+	Figures    []PaperFigure
+}]("configs/statements.yaml", configs.Statements)
+
+// Statements and PaperFigures list what the paper says and shows, in the order of the table.
+var Statements, PaperFigures = paper.Statements, paper.Figures
+
+// PaperFigure is a figure of the paper and what is laid beside it, an entry of the same file.
+type PaperFigure struct {
+	Figure, Claims       string   // its number in the paper, and what its caption claims, in our words
+	Statements, Pictures []string // ids of what it illustrates, and names of figures of Experiment
+	Experiment, Found    string   // Found says in one sentence what agrees and what does not
+}
 
 // LookupStatement returns the statement with an id; known is false where there is none.
 func LookupStatement(id string) (s Statement, known bool) {

@@ -10,10 +10,6 @@ import (
 	"grposim/sweeps/config"
 )
 
-// StatementOutcomes lists the outcomes in the order of reports.
-var StatementOutcomes = []StatementOutcome{StatementHolds, StatementLeadingOrder,
-	StatementInAReading, StatementDepends, StatementFails, StatementNotTestable, StatementUndecided}
-
 // Predicate returns the predicate of one statement as that of n, such as "fail" of two.
 func Predicate(words string, n int) string {
 	if n == 1 {
@@ -179,27 +175,6 @@ func DecidedStatements(verdicts []Verdict) []JudgedStatement {
 	}
 	return slices.DeleteFunc(statements,
 		func(t JudgedStatement) bool { return !judged(t) && t.NotTestable == "" && t.On == "" })
-}
-
-// Headline counts statements by their outcomes in one line, those on data that are not ours apart.
-func Headline(statements []JudgedStatement) string {
-	var parts []string
-	for _, ground := range []config.Ground{"", config.OnPaperTable, config.OnOtherRuns} {
-		var counts []counted
-		for _, s := range StatementOutcomes {
-			n := 0
-			for _, t := range statements {
-				if t.Outcome == s && t.On == ground {
-					n++
-				}
-			}
-			counts = append(counts, counted{n, Predicate(string(s), n)})
-		}
-		if line := joinCounts(counts); line != "" {
-			parts = append(parts, strings.TrimPrefix(ground.String()+" ", " ")+line)
-		}
-	}
-	return fmt.Sprintf("%d statements of the paper: %s", len(statements), strings.Join(parts, "; "))
 }
 
 // StatementColumns are the columns of JudgedStatement.Cells.

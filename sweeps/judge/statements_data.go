@@ -2,11 +2,8 @@ package judge
 
 import (
 	"bytes"
-	"encoding/csv"
 	"fmt"
 	"math"
-	"slices"
-	"strconv"
 	"sync"
 
 	"gonum.org/v1/gonum/floats"
@@ -14,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"grposim/configs"
+	"grposim/sweeps/config"
 	"grposim/training/equivalence"
 )
 
@@ -164,31 +162,9 @@ const (
 	decisiveBIC = 6
 )
 
-// FitColumns are the columns of configs/fits.csv.
-var FitColumns = []string{"log", "rows", "r2", "r2_means", "best_r2", "best_r2_means", "rival", "delta_bic"}
-
-// PublicFits returns the fits of configs/fits.csv. It panics on a problem: the table is
-// embedded, and a test reads it.
+// PublicFits returns the fits of configs/statements-fits.yaml.
 func PublicFits() []PublicFit {
-	input := csv.NewReader(bytes.NewReader(configs.Fits))
-	input.Comment = '#'
-	rows, err := input.ReadAll()
-	if err != nil || len(rows) == 0 || !slices.Equal(rows[0], FitColumns) {
-		panic(fmt.Sprintf("sweeps: configs/fits.csv: %v", err))
-	}
-	var fits []PublicFit
-	for _, row := range rows[1:] {
-		number := func(text string) float64 {
-			x, err := strconv.ParseFloat(text, 64)
-			if err != nil {
-				panic("sweeps: configs/fits.csv: " + err.Error())
-			}
-			return x
-		}
-		fits = append(fits, PublicFit{row[0], int(number(row[1])), number(row[2]), number(row[3]),
-			number(row[4]), number(row[5]), row[6], number(row[7])})
-	}
-	return fits
+	return config.DecodeTable[[]PublicFit]("configs/statements-fits.yaml", configs.Fits)
 }
 
 // fitTraining judges what the paper says of the fit to training reward on other runs. Where no law

@@ -217,11 +217,10 @@ func TestStatementEvidence(t *testing.T) {
 		"whole-gradient holds: 2 for, 1 no evidence · block fails: 1 against"; got != want {
 		t.Errorf("verdicts %q, want %q", got, want)
 	}
-	if got, want := Headline([]JudgedStatement{statement, {Outcome: StatementHolds},
-		{Outcome: StatementFails}, {Outcome: StatementFails},
-		{Outcome: StatementFails, On: config.OnOtherRuns}}),
-		"5 statements of the paper: 1 holds, 1 holds in a reading, 2 fail; on other runs 1 fails"; got != want {
-		t.Errorf("headline %q, want %q", got, want)
+	if got, want := Split([]JudgedStatement{statement, {Outcome: StatementHolds},
+		{Outcome: StatementFails}, {Outcome: StatementFails, On: config.OnOtherRuns}}),
+		"Of 4 statements of the paper 1 holds, 1 holds in part, 2 fail."; got != want {
+		t.Errorf("split %q, want %q", got, want)
 	}
 }
 

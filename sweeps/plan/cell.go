@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -102,6 +103,9 @@ func endsOf(c *Cell, ends []sim.End) (all []store.Number) {
 const (
 	namedPrefix      = "named_"
 	paperNamedPrefix = "paper_named_"
+
+	// RatioFirst is the share of replicas in which the largest ratio grows before the gradient norm.
+	RatioFirst = "ratio_first"
 )
 
 // NamedShare and PaperNamedShare return the names of the estimates of the share of replicas with a
@@ -124,6 +128,8 @@ func (c *Cell) nameModes(r *sim.Result) []store.NamedEstimate {
 			return values
 		})
 		ours, paper := diagnose.Name(trace).Mode, diagnose.PaperName(trace).Mode
+		named[RatioFirst] = append(named[RatioFirst],
+			measure.Indicator(diagnose.RatioFirst(trace, c.Settings.Lag.Interval)))
 		for _, mode := range diagnose.Modes {
 			named[NamedShare(mode)] = append(named[NamedShare(mode)], measure.Indicator(ours == mode))
 			named[PaperNamedShare(mode)] = append(named[PaperNamedShare(mode)],
@@ -131,16 +137,12 @@ func (c *Cell) nameModes(r *sim.Result) []store.NamedEstimate {
 		}
 	}
 	var shares []store.NamedEstimate
-	for _, share := range []func(diagnose.Mode) string{NamedShare, PaperNamedShare} {
-		for _, mode := range diagnose.Modes {
-			if values := named[share(mode)]; len(values) > 0 {
-				e := measure.Mean(values)
-				if c.Deterministic() {
-					e = measure.Certain(values[0])
-				}
-				shares = append(shares, store.Store(share(mode), e))
-			}
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		e := measure.Mean(named[name])
+		if c.Deterministic() {
+			e = measure.Certain(named[name][0])
 		}
+		shares = append(shares, store.Store(name, e))
 	}
 	return shares
 }

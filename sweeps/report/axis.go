@@ -198,12 +198,13 @@ var markerColours = [...]color.NRGBA{
 }
 
 // boundaryLines are the line styles of the boundaries of a map, in their order: the exact
-// theory in black, the paper and its model in green, each with dashes of its own.
+// theory in black, the paper and its model in green, each with dashes of its own, then what runs do.
 var boundaryLines = [...]draw.LineStyle{
 	{Color: groupColours[6], Width: 1.6},
 	{Color: groupColours[6], Width: 1.2, Dashes: []vg.Length{1.4, 2.2}},
 	{Color: boundaryGreen, Width: 1.5, Dashes: []vg.Length{6, 3}},
 	{Color: boundaryGreen, Width: 1.3, Dashes: []vg.Length{6, 2.2, 1.4, 2.2}},
+	{Color: groupColours[0], Width: 2},
 }
 
 // groupGlyphs are the glyphs of the groups, one per colour, so that groups can be

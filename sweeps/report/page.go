@@ -60,9 +60,9 @@ type Heading struct {
 	Caption    string // what the figure shows; its own caption follows
 }
 
-// Page writes one HTML page about finished experiments. It holds all that it shows, and
-// links to the files of the results folders. Equal arguments give equal bytes.
-func Page(w io.Writer, heading Heading, parts []Part) error {
+// Page writes one HTML page: the layout "page" has all of the experiments, "beside" the figures of
+// the paper. It holds what it shows, and links to files of folders. Equal arguments, equal bytes.
+func Page(w io.Writer, layout string, heading Heading, parts []Part) error {
 	tmpl, err := template.New("page").Parse(pageTemplate)
 	if err != nil {
 		return err
@@ -91,7 +91,9 @@ func Page(w io.Writer, heading Heading, parts []Part) error {
 	p.Total = judge.Summarize(verdicts)
 	p.Answer, p.Counts = judge.Answer(verdicts), counts(verdicts)
 	p.State = overall(p.Counts)
-	p.Outcomes = outcomesOf(judge.DecidedStatements(verdicts), p.Sections)
+	statements := judge.DecidedStatements(verdicts)
+	p.Outcomes = outcomesOf(statements, p.Sections)
+	p.Laid = laidOf(p.Sections, statements)
 	for _, o := range p.Outcomes {
 		if o.Class == "fails" {
 			p.Failing = &o
@@ -104,7 +106,36 @@ func Page(w io.Writer, heading Heading, parts []Part) error {
 			p.Lead, p.LeadSection = &figures[f], &p.Sections[i]
 		}
 	}
-	return tmpl.Execute(w, p)
+	return tmpl.ExecuteTemplate(w, layout, p)
+}
+
+// laid is a figure of the paper with the pictures laid beside it.
+type laid struct {
+	config.PaperFigure
+	Figures []figure
+	Judged  []outcome // its statements
+}
+
+// laidOf lists the figures of the paper of which a section has pictures, with their statements.
+func laidOf(sections []section, statements []judge.JudgedStatement) (all []laid) {
+	for _, f := range config.PaperFigures {
+		i := sectionOf(sections, f.Experiment)
+		if i < 0 || statements == nil {
+			continue
+		}
+		l := laid{PaperFigure: f}
+		for _, name := range f.Pictures {
+			for _, shown := range sections[i].Figures {
+				if shown.Name == name {
+					l.Figures = append(l.Figures, shown)
+				}
+			}
+		}
+		l.Judged = outcomesOf(slices.DeleteFunc(slices.Clone(statements),
+			func(s judge.JudgedStatement) bool { return !slices.Contains(f.Statements, s.ID) }), sections)
+		all = append(all, l)
+	}
+	return all
 }
 
 // sectionOf returns the index of the section of an experiment; -1: it has none.
@@ -148,6 +179,7 @@ type page struct {
 
 	Judged      bool      // whether there is anything to judge: a map alone has no checks
 	Outcomes    []outcome // the statements of the paper; nil for a single experiment
+	Laid        []laid    // figures of the paper; nil: none
 	Failing     *outcome  // those that fail; nil: none
 	Lead        *figure   // the figure at the top; nil: none
 	LeadSection *section  // where it is from

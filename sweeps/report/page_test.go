@@ -54,7 +54,7 @@ func must[T any](value T, err error) T {
 // pageText returns what Page writes.
 func pageText(title string, parts []Part) ([]byte, error) {
 	var b bytes.Buffer
-	err := Page(&b, Heading{Title: title}, parts)
+	err := Page(&b, "page", Heading{Title: title}, parts)
 	return b.Bytes(), err
 }
 
@@ -278,7 +278,7 @@ func TestPageOfStatements(t *testing.T) {
 		Title: "the <paper>", Source: "arXiv:1", Link: "https://arxiv.org/abs/1",
 		Figure: figure.Name, Experiment: parts[0].Experiment.Plan.Spec.Name, Caption: "what it shows",
 	}
-	if err := Page(&b, heading, parts); err != nil {
+	if err := Page(&b, "page", heading, parts); err != nil {
 		t.Fatal(err)
 	}
 	page := b.String()

@@ -87,7 +87,7 @@ func fuzz(
 
 // fuzzFile examines one file and says what it finds.
 func fuzzFile(ctx context.Context, path string, say func(string, ...any)) (summary, error) {
-	spec, err := config.ReadFile(path)
+	spec, err := config.ToJudge.ReadFile(path)
 	if err != nil {
 		say("%v", err)
 		return nil, tool.ErrUsage

@@ -51,7 +51,8 @@ func PaperName(t Trace) Diagnosis {
 func identity(x float64) float64 { return x }
 
 // trend measures the slope of a series, mapped by scale, over the steps. Value and
-// threshold are in standard errors of the slope.
+// threshold are in standard errors of the slope. It is there since the mean passed the midpoint
+// between those of the first and the last quarter of the steps.
 func trend(t *Trace, diagnostic string, of Mode, series []float64, scale func(float64) float64, s Side) Evidence {
 	scaled := make([]float64, len(series))
 	for i, x := range series {
@@ -66,7 +67,12 @@ func trend(t *Trace, diagnostic string, of Mode, series []float64, scale func(fl
 		if s == AtMost {
 			threshold = -threshold
 		}
-		return reading{slope / stdErr, 0, s, threshold, int(r.at[0])}
+		last := len(r.at) - 1
+		quarter := (r.at[last] - r.at[0]) / 4
+		low, _ := slices.BinarySearch(r.at, r.at[0]+quarter)
+		high, _ := slices.BinarySearch(r.at, r.at[last]-quarter)
+		middle := (r.means(0, low)[0] + r.means(high, last+1)[0]) / 2
+		return reading{slope / stdErr, 0, s, threshold, r.onset(s, middle)}
 	}, scaled)
 }
 
@@ -85,28 +91,9 @@ const couplingWindow = 0.45
 // saturation, nor while the training reward falls.
 func paperCoupling(t *Trace) (ratio, u Evidence) {
 	ratio = t.evidence("rate of evaluation over training", RewardHacking, func(r *run) reading {
-		var approach [2][]float64 // −log(R_∞ − R)
-		for n, c := range r.columns {
-			plateau := slices.Max(c)
-			for _, x := range c {
-				approach[n] = append(approach[n], -math.Log(plateau-x))
-			}
-		}
 		rho := math.NaN()
-		to := len(r.at)
-		last := r.at[to-1]
-		window := couplingWindow * (last - r.at[0])
-		for from := to - 1; from >= 0 && math.IsNaN(rho); from-- {
-			if r.at[from]+window > last {
-				continue
-			}
-			for r.at[to-1] > r.at[from]+window {
-				to--
-			}
-			if train, trainError := rate(r.at[from:to], approach[0][from:to]); train > standardErrors*trainError {
-				eval, _ := rate(r.at[from:to], approach[1][from:to])
-				rho = eval / train
-			}
+		if _, all := r.coupling(); all != nil {
+			rho = all[len(all)-1]
 		}
 		return reading{rho, 0, AtMost, 0.5, int(r.at[r.late])}
 	}, t.Reward, t.TrueReward)
@@ -118,6 +105,48 @@ func paperCoupling(t *Trace) (ratio, u Evidence) {
 		return reading{normalised(1) / normalised(0), 0, AtMost, 0.5, int(r.at[r.late])}
 	}, t.Reward, t.TrueReward)
 	return ratio, u
+}
+
+// RatioFirst reports whether the largest ratio grows before the norm of the gradient, or alone, by
+// their trends from step from on: earlier ratios are to the first policy, and rise in every run.
+func RatioFirst(t Trace, from int) bool {
+	first, _ := slices.BinarySearch(t.Steps, from)
+	late := Trace{Steps: t.Steps[first:]}
+	ratio := trend(&late, "ratio", DynamicalInstability, t.RatioMax[first:], identity, AtLeast)
+	norm := trend(&late, "norm", DynamicalInstability, t.GradientNorm[first:], math.Log, AtLeast)
+	return ratio.speaks() && (!norm.speaks() || ratio.Since < norm.Since)
+}
+
+// Coupling returns ρ of every window that defines it, at the step where the window ends.
+func Coupling(t *Trace) (at, rho []float64) {
+	r, _ := t.rows(t.Reward, t.TrueReward)
+	return r.coupling()
+}
+
+// coupling returns ρ in each rolling window of the run, columns training and evaluation.
+func (r *run) coupling() (at, rho []float64) {
+	var approach [2][]float64 // −log(R_∞ − R)
+	for n, c := range r.columns {
+		plateau := slices.Max(c)
+		for _, x := range c {
+			approach[n] = append(approach[n], -math.Log(plateau-x))
+		}
+	}
+	last := len(r.at) - 1
+	window, to := couplingWindow*(r.at[last]-r.at[0]), 0
+	for from := range r.at {
+		if r.at[from]+window > r.at[last] {
+			break
+		}
+		for to <= last && r.at[to] <= r.at[from]+window {
+			to++
+		}
+		if train, trainError := rate(r.at[from:to], approach[0][from:to]); train > standardErrors*trainError {
+			eval, _ := rate(r.at[from:to], approach[1][from:to])
+			at, rho = append(at, r.at[to-1]), append(rho, eval/train)
+		}
+	}
+	return at, rho
 }
 
 // rate returns the slope of the finite values of y with its standard error; both are NaN
