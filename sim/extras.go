@@ -165,10 +165,7 @@ func turn(direction, g []float64) (cosine float64) {
 // countsRedraws reports whether the run has to add up, step by step, the samples expected to be
 // drawn. Without option.Redraw their number is known.
 func (c *Cell) countsRedraws() bool {
-	if c.Estimator.Filter != option.Redraw {
-		return false
-	}
-	return slices.Contains(c.Run.Record, SamplesDrawn)
+	return c.Estimator.Filter == option.Redraw && slices.Contains(c.Run.Record, SamplesDrawn)
 }
 
 // SamplesBefore returns the number of samples drawn for the steps before step t: G·B in each step
@@ -247,24 +244,20 @@ func (r *replica) observeExtras(v []float64, t int, reward float64) {
 
 // passes returns pass@k; reward is J.
 func (r *replica) passes(k int, reward float64) float64 {
-	mean, n := 0.0, 0.0
-	add := func(reward float64) {
-		n++
-		mean += pass(k, reward)
-	}
+	mean := 0.0
 	switch p := r.sampler.prompts; {
 	case r.tabular != nil:
 		for x := range r.tabular.prompts {
-			add(r.tabular.prompts[x].reward)
+			mean += pass(k, r.tabular.prompts[x].reward)
 		}
+		return mean / float64(len(r.tabular.prompts))
 	case p != nil:
 		for x := range p.Means {
-			add(r.policy.Mean(p.Means[x][:]))
+			mean += pass(k, r.policy.Mean(p.Means[x][:]))
 		}
-	default:
-		return pass(k, reward)
+		return mean / float64(len(p.Means))
 	}
-	return mean / n
+	return pass(k, reward)
 }
 
 // pass returns 1 − (1−reward)^k for a reward in [0, 1] but for rounding.

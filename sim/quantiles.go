@@ -61,26 +61,16 @@ func placeRanks(values []float64, first int, ranks []int) {
 				return // all values are +Inf, above which no limit is
 			}
 			cut = partition(values, math.Nextafter(pivot, math.Inf(1)))
-			ranks = ranks[ranksBelow(ranks, first+cut):]
 		} else {
-			n := ranksBelow(ranks, first+cut)
-			placeRanks(values[:cut], first, ranks[:n])
-			ranks = ranks[n:]
+			below, _ := slices.BinarySearch(ranks, first+cut)
+			placeRanks(values[:cut], first, ranks[:below])
 		}
-		values, first = values[cut:], first+cut
+		below, _ := slices.BinarySearch(ranks, first+cut)
+		values, first, ranks = values[cut:], first+cut, ranks[below:]
 	}
 	if len(ranks) > 0 {
 		slices.Sort(values)
 	}
-}
-
-// ranksBelow counts the ranks below a limit.
-func ranksBelow(ranks []int, limit int) int {
-	n := 0
-	for n < len(ranks) && ranks[n] < limit {
-		n++
-	}
-	return n
 }
 
 // partition puts the values below a limit first and returns their number. It has no
