@@ -329,5 +329,6 @@ func (u ReferenceUpdate) Check(m *Mistakes) {
 	m.Least("ReferenceUpdate.Interval", u.Interval, 0)
 	if u.Interval > 0 {
 		m.Number("ReferenceUpdate.Rate", u.Rate, u.Rate > 0 && u.Rate <= 1, " in (0, 1]")
+		wantWord(m, "ReferenceUpdate.Optimizer", u.Optimizer, UpdateStates)
 	}
 }

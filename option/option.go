@@ -179,8 +179,8 @@ type Schedule struct {
 	Total  int          // step at which the rate reaches 0, > Warmup; unused by ConstantRate
 }
 
-// Optimizer is the update rule of the logits. Its state starts at zero, and is not
-// reset when the snapshot is refreshed.
+// Optimizer is the update rule of the logits. Its state starts at zero. Only a ReferenceUpdate
+// resets it.
 type Optimizer struct {
 	Kind         Method   // the rule
 	LearningRate float64  // η > 0, in logits per unit of force
@@ -195,8 +195,9 @@ type Optimizer struct {
 // ReferenceUpdate moves the reference policy, in logits: θ_ref ← (1−α)θ_ref + αθ (TRL
 // sync_ref_model, slime --ref-update-interval).
 type ReferenceUpdate struct {
-	Interval int     // in optimizer steps, ≥ 0; 0: the reference stays
-	Rate     float64 // α in (0, 1]; unused if Interval = 0
+	Interval  int         // in optimizer steps, ≥ 0; 0: the reference stays
+	Rate      float64     // α in (0, 1]; unused if Interval = 0
+	Optimizer UpdateState // of the optimizer; unused if Interval = 0
 }
 
 // Moves reports whether the reference moves after step t ≥ 0.

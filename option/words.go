@@ -47,6 +47,7 @@ var (
 	AgeDraws        = all(AgePerStep)
 	Methods         = all(Adam)
 	ScheduleKinds   = all(CosineDecay)
+	UpdateStates    = all(ResetState)
 	ParameterKinds  = all(Shared)
 	PromptOrders    = all(Independent)
 )
@@ -306,6 +307,16 @@ const (
 )
 
 func (w ScheduleKind) String() string { return text(w, "constant", "linear", "cosine") }
+
+// UpdateState says what an update of the reference does to the state of the optimizer.
+type UpdateState uint8
+
+const (
+	KeptState  UpdateState = iota // nothing
+	ResetState                    // as before the first step: ProRL
+)
+
+func (w UpdateState) String() string { return text(w, "keep", "reset") }
 
 // Parameters says which logits the prompts have.
 type Parameters uint8

@@ -19,6 +19,7 @@ func slowReplica(c *Cell, rng *rand.Rand) (theta []float64, stale [4]float64) {
 	arms := len(c.Init)
 	theta = slices.Clone(c.Init)
 	velocity, square := make([]float64, arms), make([]float64, arms)
+	steps := 0.0 // of Adam since its state was zero
 	var past [][]float64
 	var snapshot, drawing []float64 // logits of π_old, and of the sampler
 	e, o := &c.Estimator, &c.Optimizer
@@ -260,6 +261,7 @@ func slowReplica(c *Cell, rng *rand.Rand) (theta []float64, stale [4]float64) {
 		if t < o.Schedule.Warmup {
 			rate *= float64(t+1) / float64(o.Schedule.Warmup)
 		}
+		steps++
 		for a, x := range g {
 			switch o.Kind {
 			case option.HeavyBall:
@@ -271,14 +273,16 @@ func slowReplica(c *Cell, rng *rand.Rand) (theta []float64, stale [4]float64) {
 			case option.Adam:
 				velocity[a] = o.Beta1*velocity[a] + (1-o.Beta1)*x
 				square[a] = o.Beta2*square[a] + (1-o.Beta2)*x*x
-				n := float64(t + 1)
-				mean := velocity[a] / (1 - math.Pow(o.Beta1, n))
-				theta[a] += rate * mean / (math.Sqrt(square[a]/(1-math.Pow(o.Beta2, n))) + o.Epsilon)
+				mean := velocity[a] / (1 - math.Pow(o.Beta1, steps))
+				theta[a] += rate * mean / (math.Sqrt(square[a]/(1-math.Pow(o.Beta2, steps))) + o.Epsilon)
 			}
 		}
 		if u := c.ReferenceUpdate; u.Interval > 0 && (t+1)%u.Interval == 0 {
 			for a := range theta {
 				reference[a] += u.Rate * (theta[a] - reference[a])
+				if u.Optimizer == option.ResetState {
+					velocity[a], square[a], steps = 0, 0, 0
+				}
 			}
 		}
 	}
@@ -598,6 +602,12 @@ func agreement() []Cell {
 	}
 	add("moving reference",
 		func(c *Cell) { c.ReferenceUpdate = option.ReferenceUpdate{Interval: 5, Rate: 0.6} })
+	for _, kind := range option.Methods {
+		add("moving reference that resets "+kind.String(), func(c *Cell) {
+			c.ReferenceUpdate = option.ReferenceUpdate{Interval: 5, Rate: 1, Optimizer: option.ResetState}
+			c.Optimizer.Kind = kind
+		})
+	}
 	return cells
 }
 

@@ -274,6 +274,9 @@ func (r *replica) move(t int) {
 		r.policy.Update()
 		if u := r.cell.ReferenceUpdate; u.Moves(t) {
 			grpo.MoveReference(u, r.force.Reference(), r.policy)
+			if u.Optimizer == option.ResetState {
+				r.optimizerState.Reset()
+			}
 		}
 		ok = !math.IsNaN(r.policy.Probs[0]) // then none is
 	}

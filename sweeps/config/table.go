@@ -80,7 +80,7 @@ var optionWords = func() map[reflect.Type][]string {
 		option.Filters, option.Baselines, option.Scales, option.Deviations, option.ImportanceModes,
 		option.Corrections, option.KLPlacements, option.KLGradients, option.KLPoints, option.LagKinds,
 		option.AgeLaws, option.AgeDraws, option.SampleUses, option.Methods, option.ScheduleKinds,
-		option.ParameterKinds, option.PromptOrders,
+		option.UpdateStates, option.ParameterKinds, option.PromptOrders,
 	} {
 		v := reflect.ValueOf(list)
 		for i := range v.Len() {

@@ -63,6 +63,8 @@ run: {steps: 60, burn_in: 10, replicas: 4}
 			switch k.Path {
 			case "grpo.correction.floor", "grpo.correction.cap":
 				s.Estimator.Rollout.Noise = 0.5
+			case "policy.reference_update.optimizer":
+				s.Optimizer.Momentum = 0.9
 			case "lag.ages.mean":
 				s.Lag.Ages.Law = option.GeometricAges
 			case "lag.ages.weights":
