@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_566
+	mostProduct = 69_565
 	mostTools   = 5_096
 	mostTests   = 45_450
 	mostDocs    = 329
@@ -16,7 +16,7 @@ var rooms = map[string]int{
 	"fp":                     546,
 	"grpo":                   1271,
 	"network":                1296,
-	"option":                 873,
+	"option":                 886,
 	"rom":                    92,
 	"rom/arrive":             753,
 	"rom/cell":               1024,
@@ -30,7 +30,7 @@ var rooms = map[string]int{
 	"rom/rest":               2655,
 	"rom/scope":              459,
 	"rom/weight":             214,
-	"sim":                    4562,
+	"sim":                    4548,
 	"sim/draw":               1174,
 	"sim/lanes":              1443,
 	"sim/lanes/wide":         42,
