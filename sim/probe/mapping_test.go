@@ -50,7 +50,7 @@ func frozenArms(
 	c.Location.Direction[0], c.Location.Direction[1] = 1, -1
 	s := &c.Stiffness[0]
 	s.Point, s.Direction, s.Covector, s.Displacement = c.Init, direction, direction, 0.1
-	s.Pairs = 1 + 200_000/groups
+	s.Pairs = 1 + 400_000/groups
 	low, high := 0.0, 1e-3
 	for ; !frozenGrows(high, lag, mu); low, high = high, 1.02*high {
 	}
@@ -99,7 +99,7 @@ func TestLocatedThresholdsOfManyArms(t *testing.T) {
 	behind.Behind = 1
 	samples, width := 4096, 0.3
 	if thin == 1 {
-		samples = 16384
+		samples = 32768
 	}
 	var cells []Cell
 	var want []float64
