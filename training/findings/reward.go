@@ -43,10 +43,14 @@ func rewardCollapse(l *logs.Log) []Finding {
 	if change.Swings(earlier, max(lostReward*(d.from-d.to), errors)) > 0 {
 		return nil
 	}
-	before := change.Median(x[max(0, begin-leastExcess):max(1, begin)])
-	f := Finding{Level: Remark, Since: steps[d.since], begins: steps[begin],
-		Text: fmt.Sprintf("%s %s from %.3g to %.3g, half of it at step %d", reward.key, how, before, d.to,
-			steps[d.since])}
+	since, to := d.since, d.to
+	if top := slope(x, begin); begin == since && top < begin { // it was under way already
+		begin, to = top, min(to, levelBefore(x, len(x)))
+		since = begin + midway(x[begin:], levelBefore(x, begin), to)
+	}
+	f := Finding{Level: Remark, Since: steps[since], begins: steps[begin],
+		Text: fmt.Sprintf("%s %s from %.3g to %.3g, half of it at step %d", reward.key, how,
+			levelBefore(x, begin), to, steps[since])}
 	if d.from-d.to >= max(lostReward*(d.from-min(start, d.to)), 2*noise) {
 		f.Level = Failure
 	}
@@ -225,8 +229,27 @@ func slowFall(x []float64) (from, to float64, begin, since int) {
 		return 0, 0, 0, 0
 	}
 	height := top * len(x) / parts
-	return from, to, (top + 1) * len(x) / parts, height + change.Onset(len(x)-height,
-		func(i int) float64 { return (from+to)/2 - x[height+i] })
+	return from, to, (top + 1) * len(x) / parts, height + midway(x[height:], from, to)
+}
+
+// midway returns the row of half of the way from one level to another.
+func midway(x []float64, from, to float64) int {
+	return change.Onset(len(x), func(i int) float64 { return (from+to)/2 - x[i] })
+}
+
+// levelBefore is the median of the last leastExcess values before a row.
+func levelBefore(x []float64, row int) float64 {
+	return change.Median(x[max(0, row-leastExcess):max(1, row)])
+}
+
+// slope returns the row at which a fall that is under way at a row began: leastExcess rows earlier
+// the level was no longer higher by the noise of a row.
+func slope(x []float64, row int) (begin int) {
+	noise := change.Noise(x)
+	for begin = row; levelBefore(x, begin-leastExcess) > levelBefore(x, begin)+noise; {
+		begin -= leastExcess / 2
+	}
+	return begin
 }
 
 // constantReward finds a mean reward that is exactly the same in every row. Of few rows that may be
