@@ -157,8 +157,7 @@ func climbs(x []float64, distance float64) bool {
 	if len(x) < batches {
 		return false
 	}
-	const widest = 5 // the range of eight normal values is wider in one of a hundred cases
-	noise := widest * change.Noise(x) / math.Sqrt(float64(len(x)/batches))
+	noise := 5 * change.Noise(x) / math.Sqrt(float64(len(x)/batches)) // range of 8 means, in 99 %
 	fallen := append([]float64{math.Inf(1)}, change.Batches(x, batches)...)
 	return change.Swings(fallen, max(distance/4, noise)) > 0
 }
@@ -242,14 +241,12 @@ func levelBefore(x []float64, row int) float64 {
 	return change.Median(x[max(0, row-leastExcess):max(1, row)])
 }
 
-// slope returns the row at which a fall that is under way at a row began: leastExcess rows earlier
-// the level was no longer higher by the noise of a row.
-func slope(x []float64, row int) (begin int) {
-	noise := change.Noise(x)
-	for begin = row; levelBefore(x, begin-leastExcess) > levelBefore(x, begin)+noise; {
-		begin -= leastExcess / 2
+// slope returns the row at which a fall to the level before a row began, seen above its noise.
+func slope(x []float64, row int) int {
+	for levelBefore(x, row-leastExcess) > levelBefore(x, row)+change.Noise(x) {
+		row -= leastExcess / 2
 	}
-	return begin
+	return row
 }
 
 // constantReward finds a mean reward that is exactly the same in every row. Of few rows that may be
