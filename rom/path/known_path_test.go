@@ -369,7 +369,7 @@ func TestQuantitiesOfSharedPrompts(t *testing.T) {
 	}
 	clip := observables[ClipFraction]
 	near(t, "clipped", clip.of(m, now, old), share, 1e-12)
-	o, because := observableOf(&p, PassAt(5))
+	o, because := observableOf(&p, "pass_at_5")
 	if because.Out() {
 		t.Fatal(because)
 	}

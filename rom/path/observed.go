@@ -22,7 +22,7 @@ import (
 // of the policy π_old that draws its groups, or of both (docs/theory-neglected.md §6.4).
 type Observed string
 
-// The quantities, of which PassAt and ProbabilityOf make others.
+// The quantities, beside those of an arm and of a number of samples.
 const (
 	Reward      Observed = "expected_reward" // J = Σ π_a m_a
 	TrueReward  Observed = "true_reward"     // Σ π_a t_a, t of Params.TrueMeans
@@ -39,15 +39,9 @@ const (
 	EffectiveSamples Observed = "effective_sample_size"
 )
 
-// The beginnings of the names of PassAt and ProbabilityOf.
+// The beginnings of the names of 1 − (1−J)^k, the probability that one of k ≥ 1 samples succeeds,
+// for rewards 0 and 1, and of π_a of arm a ≥ 0; of many prompts the means.
 const passAt, probabilityOf = "pass_at_", "probability_of_arm_"
-
-// ProbabilityOf returns π_a of arm a ≥ 0; of many prompts the mean.
-func ProbabilityOf(arm int) Observed { return Observed(probabilityOf + strconv.Itoa(arm)) }
-
-// PassAt returns 1 − (1−J)^k, the probability that one of k ≥ 1 samples succeeds, for rewards 0 and
-// 1; of many prompts the mean.
-func PassAt(k int) Observed { return Observed(passAt + strconv.Itoa(k)) }
 
 // dependence says of which policies an observable is a function.
 type dependence int

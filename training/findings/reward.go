@@ -35,6 +35,7 @@ func rewardCollapse(l *logs.Log) []Finding {
 		how = "falls slowly"
 	}
 	start, noise := change.Mean(x[:max(1, len(x)/10)]), change.Noise(x)
+	level := func(row int) float64 { return change.Median(x[max(0, row-leastExcess):max(1, row)]) }
 	// Half of this fall, and four standard errors of a difference of two levels, is no noise. Means of
 	// a quarter of the rows since the fall, at least four, see one as short as it.
 	levels := max(16, min(4*d.since/(len(x)-d.since), d.since/4))
@@ -43,14 +44,15 @@ func rewardCollapse(l *logs.Log) []Finding {
 	if change.Swings(earlier, max(lostReward*(d.from-d.to), errors)) > 0 {
 		return nil
 	}
-	since, to := d.since, d.to
-	if top := slope(x, begin); begin == since && top < begin { // it was under way already
-		begin, to = top, min(to, levelBefore(x, len(x)))
-		since = begin + midway(x[begin:], levelBefore(x, begin), to)
+	said := d
+	for how == "falls" && level(begin-leastExcess) > level(begin)+noise { // it was under way already
+		begin -= leastExcess / 2
+		said.from, said.to = level(begin), min(d.to, level(len(x)))
+		said.since = begin + said.half(x[begin:])
 	}
-	f := Finding{Level: Remark, Since: steps[since], begins: steps[begin],
+	f := Finding{Level: Remark, Since: steps[said.since], begins: steps[begin],
 		Text: fmt.Sprintf("%s %s from %.3g to %.3g, half of it at step %d", reward.key, how,
-			levelBefore(x, begin), to, steps[since])}
+			level(begin), said.to, steps[said.since])}
 	if d.from-d.to >= max(lostReward*(d.from-min(start, d.to)), 2*noise) {
 		f.Level = Failure
 	}
@@ -74,6 +76,11 @@ type fall struct {
 	reward   series
 	from, to float64 // levels
 	since    int     // row
+}
+
+// half returns the row of half of the way between the levels.
+func (f fall) half(x []float64) int {
+	return change.Onset(len(x), func(i int) float64 { return (f.from+f.to)/2 - x[i] })
 }
 
 // leastLeft is the share of a reward of which less is a collapse whatever the data are. It is ours:
@@ -119,7 +126,7 @@ func (f fall) harder(l *logs.Log, sign string) string {
 	// At a step half of the fall lies between eight rows before and after.
 	near := change.Mean(x[max(0, f.since-leastExcess):f.since]) -
 		change.Mean(x[f.since:min(f.since+leastExcess, len(x))])
-	again := climbs(x[f.since:], f.from-f.to)
+	again := len(x)-f.since >= batches && climbs(x[f.since:], f.from-f.to)
 	if worse || sign != "" || gone || near < (f.from-f.to)/2 && !again {
 		return ""
 	}
@@ -154,9 +161,6 @@ var policy = []logs.Quantity{logs.GradNorm, logs.KLRef, logs.KLOld, logs.Entropy
 // climbs reports whether values rise somewhere by a quarter of a distance and by more than the range
 // of their noise, seen by eight means.
 func climbs(x []float64, distance float64) bool {
-	if len(x) < batches {
-		return false
-	}
 	noise := 5 * change.Noise(x) / math.Sqrt(float64(len(x)/batches)) // range of 8 means, in 99 %
 	fallen := append([]float64{math.Inf(1)}, change.Batches(x, batches)...)
 	return change.Swings(fallen, max(distance/4, noise)) > 0
@@ -228,25 +232,7 @@ func slowFall(x []float64) (from, to float64, begin, since int) {
 		return 0, 0, 0, 0
 	}
 	height := top * len(x) / parts
-	return from, to, (top + 1) * len(x) / parts, height + midway(x[height:], from, to)
-}
-
-// midway returns the row of half of the way from one level to another.
-func midway(x []float64, from, to float64) int {
-	return change.Onset(len(x), func(i int) float64 { return (from+to)/2 - x[i] })
-}
-
-// levelBefore is the median of the last leastExcess values before a row.
-func levelBefore(x []float64, row int) float64 {
-	return change.Median(x[max(0, row-leastExcess):max(1, row)])
-}
-
-// slope returns the row at which a fall to the level before a row began, seen above its noise.
-func slope(x []float64, row int) int {
-	for levelBefore(x, row-leastExcess) > levelBefore(x, row)+change.Noise(x) {
-		row -= leastExcess / 2
-	}
-	return row
+	return from, to, (top + 1) * len(x) / parts, height + fall{from: from, to: to}.half(x[height:])
 }
 
 // constantReward finds a mean reward that is exactly the same in every row. Of few rows that may be
