@@ -26,7 +26,7 @@ var rooms = map[string]int{
 	"rom/group":              1932,
 	"rom/linear":             3114,
 	"rom/paper":              330,
-	"rom/path":               2315,
+	"rom/path":               2309,
 	"rom/rest":               2655,
 	"rom/scope":              459,
 	"rom/weight":             214,
@@ -58,7 +58,7 @@ var rooms = map[string]int{
 	"training/change":        328,
 	"training/diagnose":      1209,
 	"training/equivalence":   804,
-	"training/findings":      1684,
+	"training/findings":      1690,
 	"training/fit":           878,
 	"training/logs":          5143,
 }
