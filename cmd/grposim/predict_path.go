@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"grposim/sim"
-	"grposim/sweeps"
 	"grposim/sweeps/advice"
 	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
@@ -161,8 +160,8 @@ func printPaths(p *page, plan *plan.Plan, f *pathFlags) {
 	for _, b := range besides {
 		rows[0] = append(rows[0], b.column)
 	}
-	var out []outside
 	var times []string
+	tries := make(map[string]string) // what to do, by the name of a reason
 	strata := [][]string{{"CELL", "PROMPTS", "INITIAL J", "J AT END", "NEGLECTED", "TIME TO 95 %"}}
 	for i := range plan.Cells {
 		c := &plan.Cells[i]
@@ -171,9 +170,9 @@ func printPaths(p *page, plan *plan.Plan, f *pathFlags) {
 		if w.Runs > 0 {
 			times = append(times, fmt.Sprintf("%s: simulated, %d runs; ± is half of the 95 %% interval", name, w.Runs))
 		}
-		if course.Because.Out() {
-			times = append(times, name+": no path: "+course.Because.Name())
-			out = append(out, outside{c, course.Because, sweeps.VarianceMargin(plan, c)})
+		if because := course.Because; because.Out() {
+			times = append(times, fmt.Sprintf("%s: no path: %s (%s)", name, because, because.Name()))
+			tries[because.Name()] = because.Try()
 			continue
 		}
 		for _, n := range shownSteps(w.Steps) {
@@ -205,7 +204,7 @@ func printPaths(p *page, plan *plan.Plan, f *pathFlags) {
 	for _, says := range times {
 		p.paragraph("  ", says)
 	}
-	if len(times) > 0 {
+	if len(times) > 0 && len(rows) > 1 {
 		p.printf("\n")
 	}
 	p.table(rows)
@@ -213,7 +212,10 @@ func printPaths(p *page, plan *plan.Plan, f *pathFlags) {
 		p.printf("\nprompts by the reward with which they start:\n")
 		p.table(strata)
 	}
-	p.remedies(out)
+	for _, name := range slices.Sorted(maps.Keys(tries)) {
+		p.printf("\n")
+		p.paragraph("  ", "what to do ("+name+"): "+tries[name]+".")
+	}
 }
 
 func strataRows(name string, w *theory.Way) (rows [][]string) {

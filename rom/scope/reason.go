@@ -126,11 +126,14 @@ const (
 	OfPart
 )
 
+// simulate is how to have by simulation what the theory declines.
+const simulate = "simulate it (`predict --path --simulate`, `sweep`, or from the start `advise`)"
+
 // rows holds the words of each row, and what a user can do about the reason in those of
 // docs/primer.md.
 var rows = [...]struct{ name, says, try string }{
 	NoPenalty:        {"no-penalty", "no fixed point exists%s", "set `grpo.kl.coefficient` or `grpo.entropy.coefficient` above 0, or above the value named; without one read the way: `predict --path`, `advise`"},
-	MovingReference:  {"moving-reference", "simulated, not predicted: a reference that moves", "set `policy.reference_update.interval` 0, or simulate"},
+	MovingReference:  {"moving-reference", "simulated, not predicted: a reference that moves", "set `policy.reference_update.interval` 0, or " + simulate},
 	NotReached:       {"not-reached", "no fixed point is reached from the start", "start nearer to one: `policy.init`, or simulate"},
 	Locked:           {"locked", "no stationary state: the rewards differ by far more than the %s coefficient %.3g balances, and the policy locks on arm %d, the first being 0, beside which the others have a probability of %.1g in all%s", "raise the coefficient to the one named, or read the way: `predict --path`"},
 	RoundedStiffness: {"rounded-stiffness", "rounding decides the dynamics: %s", "raise `grpo.kl.coefficient` or `optimizer.learning_rate`, or leave out arms that are almost never drawn"},
@@ -143,10 +146,10 @@ var rows = [...]struct{ name, says, try string }{
 	BoundWithinNoise: {"bound-within-noise", "a bound of the weights or of the norm lies within three standard deviations", "widen the bound, lower `optimizer.learning_rate`, or raise `grpo.group_size`"},
 	AdamEscapes:      {"adam-escapes", "under Adam the spread of runs about the fixed point reaches a logit at a learning rate of %.3g, and from %.3g on they may leave it for good", "lower `optimizer.learning_rate` below the second value named, or `lag.interval`"},
 
-	NotPredicted:  {"not-predicted", "simulated, not predicted: %s", "simulate the cell (`sweep`, or from the start `advise`), or leave out the option named"},
+	NotPredicted:  {"not-predicted", "simulated, not predicted: %s", simulate + ", or leave out the option named"},
 	Networks:      {"networks", "of a policy that is a network %s is not derived", "judge another number, or a bandit: `policy.network.kind` none"},
-	TooLarge:      {"too-large", "too large for the theory: %s", "take a smaller one, or simulate the cell: `sweep`"},
-	NormClips:     {"norm-clips", "the largest norm may clip the force, which changes its mean%s", "leave `optimizer.max_norm` out (0), or raise it to the norm that is named, if one is"},
+	TooLarge:      {"too-large", "too large for the theory: %s", "take a smaller one, or " + simulate},
+	NormClips:     {"norm-clips", "the largest norm may clip the force, which changes its mean%s", "leave `optimizer.max_norm` out (0), raise it to the norm that is named, if one is, or " + simulate},
 	NoNumber:      {"no-number", "the theory has no such number here: %s", "judge another kind of prediction, or simulate"},
 	PaperFormula:  {"paper-formula", "the paper's formulas do not apply: %s", "read the exact threshold, or start elsewhere: `policy.init`"},
 	Recurrence:    {"recurrence", "the recurrence of blocks does not apply: %s", "use `grpo.importance.mode` ratio, `grpo.kl.at` current and `grpo.group_size` inf, and raise `lag.interval`"},
