@@ -33,15 +33,10 @@ func newPredict(stdout, stderr io.Writer) *cobra.Command {
 		if err == nil {
 			err = f.checkPlan(planned)
 		}
-		if err != nil {
-			return err
+		if err == nil && f.simulate {
+			err = f.simulateVague(c.Context(), planned)
 		}
-		if f.simulate {
-			if err := f.simulateVague(c.Context(), planned); err != nil {
-				return err
-			}
-		}
-		if f.figures != "" {
+		if err == nil && f.figures != "" {
 			way := func(c *plan.Cell) *theory.Way { return f.way(planned, c) }
 			err = drawFigures(stderr, f.figures, sweeps.PathFigures(planned, way)...)
 		}
@@ -71,28 +66,22 @@ func newPredict(stdout, stderr io.Writer) *cobra.Command {
 	return c
 }
 
-// outside is a cell without a prediction.
-type outside struct {
-	cell    *plan.Cell
-	because scope.Reason
-	margin  theory.Margin // of its Var J
-}
-
 // remedies prints each reason of cells once, with what to do about it. For the first cell with a
 // variance of which the theory neglects too much, or whose run is too short for it, it says which
 // change would do.
-func (p *page) remedies(cells []outside) {
+func (p *page) remedies(plan *plan.Plan, lines []*theory.Prediction) {
 	var all []said
 	cured := make(map[string]string)
-	for _, out := range cells {
-		name := out.because.Name()
-		if _, known := cured[name]; !known && out.because.Is(scope.TooMuchNeglected, scope.UnknownSize,
+	for i, line := range lines {
+		because := outOfScope(line)
+		name := because.Name()
+		if _, known := cured[name]; !known && because.Is(scope.TooMuchNeglected, scope.UnknownSize,
 			scope.NoiseTooLarge, scope.BoundWithinNoise) {
-			cache, s := theory.NewCache(), &out.cell.Settings
-			cured[name] = cmp.Or(cache.VarianceCures(s, out.margin), cache.ArrivalCures(s, out.margin))
+			cache, s := theory.NewCache(), &plan.Cells[i].Settings
+			cured[name] = cmp.Or(cache.VarianceCures(s, line.Margin), cache.ArrivalCures(s, line.Margin))
 		}
 		all = append(all, said{name, "out of scope (" + name + ")",
-			out.because.String() + ". What to do: " + out.because.Try() + cured[name]})
+			because.String() + ". What to do: " + because.Try() + cured[name]})
 	}
 	p.once(all)
 }
@@ -106,12 +95,12 @@ const adamNote = "Under Adam with a finite group size CRITICAL η and CRITICAL K
 // printPredictions prints the answer in words, and a row of predictions for every cell: those of the
 // exact dynamics or, outside its scope, of the leading order.
 func printPredictions(p *page, plan *plan.Plan) {
-	rows := [][]string{{"CELL", "J*", "STIFFNESS", "ζ", "REGIME", "CRITICAL η", "CRITICAL K", "VAR J", "SCOPE"}}
+	rows := [][]string{{"CELL", "J*", "TRUE J*", "STIFFNESS", "ζ", "REGIME", "CRITICAL η",
+		"CRITICAL K", "VAR J", "SCOPE"}}
 	adam := false // a cell's thresholds are those of held second moments
-	var out []outside
 	var lines []*theory.Prediction
 	for c, line := range sweeps.Predictions(plan) {
-		out, lines = append(out, outside{c, outOfScope(line), line.Margin}), append(lines, line)
+		lines = append(lines, line)
 		rows = append(rows, append([]string{nameOfCell(plan, c)}, predictionRow(line)...))
 		s := &c.Settings
 		adam = adam || line.FixedPoint != nil && s.Optimizer.Kind == option.Adam && s.Estimator.GroupSize != option.Infinite
@@ -125,7 +114,7 @@ func printPredictions(p *page, plan *plan.Plan) {
 			p.paragraph("  ", says)
 		}
 	}
-	p.remedies(out)
+	p.remedies(plan, lines)
 }
 
 // predictionsInWords is the answer for a cell, or how many cells are in each regime.
@@ -164,9 +153,13 @@ func predictionRow(p *theory.Prediction) []string {
 		says += "; VAR J finite below η = " + digits(*x)
 	}
 	if p.FixedPoint == nil {
-		return append(slices.Repeat([]string{"–"}, 7), says)
+		return append(slices.Repeat([]string{"–"}, 8), says)
 	}
 	regime, variance, total := cmp.Or(p.Regime, "–"), p.Variance, "–"
+	truth := "–"
+	if x := p.AtRest.TrueMean; x != nil {
+		truth = digits(x.Value)
+	}
 	if dynamics.Neutral > 0 {
 		regime += fmt.Sprintf(", %d neutral", dynamics.Neutral)
 	}
@@ -176,7 +169,7 @@ func predictionRow(p *theory.Prediction) []string {
 	if p.Scope.In || dynamics.Scope.In {
 		total = digits(p.Stiffness.Total)
 	}
-	return []string{digits(p.FixedPoint.Reward), total, optional(dynamics.DampingRatio), regime,
+	return []string{digits(p.FixedPoint.Reward), truth, total, optional(dynamics.DampingRatio), regime,
 		optional(dynamics.CriticalLearningRate), optional(dynamics.CriticalRefreshInterval),
 		optional(variance), says}
 }

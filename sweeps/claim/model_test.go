@@ -71,7 +71,7 @@ func TestPathIsTheJudgedCurve(t *testing.T) {
 	j := NewQuestion(&config.Check{}, NewEvidence(plan, nil))
 	for i := range plan.Cells {
 		c := &plan.Cells[i]
-		path := plan.Cache.PathAt(&c.Settings, theory.ComparedSteps(&c.Settings))
+		path := plan.Cache.Courses(&c.Settings, theory.ComparedSteps(&c.Settings), sim.ExpectedReward)[0]
 		cv, of := j.Curve(c)
 		if !path.Scope.In || of.Out() {
 			t.Fatalf("%s: out of scope: %q and %q", c.Label(), path.Scope.Because, of.Because)

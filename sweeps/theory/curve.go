@@ -37,12 +37,6 @@ type Path struct {
 	strata []path.Stratum // of J of prompts with a policy each
 }
 
-// PathAt returns the predicted path of J of the runs of a cell with these settings at steps,
-// ascending from 0 on.
-func (cache *Cache) PathAt(s *config.Settings, steps []int) Path {
-	return cache.Courses(s, steps, sim.ExpectedReward)[0]
-}
-
 // Observed returns what the theory has of a recorded quantity; for a stratum the reward, of whose
 // path it is a Part.
 func Observed(q sim.Quantity) (rom.Observed, scope.Reason) {
@@ -73,8 +67,8 @@ func Part(path *rom.Path, q sim.Quantity) *rom.Path {
 	return &path.Strata[number-1].Path
 }
 
-// Courses is PathAt of several recorded quantities, in the time of one. The cache does not keep
-// them.
+// Courses returns the predicted paths of recorded quantities of the runs of a cell at steps,
+// ascending from 0 on, in the time of one. The cache does not keep them.
 func (cache *Cache) Courses(s *config.Settings, steps []int, of ...sim.Quantity) []Path {
 	all, known, places := make([]Path, len(of)), []rom.Observed(nil), []int(nil)
 	start := cache.Start(s)

@@ -2,6 +2,7 @@ package theory
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"grposim/rom"
@@ -23,6 +24,36 @@ run: {steps: 2000, replicas: 1024}
 `
 	if !checkPlateau(t, document) {
 		t.Errorf("the path does not come to rest\n%s", document)
+	}
+}
+
+// Runs of the paper's hacked variant, and of a third arm whose true mean is not linear in its reward,
+// have the true reward of the fixed point but for what that leaves out.
+func TestTrueRewardAtRest(t *testing.T) {
+	for _, arms := range []string{
+		`{arms: [{reward: bernoulli, mean: 0.7, count: 8}, {reward: bernoulli, mean: 0.2}],
+  true_means: [0.2, 0.7]}`,
+		`{arms: [{reward: bernoulli, mean: 0.7}, {reward: bernoulli, mean: 0.2},
+  {reward: bernoulli, mean: 0.9}], true_means: [0.7, 0.2, 0.1]}`,
+	} {
+		s := settingsOf(t, `name: hacking
+seed: 20260629
+bandit: `+arms+`
+policy: {init: fixed-point}
+grpo: {group_size: 16, advantage: {scale: std},
+  kl: {coefficient: 0.4, gradient: exact, at: snapshot}}
+lag: {kind: delay, interval: 4}
+optimizer: {kind: heavy-ball, learning_rate: 0.15, momentum: 0.5}
+run: {steps: 1000, replicas: 1024}
+`)
+		want, result := NewCache().Stationary(&s).TrueMean(), simulated(t, &s)
+		last := result.Trajectory[len(result.Trajectory)-1]
+		got := last[slices.Index(result.Quantities, sim.TrueReward)]
+		miss := math.Abs(got.Mean - want.Value)
+		if linear := len(s.Bandit.Arms) == 9; miss > 0.01 || want.Out() ||
+			linear && miss > want.Size()+5*got.StdErr || !linear && !math.IsInf(want.Size(), 1) {
+			t.Errorf("%s: %+v, simulated %+v", arms, want, got)
+		}
 	}
 }
 

@@ -45,9 +45,10 @@ type Prediction struct {
 
 // Numbers are the numbers of a stationary state.
 type Numbers struct {
-	Mean      scope.Number `json:"expected_reward"`
-	Variance  scope.Number `json:"expected_reward_variance"`
-	ZeroShare scope.Number `json:"zero_variance_fraction"`
+	Mean      scope.Number  `json:"expected_reward"`
+	Variance  scope.Number  `json:"expected_reward_variance"`
+	ZeroShare scope.Number  `json:"zero_variance_fraction"`
+	TrueMean  *scope.Number `json:"true_reward,omitempty"` // nil: the true means are the arms'
 }
 
 // Line returns what the theory says of a cell with the given id and settings, whose Var J is judged
@@ -56,12 +57,12 @@ func (cache *Cache) Line(id string, s *config.Settings, margin Margin) *Predicti
 	at := cache.Stationary(s)
 	line := &Prediction{Cell: id, Parameters: config.Canonical(*s), Units: s.Units(), Margin: margin,
 		Prediction: *at.prediction, Regime: NewRegime(s, at.prediction).Name(),
-		AtRest: Numbers{at.Mean(""), at.Variance(), at.ZeroShare()},
+		AtRest: Numbers{at.Mean(""), at.Variance(), at.ZeroShare(), at.TrueMean()},
 		Scope:  at.Scope().Scope(), Run: at.Arrival(cache.Start(s), margin).Scope()}
 	if p := &line.Prediction; p.FixedPoint != nil {
 		line.FixedPoint, line.Stiffness = p.FixedPoint, &p.Stiffness
 		line.Gradient, line.Oscillator = &p.GradientVariance, &p.Oscillator
-		_, line.Variance = variances(StationaryKind(s, p), p)
+		line.Variance = p.Moments.RewardVariance
 	}
 	return line
 }

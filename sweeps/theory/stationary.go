@@ -11,6 +11,9 @@ import (
 	"grposim/rom/rest"
 	"grposim/rom/scope"
 	"grposim/sweeps/config"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 )
 
 // MissingFixedPoint returns the theory's own reason for a prediction without fixed point.
@@ -24,16 +27,14 @@ func MissingFixedPoint(p *rom.Prediction) scope.Reason {
 // stationaryScope returns the reason why the theory predicts no stationary state for the
 // settings, as far as the prediction alone says.
 func stationaryScope(s *config.Settings, p *rom.Prediction) scope.Reason {
-	switch {
+	switch infinite := s.Estimator.GroupSize == option.Infinite; {
 	case p.FixedPoint == nil:
 		return MissingFixedPoint(p)
-	case s.Estimator.GroupSize == option.Infinite:
-		switch {
-		case p.Exact.IsUnstable():
-			return p.Exact.Unstable()
-		case p.Exact.SpectralRadius == nil && p.Exact.Scope.In:
-			return scope.NoNumber.Because("the multipliers of the linear map are not known")
-		}
+	case infinite && p.Exact.IsUnstable():
+		return p.Exact.Unstable()
+	case infinite && p.Exact.SpectralRadius == nil && p.Exact.Scope.In:
+		return scope.NoNumber.Because("the multipliers of the linear map are not known")
+	case infinite:
 		return scope.Reason{}
 	case !p.Noise.In:
 		return p.Noise.Because
@@ -50,16 +51,6 @@ func StationaryKind(s *config.Settings, p *rom.Prediction) rom.Kind {
 		return rom.LeadingOrder
 	}
 	return p.ForceKind
-}
-
-// variances returns the stationary Var J of a prediction: of the linear law, and the library's own;
-// nil where there is none.
-func variances(own rom.Kind, p *rom.Prediction) (linear, best *float64) {
-	linear = p.Exact.StationaryVariance.ExpectedReward
-	if own != rom.Exact {
-		linear = p.LeadingOrder.StationaryVariance.ExpectedReward
-	}
-	return linear, p.Moments.RewardVariance
 }
 
 // AtRest is what the theory says of the stationary state of the runs of a cell. Verdicts, tables,
@@ -127,22 +118,43 @@ func (a *AtRest) Mean(kind rom.Kind) scope.Number {
 	return n
 }
 
+// TrueMean returns Σ π_a t_a at the fixed point; nil where the true means t are those of the arms.
+// Where t is linear in these, as with two arms, it leaves out what J does, times the slope. Else
+// the shift by the noise is not known.
+func (a *AtRest) TrueMean() *scope.Number {
+	truth, means := Params(a.settings, rom.Unit).TrueMeans, a.settings.ArmMeans()
+	if truth == nil {
+		return nil
+	}
+	n := a.Mean(rom.LeadingOrder)
+	if point := a.prediction.FixedPoint; point != nil {
+		n.Value = floats.Dot(point.Policy, truth)
+	}
+	_, slope := stat.LinearRegression(means, truth, nil, false)
+	for i := range n.Neglected {
+		n.Neglected[i].Size *= math.Abs(slope)
+	}
+	linear := math.Abs(stat.Correlation(means, truth, nil)) > 1-1e-12
+	if !linear && a.settings.Estimator.GroupSize != option.Infinite {
+		n.Neglected = []scope.Part{{Term: scope.HigherOrder, Size: math.Inf(1)}}
+	}
+	return &n
+}
+
 // ZeroShare returns the stationary share of groups whose rewards are all equal.
 func (a *AtRest) ZeroShare() scope.Number {
 	n, moments := a.number(scope.OfZeroShare), &a.prediction.Moments
 	switch {
 	case n.Out():
-		return n
 	case a.settings.Estimator.GroupSize == option.Infinite:
 		n.Because = scope.NoNoise.Because()
-		return n
 	case moments.ZeroVariance == nil:
 		n.Because = moments.Because
-		return n
-	}
-	n.Value = *moments.ZeroVariance
-	if shift := moments.ZeroVarianceShift; shift != nil {
-		n.Leave(scope.ShortRun, (1-a.settled.Reward)**shift)
+	default:
+		n.Value = *moments.ZeroVariance
+		if shift := moments.ZeroVarianceShift; shift != nil {
+			n.Leave(scope.ShortRun, (1-a.settled.Reward)**shift)
+		}
 	}
 	return n
 }
@@ -150,8 +162,7 @@ func (a *AtRest) ZeroShare() scope.Number {
 // Variance returns the stationary Var J, to second order in the noise where that is known, else
 // linear. Where the noise is too large it is out of scope and has the value of the runs that stay.
 func (a *AtRest) Variance() scope.Number {
-	n := a.number(scope.OfVariance)
-	_, best := variances(n.Kind, a.prediction)
+	n, best := a.number(scope.OfVariance), a.prediction.Moments.RewardVariance
 	switch {
 	case n.Out() && !n.Because.Is(scope.NoiseTooLarge, scope.BoundWithinNoise):
 	case best == nil:
@@ -166,8 +177,10 @@ func (a *AtRest) Variance() scope.Number {
 // burn-in of runs from the fixed point.
 func (a *AtRest) RunVariance(kind rom.Kind) scope.Number {
 	s, p, n := a.settings, a.prediction, a.number(scope.OfVariance)
-	own := n.Kind
-	linear, best := variances(own, p)
+	own, best, linear := n.Kind, p.Moments.RewardVariance, p.Exact.StationaryVariance.ExpectedReward
+	if own != rom.Exact {
+		linear = p.LeadingOrder.StationaryVariance.ExpectedReward
+	}
 	n.Kind = cmp.Or(kind, own)
 	if s.Deep() && n.Kind == rom.LeadingOrder && p.LeadingOrder.StationaryVariance.ExpectedReward != nil {
 		n.Because = scope.Reason{} // that of the law where a run starts
@@ -201,14 +214,10 @@ func (a *AtRest) RunVariance(kind rom.Kind) scope.Number {
 		v = nil
 	}
 	kicks := 3 / a.settled.Kurtosis * float64(s.Run.Steps-s.Run.BurnIn) * float64(s.Run.Replicas)
-	switch {
-	case n.Out():
-		return n
-	case v == nil:
-		n.Because = scope.NoNumber.Because(fmt.Sprint(n.Kind, " ", "variance"))
-		return n
+	if v == nil {
+		n.Because = cmp.Or(n.Because, scope.NoNumber.Because(fmt.Sprint(n.Kind, " ", "variance")))
 	}
-	if n.Because = RareSamples(kicks, "variance"); n.Out() {
+	if n.Because = cmp.Or(n.Because, RareSamples(kicks, "variance")); n.Out() {
 		return n
 	}
 	n.Value = a.settled.Reward * *v
@@ -226,11 +235,8 @@ func (a *AtRest) RunVariance(kind rom.Kind) scope.Number {
 // the way after burn-in. Runs from the fixed point leave nothing. A path that is elsewhere is out
 // of scope.
 func (a *AtRest) InRun(n *scope.Number, params rom.Params, start []float64, of func(*scope.Sizes) float64) {
-	s := a.settings
-	if n.Out() {
-		return
-	}
-	if init := s.Policy.Init; init.Kind == config.AtFixedPoint && init.Offset == 0 {
+	s, init := a.settings, &a.settings.Policy.Init
+	if n.Out() || init.Kind == config.AtFixedPoint && init.Offset == 0 {
 		return
 	}
 	if s.Deep() {

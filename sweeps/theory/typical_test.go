@@ -9,6 +9,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom/scope"
+	"grposim/sim"
 )
 
 // typical is what the theory gives of settings that users have: 2 to 8 Bernoulli arms, β from 0.005
@@ -123,7 +124,8 @@ run: {steps: 1000, replicas: 64}
 func askTypical(t *testing.T, document string) (x typical) {
 	t.Helper()
 	s, cache := settingsOf(t, document), NewCache()
-	p, path := cache.Line("typical", &s, OwnSize), cache.PathAt(&s, ComparedSteps(&s))
+	p := cache.Line("typical", &s, OwnSize)
+	path := cache.Courses(&s, ComparedSteps(&s), sim.ExpectedReward)[0]
 	d, _ := p.Linear()
 	x.adam = s.Optimizer.Kind == option.Adam
 	switch {

@@ -8,6 +8,7 @@ import (
 	"grposim/option"
 	"grposim/rom"
 	"grposim/rom/force"
+	"grposim/sim"
 	"grposim/sweeps/theory"
 )
 
@@ -32,19 +33,18 @@ func (e *Explorer) Path(state State) (*Path, error) {
 	if err != nil {
 		return nil, err
 	}
-	path := e.cache.PathAt(c.settings, c.steps())
-	p := &Path{Steps: []int{}, Kind: theory.KindWords[path.Kind], Words: []Word{}}
+	of := e.cache.Courses(c.settings, c.steps(), sim.ExpectedReward)[0]
+	p := &Path{Steps: []int{}, Kind: theory.KindWords[of.Kind], Words: []Word{}}
 	params := theory.Params(c.settings, rom.Unit)
 	target := force.BestReward(params)
 	if point, ok := e.cache.Equilibrium(params).Reached(); ok {
 		p.FixedPoint, target = &point.Reward, point.Reward
 	}
-	if !path.Scope.In {
-		p.Scope = new(path.Scope.Because.String())
+	if !of.Scope.In {
+		p.Scope = new(of.Scope.Because.String())
 		return p, nil
 	}
-	p.Steps, p.Reward = path.Steps, path.Reward
-	p.Deviation, p.Neglected = path.Deviation, path.Neglected
+	p.Steps, p.Reward, p.Deviation, p.Neglected = of.Steps, of.Reward, of.Deviation, of.Neglected
 	reach := reach(c.settings)
 	p.Doubt = p.doubt(reach)
 	p.Words = append(p.Words, p.rise(target).to("How long is the way from the start of the run?"))
