@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_565
+	mostProduct = 69_564
 	mostTools   = 5_096
 	mostTests   = 45_450
 	mostDocs    = 329
@@ -11,7 +11,7 @@ const (
 
 // rooms has the most lines of each folder, without tests.
 var rooms = map[string]int{
-	"cmd/grposim":            5158,
+	"cmd/grposim":            5153,
 	"configs":                39,
 	"fp":                     546,
 	"grpo":                   1271,
@@ -28,7 +28,7 @@ var rooms = map[string]int{
 	"rom/paper":              330,
 	"rom/path":               2309,
 	"rom/rest":               2655,
-	"rom/scope":              459,
+	"rom/scope":              462,
 	"rom/weight":             214,
 	"sim":                    4548,
 	"sim/draw":               1174,
@@ -44,7 +44,7 @@ var rooms = map[string]int{
 	"sweeps/plan":            1190,
 	"sweeps/report":          1762,
 	"sweeps/store":           1891,
-	"sweeps/theory":          2626,
+	"sweeps/theory":          2627,
 	"tools/bench":            163,
 	"tools/calibrate":        1032,
 	"tools/explorer":         121,
