@@ -131,7 +131,7 @@ func (m *regimeMap) resolving() string {
 		return ""
 	}
 	slices.Sort(needs)
-	return fmt.Sprintf("Unresolved: %s. For half of them about %.2g replicas would do, in the "+
+	return fmt.Sprintf("Unresolved: %s. For half of them about %.0f replicas would do, in the "+
 		"place of %d.", claim.Meanings[claim.Unresolved], needs[len(needs)/2], replicas)
 }
 

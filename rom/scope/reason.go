@@ -159,8 +159,8 @@ var rows = [...]struct{ name, says, try string }{
 	NotArrived:        {"not-arrived", "at step %d the mean field from the start is %.2g logits away from the fixed point that its flow reaches: J is %.4g, not %.4g; %s", "raise `run.steps` and `run.burn_in`, or set `policy.init` to fixed-point"},
 	BaselineRemembers: {"baseline-remembers", "the running mean of the baseline has not forgotten its first value", "raise `run.burn_in`"},
 	PathNotThere:      {"path-not-there", "at step %d the mean path has a probability of %.2g of the arm in front where it should end, which has %.2g there, so that it has not arrived itself", "raise `run.steps` or `optimizer.learning_rate`, or start nearer: `policy.init`"},
-	TooMuchNeglected:  {"too-much-neglected", "what the theory neglects is predicted to be %s, more than half of %s %s: %s", "lower `optimizer.learning_rate`, raise `grpo.group_size` or `grpo.kl.coefficient`, run longer, or widen the margin; a verdict and `predict` say which of them would do"},
-	UnknownSize:       {"unknown-size", "what the theory neglects is of unknown size: %s", "lower `optimizer.learning_rate`, or raise `grpo.group_size` or `grpo.kl.coefficient`; a verdict and `predict` say which of them would do"},
+	TooMuchNeglected:  {"too-much-neglected", "what the theory neglects is predicted to be %s, more than half of %s %s: %s", "on the way run longer; else lower `optimizer.learning_rate`, raise `grpo.group_size` or `grpo.kl.coefficient`, or widen the margin: a verdict and `predict` say what would do"},
+	UnknownSize:       {"unknown-size", "what the theory neglects is of unknown size: %s", "on the way run longer; else lower `optimizer.learning_rate`, or raise `grpo.group_size` or `grpo.kl.coefficient`: a verdict and `predict` say what would do"},
 	Undecided:         {"undecided", "the run decides nothing: %s", "run longer or with more replicas, raise `grpo.group_size`, start elsewhere (`policy.init`), or judge another quantity"},
 	NotSearched:       {"not-searched", "the search decides nothing: %s", "raise `grpo.kl.coefficient` or the check's `draws`, or move its `from` and `to`"},
 

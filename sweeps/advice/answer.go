@@ -240,6 +240,7 @@ func (a *adviser) inWords() []string {
 		if name != "" {
 			do += fmt.Sprintf(" and %s = %d", name, s.Lag.Interval)
 		}
+		do += ", unless the trials below say otherwise"
 	}
 	return []string{way + ".", a.endInWords() + ".", "Do: " + do + "."}
 }
@@ -260,8 +261,7 @@ func (a *adviser) wayInWords() (says, do string) {
 	if dangers, lost = Dangers(c.arrival); dangers != nil && !(lost <= 1-wantedShare) {
 		return says, "see which of the changes below brings the runs home"
 	}
-	s := &a.settings
-	steps := float64(s.Run.Steps)
+	s, steps := &a.settings, float64(a.settings.Run.Steps)
 	if c.samples > 0 && !math.IsInf(c.made.Value, 1) {
 		says += fmt.Sprintf(", %s samples", number(c.samples))
 	}
@@ -301,8 +301,8 @@ func (a *adviser) endInWords() string {
 	}
 	switch {
 	case a.unpulled() && c != nil && c.Scope.In && !math.IsNaN(c.then(&c.equal)):
-		return fmt.Sprintf("With β = 0 it ends on the best arm and does not rest: %.0f %% of the groups then "+
-			"give no signal", 100*c.then(&c.equal))
+		return fmt.Sprintf("With β = 0 it ends on the best arm and does not rest; when that much is made, "+
+			"%.0f %% of the groups give no signal", 100*c.then(&c.equal))
 	case a.unpulled():
 		return "With β = 0 it does not rest, and runs end on one arm"
 	}

@@ -71,7 +71,7 @@ func (r *Rest) Says() string {
 			scope.NoNumber.Because("the multipliers of the linear map are not known"))
 		return "The theory does not say whether it is stable: " + because.String()
 	}
-	ringing := "without swings"
+	ringing := "without visible swings"
 	switch period, left, swings := r.Swing(); {
 	case swings && left >= 0.01:
 		ringing = "in swings of " + Steps(period)
@@ -92,7 +92,7 @@ func (r *Rest) Says() string {
 	}
 	sentence := "Stable at its " + point + ", " + ringing
 	if n := r.Dynamics.Neutral; n > 0 {
-		sentence += fmt.Sprintf(", but for %d directions in which nothing pulls back", n)
+		sentence += fmt.Sprintf(", but for %d of %d directions, in which nothing pulls back", n, len(r.p.FixedPoint.Logits)-1)
 	}
 	if a := r.p.Adam; a != nil && r.settings.Optimizer.LearningRate > rest.LeastEscape*a.EscapeLearningRate {
 		sentence += "; noise may carry runs away"
