@@ -80,16 +80,21 @@ func LimitNorm(o *option.Optimizer, g []float64) {
 	if o.MaxNorm == 0 {
 		return
 	}
-	square := 0.0
-	for _, x := range g {
-		square += float64(x * x)
-	}
-	if norm := math.Sqrt(square); norm > o.MaxNorm {
+	if norm := Norm(g); norm > o.MaxNorm {
 		factor := o.MaxNorm / norm
 		for a := range g {
 			g[a] *= factor
 		}
 	}
+}
+
+// Norm returns √Σ g².
+func Norm(g []float64) float64 {
+	square := 0.0
+	for _, x := range g {
+		square += float64(x * x)
+	}
+	return math.Sqrt(square)
 }
 
 // Rate returns the learning rate of step t ≥ 0, in logits per unit of force. It
@@ -98,13 +103,10 @@ func Rate(o *option.Optimizer, t int) float64 {
 	if !(o.LearningRate > 0) {
 		mustBe(false, "Optimizer.LearningRate", o.LearningRate, "a finite number > 0")
 	}
-	if o.Schedule.Kind == option.ConstantRate && t >= o.Schedule.Warmup {
-		return o.LearningRate
-	}
 	return o.LearningRate * RateFactor(&o.Schedule, t)
 }
 
-// RateFactor returns the factor of the learning rate at step t ≥ 0, in [0, 1]. After the
+// RateFactor returns the factor at step t ≥ 0, in [0, 1]. After the
 // warm-up it panics if s.Kind is unknown, or a decay and s.Total ≤ s.Warmup.
 func RateFactor(s *option.Schedule, t int) float64 {
 	if t < s.Warmup {

@@ -105,13 +105,7 @@ func (p *Policy) Entropy() float64 {
 
 // Collision returns Σ_a Probs[a]², the probability that two independent samples
 // fall on the same arm.
-func (p *Policy) Collision() float64 {
-	sum := 0.0
-	for _, x := range p.Probs {
-		sum += float64(x * x)
-	}
-	return sum
-}
+func (p *Policy) Collision() float64 { return p.Mean(p.Probs) }
 
 // Divergence returns KL(p‖q) = Σ_a p_a log(p_a/q_a) in nats; arms with p_a = 0
 // contribute 0.

@@ -20,6 +20,7 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 
 	"grposim/network"
@@ -137,9 +138,7 @@ func (c *Cell) Draws(t int) bool {
 func (c *Cell) completeNumbers() {
 	c.Estimator.Complete()
 	c.Lag.Complete()
-	if c.Run.Replicas == 0 {
-		c.Run.Replicas = 1
-	}
+	c.Run.Replicas = cmp.Or(c.Run.Replicas, 1)
 }
 
 // complete returns a copy of the cell with values for what it leaves out.

@@ -148,14 +148,11 @@ func (r *replica) averageExtras() {
 // turn sets direction, a vector of norm 1 or 0, to that of g, and returns the cosine between them.
 // It is 0 where one of them is 0, or too long to be squared.
 func turn(direction, g []float64) (cosine float64) {
-	square := 0.0
-	for _, x := range g {
-		square += float64(x * x)
-	}
+	norm := grpo.Norm(g)
 	for a, x := range g {
 		before := direction[a]
-		if direction[a] = 0; square > 0 && !math.IsInf(square, 1) {
-			direction[a] = x / math.Sqrt(square)
+		if direction[a] = 0; norm > 0 && !math.IsInf(norm, 1) {
+			direction[a] = x / norm
 		}
 		cosine += float64(direction[a] * before)
 	}

@@ -102,7 +102,7 @@ func (p *contexts) move(o *option.Optimizer, t int) (ok bool) {
 
 func (p *contexts) observe(r *replica, v []float64) {
 	clear(v)
-	n, square, ratio := float64(len(p.each)), 0.0, 0.0
+	n, ratio := float64(len(p.each)), 0.0
 	for _, one := range p.each {
 		var of [quantityCount]float64
 		one.observe(of[:len(v)], one.policy.Mean(one.means))
@@ -111,9 +111,6 @@ func (p *contexts) observe(r *replica, v []float64) {
 		}
 		ratio = max(ratio, of[importanceRatioMaxIndex])
 	}
-	for _, x := range p.g {
-		square += float64(x * x)
-	}
 	v[expectedRewardIndex], v[trueRewardIndex] = p.reward, p.reward
-	v[importanceRatioMaxIndex], v[gradientNormIndex] = ratio, math.Sqrt(square)
+	v[importanceRatioMaxIndex], v[gradientNormIndex] = ratio, grpo.Norm(p.g)
 }

@@ -323,17 +323,13 @@ func (r *replica) observe(v []float64, reward float64) {
 		r.contexts.observe(r, v)
 		return
 	}
-	norm := 0.0
-	for _, x := range r.g {
-		norm += float64(x * x)
-	}
 	v[expectedRewardIndex] = reward
 	v[trueRewardIndex] = r.policy.Mean(r.cell.Bandit.TrueMeans)
 	v[entropyIndex] = r.policy.Entropy()
 	v[collisionIndex] = r.policy.Collision()
 	v[zeroVarianceFractionIndex] = 0
 	v[klReferenceIndex] = r.policy.Divergence(r.force.Reference())
-	v[gradientNormIndex] = math.Sqrt(norm)
+	v[gradientNormIndex] = grpo.Norm(r.g)
 	if !r.cell.Deterministic() {
 		v[zeroVarianceFractionIndex] = float64(r.statistics.ZeroVariance) / float64(r.statistics.Groups)
 	}

@@ -90,13 +90,4 @@ func Round(x float64) float64 {
 }
 
 // RoundAll returns a new list with every number rounded; nil for nil.
-func RoundAll(x []float64) []float64 {
-	if x == nil {
-		return nil
-	}
-	rounded := make([]float64, len(x))
-	for i, v := range x {
-		rounded[i] = Round(v)
-	}
-	return rounded
-}
+func RoundAll(x []float64) []float64 { return each(x, Round) }
