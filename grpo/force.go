@@ -18,8 +18,9 @@ type Force struct {
 	estimator option.Estimator
 	reference *Policy // π_ref
 
-	exact      bool // the KL penalty has its exact gradient
-	atSnapshot bool // it is evaluated at π_old, else at π
+	beta       float64 // β of the step, see SetStep
+	exact      bool    // the KL penalty has its exact gradient
+	atSnapshot bool    // it is evaluated at π_old, else at π
 
 	shifts       []float64  // of the arms' rewards in Expected
 	upper, lower []float64  // w⁺_a, w⁻_a for A > 0 and A < 0; one slice for the modes none and ratio
@@ -47,6 +48,7 @@ func NewForce(estimator option.Estimator, reference []float64) *Force {
 	}
 	f.lower = f.upper
 	kl := &f.estimator.KL
+	f.beta = kl.Coefficient
 	f.exact = kl.Coefficient != 0 && kl.Gradient == option.ExactKL && !kl.Outside()
 	f.atSnapshot = kl.At == option.AtSnapshot && !kl.Outside()
 	imp := &estimator.Importance
@@ -132,6 +134,13 @@ func (f *Force) Expected(g []float64, bandit *option.Bandit, current, behaviour 
 		logRatio += float64(at.Probs[a] * (at.Logits[a] - f.reference.Logits[a]))
 	}
 	f.project(g, sum, logRatio, current, behaviour, func(a int) float64 { return behaviour.Probs[a] })
+}
+
+// SetStep sets β to that of step t ≥ 0, by the schedule of the penalty.
+func (f *Force) SetStep(t int) {
+	if kl := &f.estimator.KL; kl.Schedule.Varies() {
+		f.beta = kl.Coefficient * RateFactor(&kl.Schedule, t)
+	}
 }
 
 // ClipFraction returns the share of the samples with A ≠ 0 whose weight the bounds of the
@@ -232,7 +241,7 @@ func (f *Force) penalized(current, behaviour *Policy) *Policy {
 func (f *Force) project(g []float64, sum, logRatio float64, current, behaviour *Policy, drawn func(a int) float64) {
 	kl, at := &f.estimator.KL, f.penalized(current, behaviour)
 	if f.exact {
-		beta, probs, logits, reference := kl.Coefficient, at.Probs[:len(g)], at.Logits[:len(g)], f.reference.Logits[:len(g)]
+		beta, probs, logits, reference := f.beta, at.Probs[:len(g)], at.Logits[:len(g)], f.reference.Logits[:len(g)]
 		for a, p := range current.Probs[:len(g)] {
 			l := logits[a] - reference[a]
 			g[a] = g[a] - float64(p*sum) - float64(beta*float64(probs[a]*(l-logRatio)))
@@ -245,16 +254,11 @@ func (f *Force) project(g []float64, sum, logRatio float64, current, behaviour *
 			f.subtractSampledKL(g, at, behaviour, drawn)
 		}
 	}
-	if f.estimator.Entropy != 0 {
-		f.addEntropy(g, current)
-	}
-}
-
-// addEntropy adds α∇H = −α π_a(θ_a − Σ_b π_b θ_b) to g.
-func (f *Force) addEntropy(g []float64, current *Policy) {
-	mean := current.Mean(current.Logits)
-	for a, p := range current.Probs[:len(g)] {
-		g[a] -= float64(f.estimator.Entropy * float64(p*(current.Logits[a]-mean)))
+	if f.estimator.Entropy != 0 { // α∇H = −α π_a(θ_a − Σ_b π_b θ_b)
+		mean := current.Mean(current.Logits)
+		for a, p := range current.Probs[:len(g)] {
+			g[a] -= float64(f.estimator.Entropy * float64(p*(current.Logits[a]-mean)))
+		}
 	}
 }
 
@@ -291,7 +295,7 @@ func (f *Force) subtractSampledKL(g []float64, at, behaviour *Policy, drawn func
 		if kl.OfAdvantage() {
 			kappa = float64(f.upper[a] * kappa)
 		}
-		c := float64(kl.Coefficient * float64(kappa*share))
+		c := float64(f.beta * float64(kappa*share))
 		g[a] -= c
 		sum += c
 	}

@@ -132,6 +132,7 @@ func (e *Estimator) Check(m *Mistakes) {
 	wantWord(m, "Estimator.KL.Gradient", kl.Gradient, KLGradients)
 	wantWord(m, "Estimator.KL.At", kl.At, KLPoints)
 	wantWord(m, "Estimator.KL.In", kl.In, KLPlacements)
+	kl.Schedule.Check(m, "Estimator.KL.Schedule.")
 	m.Number("Estimator.Entropy", e.Entropy, e.Entropy >= 0, " ≥ 0")
 	wantWord(m, "Estimator.Samples", e.Samples, SampleUses)
 	wantWord(m, "Estimator.Rollout.Correction", e.Rollout.Correction, Corrections)
@@ -158,12 +159,16 @@ type Rule struct {
 
 // Rules are all of them.
 var Rules = []Rule{
-	{"KL.In", "KL.Coefficient Importance.Mode", func(e *Estimator, _ []Arm) (got, want string) {
-		if e.KL.OfAdvantage() && !e.Importance.Linear() {
-			return e.KL.In.String(), "loss or reward where {Importance.Mode} is neither none nor ratio"
-		}
-		return "", ""
-	}},
+	{"KL.In", "KL.Coefficient Importance.Mode KL.Schedule.Kind KL.Schedule.Warmup",
+		func(e *Estimator, _ []Arm) (got, want string) {
+			switch {
+			case e.KL.Outside() && e.KL.Varies():
+				return e.KL.In.String(), "loss where {KL.Schedule.Kind} is not constant or has a warm-up"
+			case e.KL.OfAdvantage() && !e.Importance.Linear():
+				return e.KL.In.String(), "loss or reward where {Importance.Mode} is neither none nor ratio"
+			}
+			return "", ""
+		}},
 	{"KL.In", "KL.Coefficient Filter Advantage.Baseline Advantage.Scale",
 		func(e *Estimator, _ []Arm) (got, want string) {
 			filtered := e.Filter == Drop || e.KL.In == InReward && e.Filter.Changes()
@@ -316,11 +321,15 @@ func (o *Optimizer) Check(m *Mistakes) {
 		m.Number("Optimizer.Momentum", o.Momentum, o.Momentum >= 0 && o.Momentum < 1, " in [0, 1)")
 	}
 	m.Number("Optimizer.MaxNorm", o.MaxNorm, o.MaxNorm >= 0, " ≥ 0")
-	wantWord(m, "Optimizer.Schedule.Kind", o.Schedule.Kind, ScheduleKinds)
-	m.Least("Optimizer.Schedule.Warmup", o.Schedule.Warmup, 0)
-	if s := &o.Schedule; s.Kind != ConstantRate && s.Warmup >= s.Total {
-		m.Want(false, "Optimizer.Schedule.Warmup", s.Warmup,
-			fmt.Sprintf("less than the total (%d) of a %s schedule", s.Total, s.Kind))
+	o.Schedule.Check(m, "Optimizer.Schedule.")
+}
+
+// Check adds the mistakes of the schedule of a field.
+func (s *Schedule) Check(m *Mistakes, field string) {
+	wantWord(m, field+"Kind", s.Kind, ScheduleKinds)
+	m.Least(field+"Warmup", s.Warmup, 0)
+	if s.Kind != ConstantRate && s.Warmup >= s.Total {
+		m.Want(false, field+"Warmup", s.Warmup, fmt.Sprintf("less than the total (%d) of a %s schedule", s.Total, s.Kind))
 	}
 }
 

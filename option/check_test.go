@@ -124,6 +124,8 @@ func TestMistakes(t *testing.T) {
 		{func() { d.MaxNorm = -1 }, "Optimizer.MaxNorm: got -1, want a finite number ≥ 0"},
 		{func() { d.Schedule = Schedule{Kind: CosineDecay, Warmup: 5, Total: 5} },
 			"Optimizer.Schedule.Warmup: got 5, want less than the total (5) of a cosine schedule"},
+		{func() { d.KL.Coefficient, d.KL.In, d.KL.Schedule.Warmup = 1, InReward, 2 },
+			"Estimator.KL.In: got reward, want loss where Estimator.KL.Schedule.Kind is not constant or has a warm-up"},
 		{func() { d.ReferenceUpdate.Interval = -1 }, "ReferenceUpdate.Interval: got -1, want ≥ 0"},
 		{func() { d.ReferenceUpdate.Interval = 2 },
 			"ReferenceUpdate.Rate: got 0, want a finite number in (0, 1]"},

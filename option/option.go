@@ -73,7 +73,11 @@ type KL struct {
 	In          KLPlacement // InAdvantage with NoImportance or Ratio only; unused if β = 0
 	Gradient    KLGradient  // how the gradient is estimated; unused if β = 0 and outside the loss
 	At          KLPoint     // where the gradient is evaluated; unused if β = 0 and outside the loss
+	Schedule    Schedule    // factor of β over the run, in the loss; unused if β = 0
 }
+
+// Varies reports whether there is a penalty whose strength changes over the run.
+func (kl *KL) Varies() bool { return kl.Coefficient != 0 && kl.Schedule.Varies() }
 
 // Outside reports whether there is a penalty that is not in the loss.
 func (kl *KL) Outside() bool { return kl.Coefficient != 0 && kl.In != InLoss }
@@ -170,14 +174,17 @@ type Ages struct {
 	Drawn    AgeDraw
 }
 
-// Schedule scales the learning rate. Over the first Warmup steps it rises as (t+1)/Warmup. After
-// them it stays (constant) or falls to 0 at step Total. It falls as 1−x (linear) or ½(1+cos πx)
-// (cosine), x = (t−Warmup)/(Total−Warmup).
+// Schedule is a factor of the learning rate or of β. Over the first Warmup steps it rises as
+// (t+1)/Warmup. After them it stays (constant) or falls to 0 at step Total. It falls as 1−x (linear)
+// or ½(1+cos πx) (cosine), x = (t−Warmup)/(Total−Warmup).
 type Schedule struct {
 	Kind   ScheduleKind // the shape after the warm-up
 	Warmup int          // length of the warm-up in steps, ≥ 0
-	Total  int          // step at which the rate reaches 0, > Warmup; unused by ConstantRate
+	Total  int          // step at which it reaches 0, > Warmup; unused by ConstantRate
 }
+
+// Varies reports whether there is a decay or a warm-up.
+func (s *Schedule) Varies() bool { return s.Kind != ConstantRate || s.Warmup > 0 }
 
 // Optimizer is the update rule of the logits. Its state starts at zero. Only a ReferenceUpdate
 // resets it.

@@ -297,7 +297,7 @@ const (
 
 func (w Method) String() string { return text(w, "heavy-ball", "nesterov", "adam") }
 
-// ScheduleKind is the shape of the learning rate over the run.
+// ScheduleKind is the shape of a Schedule.
 type ScheduleKind uint8
 
 const (

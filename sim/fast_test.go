@@ -37,6 +37,7 @@ func TestFastPaths(t *testing.T) {
 		"others-std":         {func() { e.Advantage.Scale = option.OthersStd }, all},
 		"unused words of KL": {func() { e.KL = option.KL{In: option.InReward, Gradient: option.K3} }, all},
 		"moving reference":   {func() { c.ReferenceUpdate.Interval = 3 }, none},
+		"schedule of KL":     {func() { e.KL.Schedule.Warmup = 3 }, none},
 		"random ages":        {func() { c.Lag = random }, none},
 		"VESPO":              {func() { e.Importance = everyWeight(option.VESPO) }, slower},
 		"clip":               {func() { e.Importance = everyWeight(option.Clip) }, slower},

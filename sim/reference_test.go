@@ -48,6 +48,7 @@ func slowReplica(c *Cell, rng *rand.Rand) (theta []float64, stale [4]float64) {
 			}
 		}
 		pi, ref := slowSoftmax(theta), slowSoftmax(reference)
+		beta := e.KL.Coefficient * slowFactor(&e.KL.Schedule, t)
 		g := make([]float64, arms)
 		add := func(a int, x float64, p []float64) {
 			for b := range g {
@@ -200,15 +201,15 @@ func slowReplica(c *Cell, rng *rand.Rand) (theta []float64, stale [4]float64) {
 			l, rho := math.Log(at[a]/ref[a]), at[a]/old[a]
 			switch e.KL.Gradient { // the derivative of the estimator in log π_a
 			case option.K1:
-				add(a, -share*e.KL.Coefficient, at)
+				add(a, -share*beta, at)
 			case option.K2:
-				add(a, -share*e.KL.Coefficient*l, at)
+				add(a, -share*beta*l, at)
 			case option.K3:
-				add(a, -share*e.KL.Coefficient*(1-ref[a]/at[a]), at)
+				add(a, -share*beta*(1-ref[a]/at[a]), at)
 			case option.RatioK1:
-				add(a, -share*e.KL.Coefficient*rho*(l+1), at)
+				add(a, -share*beta*rho*(l+1), at)
 			case option.RatioK3: // ρ(π_ref/π − 1 + ℓ)
-				add(a, -share*e.KL.Coefficient*rho*(ref[a]/at[a]-1+l+1-ref[a]/at[a]), at)
+				add(a, -share*beta*rho*(ref[a]/at[a]-1+l+1-ref[a]/at[a]), at)
 			case option.ExactKL: // of each group
 				if i%e.GroupSize > 0 {
 					break
@@ -218,7 +219,7 @@ func slowReplica(c *Cell, rng *rand.Rand) (theta []float64, stale [4]float64) {
 					mean += p * (atLogits[a] - reference[a])
 				}
 				for a, p := range at {
-					g[a] -= e.KL.Coefficient * p * (atLogits[a] - reference[a] - mean) / float64(e.GroupsPerStep)
+					g[a] -= beta * p * (atLogits[a] - reference[a] - mean) / float64(e.GroupsPerStep)
 				}
 			}
 		}
@@ -257,10 +258,7 @@ func slowReplica(c *Cell, rng *rand.Rand) (theta []float64, stale [4]float64) {
 				g[a] *= min(1, o.MaxNorm/math.Sqrt(norm))
 			}
 		}
-		rate := o.LearningRate
-		if t < o.Schedule.Warmup {
-			rate *= float64(t+1) / float64(o.Schedule.Warmup)
-		}
+		rate := o.LearningRate * slowFactor(&o.Schedule, t)
 		steps++
 		for a, x := range g {
 			switch o.Kind {
@@ -287,6 +285,20 @@ func slowReplica(c *Cell, rng *rand.Rand) (theta []float64, stale [4]float64) {
 		}
 	}
 	return theta, stale
+}
+
+// slowFactor returns the factor of a schedule at step t.
+func slowFactor(s *option.Schedule, t int) float64 {
+	x := min(float64(t-s.Warmup)/float64(s.Total-s.Warmup), 1)
+	switch {
+	case t < s.Warmup:
+		return float64(t+1) / float64(s.Warmup)
+	case s.Kind == option.LinearDecay:
+		return 1 - x
+	case s.Kind == option.CosineDecay:
+		return (1 + math.Cos(math.Pi*x)) / 2
+	}
+	return 1
 }
 
 // slowSample is a sample with the logits that drew it.
@@ -598,6 +610,13 @@ func agreement() []Cell {
 			c.Estimator.Rollout = option.Rollout{Noise: 0.3, Correction: correction, Floor: 0.8, Cap: 1.2}
 			c.Estimator.Importance.Mode = option.ImportanceModes[2-i] // clip, ratio, none
 			c.Lag.Interval = 2
+		})
+	}
+	for i, kind := range option.ScheduleKinds {
+		add("KL coefficient by a schedule, "+kind.String(), func(c *Cell) {
+			c.Estimator.KL.Coefficient = 3
+			c.Estimator.KL.Gradient = option.KLGradients[2*i] // exact, k2, ratio-k1
+			c.Estimator.KL.Schedule = option.Schedule{Kind: kind, Warmup: 6 - 2*i, Total: 12}
 		})
 	}
 	add("moving reference",

@@ -236,6 +236,7 @@ func (r *replica) logged(reward float64) float64 {
 
 // push sets r.g to the gradient of step t.
 func (r *replica) push(t int) {
+	r.force.SetStep(t)
 	if r.ages != nil {
 		r.pushAged(t)
 		return

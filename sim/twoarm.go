@@ -103,10 +103,9 @@ func newTwoArmBatch(replicas []*replica) *twoArmBatch {
 		ratio:             e.Importance.Mode == option.Ratio,
 		penaltyAtSnapshot: e.KL.At == option.AtSnapshot,
 		blocks:            ClipFraction.SinceRecord(c.Lag),
-		plain: o.Kind == option.HeavyBall && o.Schedule.Kind == option.ConstantRate &&
-			o.Schedule.Warmup == 0,
-		optimizer: o,
-		reward0:   r.start.Mean(r.means), gap0: gap(r.start),
+		plain:             o.Kind == option.HeavyBall && !o.Schedule.Varies(),
+		optimizer:         o,
+		reward0:           r.start.Mean(r.means), gap0: gap(r.start),
 		burnIn: c.Run.BurnIn, groups: e.GroupsPerStep, size: e.GroupSize,
 	}
 	for equal := range e.GroupsPerStep + 1 {

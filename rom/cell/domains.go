@@ -86,6 +86,8 @@ var domains = []struct {
 		scope.MovingReference.Because()},
 	{MeanForceKnown, anyLag, func(p *Params) bool { return p.Rollout.Noise > 0 },
 		simulated("a sampler whose logits differ from the trainer's")},
+	{MeanForceKnown, anyLag, func(p *Params) bool { return p.KL.Varies() },
+		simulated("a KL coefficient that changes over the run")},
 	{MeanForceKnown, anyLag, func(p *Params) bool {
 		return p.KL.OfReward() && p.Filter != option.KeepAll
 	}, simulated("a KL penalty in the reward with dynamic sampling")},
@@ -262,7 +264,7 @@ func noLockingWalk(p *Params) bool {
 }
 
 func rateVaries(p *Params) bool {
-	return p.Optimizer.Schedule.Kind != option.ConstantRate || p.Optimizer.Schedule.Warmup > 0
+	return p.Optimizer.Schedule.Varies()
 }
 
 // roundedSpread is the standard deviation of a normal reward in units of its mean below

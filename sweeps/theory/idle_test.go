@@ -65,6 +65,8 @@ run: {steps: 60, burn_in: 10, replicas: 4}
 				s.Estimator.Rollout.Noise = 0.5
 			case "policy.reference_update.optimizer":
 				s.Optimizer.Momentum = 0.9
+			case "grpo.kl.schedule.kind":
+				s.Estimator.KL.Schedule.Total = 30
 			case "lag.ages.mean":
 				s.Lag.Ages.Law = option.GeometricAges
 			case "lag.ages.weights":

@@ -305,7 +305,7 @@ func (n *policyNetwork) predict(s *config.Settings, of rest.Extent) *rom.Predict
 	case s.Estimator.GroupSize == option.Infinite:
 		p.Noise.Because = scope.NoNoise.Because()
 	case of&rest.StationaryLaw == 0: // not asked for
-	case s.Optimizer.Schedule.Kind != option.ConstantRate || s.Optimizer.Schedule.Warmup > 0:
+	case s.Optimizer.Schedule.Varies():
 		p.Noise.Because = scope.RateVaries.Because("is not constant")
 	case s.Policy.Init.Kind != config.AtFixedPoint: // deep.Window is of a run from there
 		p.Noise.Because = scope.Networks.Because("the variance of a run that does not start at the fixed point")
