@@ -162,11 +162,11 @@ func lengthChange(l *logs.Log) []Finding {
 	if !found {
 		return nil
 	}
-	verb := "shrink"
+	verb, next := "shrink", "check that short answers still reason; a length penalty or a format reward may pay for it"
 	if to > from {
-		verb = "grow"
+		verb, next = "grow", "" // that of the table
 	}
-	f := Finding{Level: Remark, Since: since,
+	f := Finding{Level: Remark, Since: since, Next: next,
 		Text: fmt.Sprintf("completions %s %s, from %s to %s tokens (%s), half of the way at step %d",
 			verb, factor(from, to), plain(from), plain(to), length.key, since)}
 	return []Finding{f.unlessLearnt(l)}
