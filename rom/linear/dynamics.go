@@ -201,16 +201,6 @@ func (m *Dynamics) Multipliers() []complex128 {
 	return values
 }
 
-// Oscillates reports whether the dominant multiplier of a mode that is not neutral is complex or
-// negative. It is that of a period or of a step inside a block, or a slow one if modes mix
-// (OnsetRate).
-func (m *Dynamics) Oscillates() bool {
-	if m.Mixed && m.Whole.oscillates(Multipliers(m.Whole.Monodromy())) == 1 {
-		return true
-	}
-	return slices.ContainsFunc(m.Moving(), func(part Mode) bool { return part.System().oscillates(part.Lag.multipliers(&part)) == 1 })
-}
-
 // Threshold returns the smallest threshold of an event of all modes that are not neutral.
 func (m *Dynamics) Threshold(of Event) Threshold {
 	return m.least(func(s *System) Threshold { return s.mixedThreshold(of) }, func(part *Mode) Threshold { return part.threshold(of) })
