@@ -6,7 +6,6 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"grposim/sim/measure"
 	"grposim/sim/probe"
@@ -32,10 +31,13 @@ type Comparison struct {
 	// SameID is the number of pairs with the same id: both drew the same random numbers,
 	// unless the version of the streams changed, and the intervals are then too wide.
 	SameID     int                `json:"pairs_with_the_same_id"`
+	SameCells  int                `json:"same_pairs"` // those with the same bytes in both journals
 	Pairs      int                `json:"pairs"`
-	Quantities []ComparedQuantity `json:"quantities"` // by pair, in the order of A
-	OnlyA      []string           `json:"only_in_a"`  // names of cells of A without a partner
-	OnlyB      []string           `json:"only_in_b"`  // those of B
+	Quantities []ComparedQuantity `json:"quantities"`       // by pair, in the order of A
+	OnlyA      []string           `json:"only_in_a"`        // names of cells of A without a partner
+	OnlyB      []string           `json:"only_in_b"`        // those of B
+	Verdicts   int                `json:"verdicts"`         // of checks in both, on cells in both
+	Changed    [][2]judge.Verdict `json:"changed_verdicts"` // those that differ, of A and B
 }
 
 // ComparedFolder is one of the two results folders.
@@ -87,8 +89,8 @@ type sample struct {
 	cell *plan.Cell
 }
 
-// CompareFolders compares what two finished results folders measured. It reads their journals, and
-// writes nothing. Its errors are those of Open.
+// CompareFolders compares what two finished results folders measured, and judges both again. It
+// reads their journals, and writes nothing. Its errors are those of Open and of Judge.
 //
 // Cells are paired by their parameters; of several cells with equal ones the first of A goes with
 // the first of B, and so on. The interval of a difference is Welch's, by the errors that the
@@ -102,21 +104,47 @@ func CompareFolders(a, b string, progress Progress) (*Comparison, error) {
 	}
 	c := &Comparison{A: sides[0].ComparedFolder, B: sides[1].ComparedFolder,
 		Differing: []DifferingParameter{}, Quantities: []ComparedQuantity{}, OnlyA: []string{},
-		OnlyB:      []string{},
+		OnlyB: []string{}, Changed: [][2]judge.Verdict{},
 		Confidence: max(sides[0].plan.Spec.Confidence, sides[1].plan.Spec.Confidence)}
-	if err := c.pair(&sides, c.splitKeys(&sides)); err != nil {
+	if err := c.pair(&sides); err != nil {
 		return nil, err
 	}
 	c.IntervalConfidence = 1 - (1-c.Confidence)/float64(max(len(c.Quantities), 1))
 	for i := range c.Quantities {
 		c.Quantities[i].compare(c.IntervalConfidence)
 	}
+	c.judge(&sides)
 	return c, nil
 }
 
-// Differ reports whether a quantity is higher or lower, or a cell is in one folder alone.
+// judge finds the changed verdicts. Verdicts with the same key are paired in their order.
+func (c *Comparison) judge(sides *[2]side) {
+	inA := make(map[string][]judge.Verdict)
+	for i, s := range sides {
+		for _, v := range s.verdicts {
+			check := &s.plan.Spec.Checks[v.Check]
+			key := fmt.Sprintln(v.Claim, v.Quantity, check.Prediction, check.Expect, check.Hypothesis,
+				check.Over, check.Names)
+			for _, id := range append(v.Members, v.Cell)[:max(len(v.Members), 1)] {
+				key += cmp.Or(s.partner[id], id)
+			}
+			if same := inA[key]; i == 0 {
+				inA[key] = append(same, v)
+			} else if len(same) > 0 {
+				inA[key] = same[1:]
+				c.Verdicts++
+				if same[0].Verdict != v.Verdict {
+					c.Changed = append(c.Changed, [2]judge.Verdict{same[0], v})
+				}
+			}
+		}
+	}
+}
+
+// Differ reports whether a quantity is higher or lower, a verdict changed, or a cell is in one
+// folder alone.
 func (c *Comparison) Differ() bool {
-	return len(c.OnlyA)+len(c.OnlyB) > 0 || slices.ContainsFunc(c.Quantities,
+	return len(c.OnlyA)+len(c.OnlyB)+len(c.Changed) > 0 || slices.ContainsFunc(c.Quantities,
 		func(q ComparedQuantity) bool { return q.Verdict == Higher || q.Verdict == Lower })
 }
 
@@ -127,16 +155,13 @@ func FoldersToCompare(a, b string) (pairs [][2]string, only []string) {
 	if len(inA) == 0 || len(inB) == 0 {
 		return [][2]string{{a, b}}, nil
 	}
-	for _, folder := range inA {
-		if other := filepath.Join(b, filepath.Base(folder)); slices.Contains(inB, other) {
-			pairs = append(pairs, [2]string{folder, other})
-		} else {
+	for i, folder := range slices.Concat(inA, inB) {
+		name := filepath.Base(folder)
+		pair := [2]string{filepath.Join(a, name), filepath.Join(b, name)}
+		if !slices.Contains(inA, pair[0]) || !slices.Contains(inB, pair[1]) {
 			only = append(only, folder)
-		}
-	}
-	for _, folder := range inB {
-		if !slices.Contains(inA, filepath.Join(a, filepath.Base(folder))) {
-			only = append(only, folder)
+		} else if i < len(inA) {
+			pairs = append(pairs, pair)
 		}
 	}
 	return pairs, only
@@ -147,80 +172,67 @@ type side struct {
 	ComparedFolder
 	plan     *plan.Plan
 	outcomes map[string]*store.Outcome
-	cells    []*plan.Cell // distinct ids, in the order of the sweep
+	verdicts []judge.Verdict
+	cells    []*plan.Cell      // distinct ids, in the order of the sweep
+	partner  map[string]string // of cells of B: their ids in A, by id
 }
 
 func (s *side) read(dir string, progress Progress) (err error) {
 	if s.plan, s.outcomes, err = openNoted(dir, progress); err != nil {
 		return err
 	}
+	s.partner = make(map[string]string)
 	seen := make(map[string]bool)
-	for i := range s.plan.Cells {
-		if cell := &s.plan.Cells[i]; !seen[cell.ID] {
-			seen[cell.ID] = true
-			s.cells = append(s.cells, cell)
-		}
-	}
+	s.cells = slices.DeleteFunc(s.plan.All(), func(cell *plan.Cell) bool {
+		defer func() { seen[cell.ID] = true }()
+		return seen[cell.ID]
+	})
 	s.ComparedFolder = ComparedFolder{Folder: dir, Name: s.plan.Spec.Name, Cells: len(s.cells)}
-	return nil
+	s.verdicts, err = Judge(s.plan, s.outcomes)
+	return err
 }
 
-// constant returns the value that a key has in all cells; ok is false if it has several.
+// constant returns the value that a key has in the first cell; ok: in all cells.
 func (s *side) constant(k config.Key) (value string, ok bool) {
-	for i, cell := range s.cells {
-		v := config.Format(k.Get(&cell.Settings))
-		if i > 0 && v != value {
-			return "", false
-		}
-		value = v
-	}
-	return value, true
+	of := func(cell *plan.Cell) string { return config.Format(k.Get(&cell.Settings)) }
+	value = of(s.cells[0])
+	return value, !slices.ContainsFunc(s.cells, func(c *plan.Cell) bool { return of(c) != value })
 }
 
-// splitKeys lists the parameters that differ between the folders as a whole, and returns
-// the other keys.
-func (c *Comparison) splitKeys(sides *[2]side) (shared []config.Key) {
+// pair lists the parameters that differ between the folders as a whole, and pairs the cells that
+// have equal values of the other keys.
+func (c *Comparison) pair(sides *[2]side) error {
+	var differing []string
 	for _, k := range config.Keys {
 		a, oneA := sides[0].constant(k)
 		b, oneB := sides[1].constant(k)
 		if oneA && oneB && a != b {
 			c.Differing = append(c.Differing, DifferingParameter{k.Path, a, b})
-		} else {
-			shared = append(shared, k)
+			differing = append(differing, k.Path)
 		}
-	}
-	return shared
-}
-
-// pair pairs the cells that have equal values of the shared keys.
-func (c *Comparison) pair(sides *[2]side, shared []config.Key) error {
-	keyOf := func(cell *plan.Cell) string {
-		var values []string
-		for _, k := range shared {
-			values = append(values, config.Format(k.Get(&cell.Settings)))
-		}
-		return strings.Join(values, "\n")
 	}
 	partners := make(map[string][]*plan.Cell)
 	for _, cell := range sides[1].cells {
-		key := keyOf(cell)
+		key := string(config.Canonical(cell.Settings, differing...))
 		partners[key] = append(partners[key], cell)
 	}
 	for _, cell := range sides[0].cells {
-		key := keyOf(cell)
+		key := string(config.Canonical(cell.Settings, differing...))
 		if len(partners[key]) == 0 {
 			c.OnlyA = append(c.OnlyA, cmp.Or(cell.Label(), cell.ID))
 			continue
 		}
 		partner := partners[key][0]
 		partners[key] = partners[key][1:]
-		if c.Pairs++; cell.ID == partner.ID {
-			c.SameID++
-		}
+		sides[1].partner[partner.ID] = cell.ID
+		same, err := sides[0].outcomes[cell.ID].SameLine(sides[1].outcomes[partner.ID])
+		c.SameCells += int(measure.Indicator(same))
+		c.SameID += int(measure.Indicator(cell.ID == partner.ID))
+		c.Pairs++
 		first := len(c.Quantities)
 		for i, member := range []*plan.Cell{cell, partner} {
-			quantities, err := measuredQuantities(member, sides[i].outcomes[member.ID])
-			if err != nil {
+			quantities, unread := measuredQuantities(member, sides[i].outcomes[member.ID])
+			if err = cmp.Or(err, unread); err != nil {
 				return err
 			}
 			for _, e := range quantities {
@@ -237,7 +249,7 @@ func (c *Comparison) pair(sides *[2]side, shared []config.Key) error {
 		}
 	}
 	for _, cell := range sides[1].cells {
-		if slices.Contains(partners[keyOf(cell)], cell) {
+		if sides[1].partner[cell.ID] == "" {
 			c.OnlyB = append(c.OnlyB, cmp.Or(cell.Label(), cell.ID))
 		}
 	}
@@ -331,11 +343,8 @@ var ComparisonColumns = []string{"cell", "quantity", "A", "B", "B − A", "verdi
 // what is missing.
 func (q *ComparedQuantity) Cells() []string {
 	width := float64(q.Hi) - float64(q.Lo)
-	words := map[Change]string{NoneFound: "~ no difference found", NotComparable: "not comparable"}
-	verdict := string(q.Verdict)
-	if w, translated := words[q.Verdict]; translated {
-		verdict = w
-	}
+	words := map[Change]string{Higher: "higher", Lower: "lower",
+		NoneFound: "~ no difference found", NotComparable: "not comparable"}
 	interval := "–"
 	if q.Verdict != NotComparable {
 		digits := judge.Significant(max(math.Abs(float64(q.Lo)), math.Abs(float64(q.Hi))), width)
@@ -344,5 +353,6 @@ func (q *ComparedQuantity) Cells() []string {
 	}
 	return []string{cmp.Or(q.Cell, "–"), q.Quantity,
 		judge.Format(q.A, judge.Significant(float64(q.A), width)),
-		judge.Format(q.B, judge.Significant(float64(q.B), width)), interval, verdict}
+		judge.Format(q.B, judge.Significant(float64(q.B), width)), interval,
+		words[q.Verdict]}
 }

@@ -19,11 +19,9 @@ import (
 // that an interval does not have is empty, as is every number that is not finite.
 func (e *Experiment) cellsCSV(w io.Writer) error {
 	var estimates []string
-	seen := make(map[string]bool)
 	for i := range e.Plan.Cells {
 		for _, estimate := range e.Outcomes[e.Plan.Cells[i].ID].Estimates {
-			if !seen[estimate.Name] && !plan.IsMatrixEntry(estimate.Name) { // they are in cells.jsonl
-				seen[estimate.Name] = true
+			if n := estimate.Name; !slices.Contains(estimates, n) && !plan.IsMatrixEntry(n) { // in cells.jsonl
 				estimates = append(estimates, estimate.Name)
 			}
 		}

@@ -13,7 +13,6 @@ import (
 	"grposim/sweeps"
 	"grposim/sweeps/config"
 	"grposim/training/equivalence"
-	"grposim/training/logs"
 )
 
 func newCompare(stdout, stderr io.Writer) *cobra.Command {
@@ -43,13 +42,12 @@ func newCompare(stdout, stderr io.Writer) *cobra.Command {
 				return cmp.Or(errors.Join(badFolder(pair[0], nil), badFolder(pair[1], nil)), err)
 			}
 			differ = differ || comparison.Differ()
-			err = o.out.print(comparison, func(p *page) {
+			if err = o.out.print(comparison, func(p *page) {
 				if i > 0 {
 					p.printf("\n")
 				}
 				printComparison(p, comparison, o.all)
-			})
-			if err != nil {
+			}); err != nil {
 				return err
 			}
 		}
@@ -66,7 +64,7 @@ func newCompare(stdout, stderr io.Writer) *cobra.Command {
 	c.Flags().BoolVar(&o.fail, "fail-on-difference", false, "")
 	c.Flags().Float64Var(&o.margin, "margin", 0, "")
 	c.Flags().Float64Var(&o.confidence, "confidence", 0.95, "")
-	c.Flags().StringArrayVar(&o.runs, "run", nil, "")
+	c.Flags().StringArrayVar(&o.runs, "run", []string{""}, "")
 	return c
 }
 
@@ -91,15 +89,7 @@ type equivalenceOptions struct {
 	out                *printer
 	all, fail          bool
 	margin, confidence float64  // a margin of 0 is the default
-	runs               []string // names of runs: none, of A and B, or of each
-}
-
-// log says how the logs of side i are read.
-func (o *equivalenceOptions) log(i int) logs.Options {
-	if len(o.runs) == 0 {
-		return logs.Options{}
-	}
-	return logs.Options{Run: o.runs[min(i, len(o.runs)-1)]}
+	runs               []string // names of runs: of both sides, or of A and of B; "": the only one
 }
 
 // check returns whether the two arguments are training logs, and the error of flags and
@@ -161,14 +151,20 @@ func printComparison(p *page, c *sweeps.Comparison, all bool) {
 			rows = append(rows, q.Cells())
 		}
 	}
-	verdict := "No difference is found"
+	verdict, same := "No difference is found", c.SameCells == max(c.A.Cells, c.B.Cells)
 	if n := count[sweeps.Higher] + count[sweeps.Lower]; n > 0 {
 		verdict = fmt.Sprintf("%d of %d quantities differ", n, len(c.Quantities))
+	} else if same {
+		verdict = "The cells of both are the same: no number differs"
 	}
-	p.paragraph("", fmt.Sprintf("%s: %d higher in B, %d lower, %d no difference found, "+
-		"%d not comparable, in %d pairs of cells, at %g confidence over all of them together.",
-		verdict, count[sweeps.Higher], count[sweeps.Lower], count[sweeps.NoneFound],
-		count[sweeps.NotComparable], c.Pairs, c.Confidence))
+	verdict += fmt.Sprintf(", and %d of %d verdicts changed", len(c.Changed), c.Verdicts)
+	if !same {
+		verdict += fmt.Sprintf(": %d higher in B, %d lower, %d no difference found, %d not comparable, "+
+			"in %s of cells, at %g confidence over all of them together",
+			count[sweeps.Higher], count[sweeps.Lower], count[sweeps.NoneFound],
+			count[sweeps.NotComparable], config.CountWords(c.Pairs, "pair"), c.Confidence)
+	}
+	p.paragraph("", verdict+".")
 	for i, f := range []sweeps.ComparedFolder{c.A, c.B} {
 		p.printf("%c: %s (%s, %s)\n", 'A'+i, f.Folder, f.Name, config.CountWords(f.Cells, "cell"))
 	}
@@ -178,15 +174,19 @@ func printComparison(p *page, c *sweeps.Comparison, all bool) {
 	p.printf("\n")
 	p.table(rows)
 	p.printf("\n")
+	for _, v := range c.Changed {
+		p.paragraph("  ", fmt.Sprintf("%s %s %s %s: %s -> %s",
+			v[0].Experiment, v[0].Claim, cmp.Or(v[0].Label, "–"), v[0].Quantity, v[0].Verdict, v[1].Verdict))
+	}
 	for i, only := range [][]string{c.OnlyA, c.OnlyB} {
 		for _, cell := range only {
 			p.printf("only in %c: %s\n", 'A'+i, cell)
 		}
 	}
-	if c.SameID > 0 {
-		p.paragraph("", fmt.Sprintf("%d of %d pairs have the same id: with the same version of the "+
-			"streams they draw the same random numbers, and their intervals are too wide",
-			c.SameID, c.Pairs))
+	if c.SameID > c.SameCells {
+		p.paragraph("", fmt.Sprintf("%s of %d with the same id: with the same version of the streams "+
+			"they draw the same random numbers, and their intervals are too wide",
+			config.CountWords(c.SameID, "pair"), c.Pairs))
 	}
 	if hidden := len(c.Quantities) - len(rows) + 1; hidden > 0 {
 		p.printf("%d quantities without a difference found are not shown: see --all\n", hidden)

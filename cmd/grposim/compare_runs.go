@@ -9,6 +9,7 @@ import (
 	"grposim/training/equivalence"
 	"grposim/training/findings"
 	"grposim/training/fit"
+	"grposim/training/logs"
 )
 
 func compareRuns(stderr io.Writer, args [2]string, o *equivalenceOptions) error {
@@ -18,7 +19,7 @@ func compareRuns(stderr io.Writer, args [2]string, o *equivalenceOptions) error 
 	for i, arg := range args {
 		files[i] = logsOf(arg)
 		for _, file := range files[i] {
-			log, err := openLog(stderr, file, o.log(i))
+			log, err := openLog(stderr, file, logs.Options{Run: o.runs[min(i, len(o.runs)-1)]})
 			if err != nil {
 				return err
 			}
