@@ -78,7 +78,7 @@ var faultFiles = map[string]faultFile{
 		{variants: "unsettled unstable adam", rulings: declined},
 	}},
 	// Normal rewards that are equal by rounding.
-	"rounded-rewards": {rows: []faultRow{{rulings: declined, because: "range of floating point"}}},
+	"rounded-rewards": {rows: []faultRow{{rulings: declined, because: "what the theory neglects"}}},
 	// The stiffness of eight equal constant rewards is that of the penalty, β/8.
 	"equal-stiffness": {rows: []faultRow{{rulings: agrees}}},
 	// There is a fixed point.
@@ -89,7 +89,7 @@ var faultFiles = map[string]faultFile{
 	"onset-older-snapshot": {rows: []faultRow{{rulings: agrees, truth: 0.0054187}}},
 	"onset-window":         {rows: []faultRow{{rulings: agrees, truth: 1.185}}},
 	"onset-above":          {rows: []faultRow{{rulings: declined, because: "has begun and is over"}}},
-	"path-one-sided":       {rows: []faultRow{{rulings: declined, because: "rounding decides"}}},
+	"path-one-sided":       {rows: []faultRow{{rulings: declined, because: "what the theory neglects"}}},
 	// Equal replicas of which none has drawn the sample that moves the mean, by 2.7e-9 in all.
 	"path-undrawn": {rows: []faultRow{{rulings: undecided, because: "hardly moves"}}},
 	// Numbers beyond every range.
