@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_564
+	mostProduct = 69_563
 	mostTools   = 5_096
 	mostTests   = 45_450
 	mostDocs    = 329
@@ -11,7 +11,7 @@ const (
 
 // rooms has the most lines of each folder, without tests.
 var rooms = map[string]int{
-	"cmd/grposim":            5153,
+	"cmd/grposim":            5154,
 	"configs":                39,
 	"fp":                     546,
 	"grpo":                   1271,
@@ -24,7 +24,7 @@ var rooms = map[string]int{
 	"rom/fixed":              1055,
 	"rom/force":              1237,
 	"rom/group":              1932,
-	"rom/linear":             3114,
+	"rom/linear":             3104,
 	"rom/paper":              330,
 	"rom/path":               2309,
 	"rom/rest":               2655,
@@ -36,7 +36,7 @@ var rooms = map[string]int{
 	"sim/lanes/wide":         42,
 	"sim/measure":            1182,
 	"sim/probe":              1938,
-	"sweeps":                 4223,
+	"sweeps":                 4231,
 	"sweeps/advice":          1888,
 	"sweeps/claim":           3043,
 	"sweeps/config":          5245,
