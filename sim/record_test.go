@@ -93,13 +93,11 @@ func TestQuantilesAreOfSortedValues(t *testing.T) {
 		{"mostly equal", func(int) float64 { return math.Floor(1.1 * rng.Float64()) }},
 		{"mostly one", func(int) float64 { return -math.Floor(1.1 * rng.Float64()) }},
 		{"few", func(int) float64 { return float64(rng.IntN(5)) / 4 }},
-		{"up", func(i int) float64 { return float64(i) }},
-		{"down", func(i int) float64 { return -float64(i) }},
+		{"up", func(i int) float64 { return float64(i) }}, {"down", func(i int) float64 { return -float64(i) }},
 		{"up and down", func(i int) float64 { return math.Abs(float64(i) - 500) }},
 		{"subnormal", func(int) float64 { return float64(rng.IntN(3)-1) * math.SmallestNonzeroFloat64 }},
 		{"far apart", func(int) float64 { return math.Exp(100 * rng.NormFloat64()) }},
-		{"infinite", func(int) float64 { return math.Inf(1) }},
-		{"least infinite", func(int) float64 { return math.Inf(-1) }},
+		{"infinite", func(int) float64 { return math.Inf(1) }}, {"least infinite", func(int) float64 { return math.Inf(-1) }},
 		{"some infinite", func(int) float64 { return 1 / math.Floor(1.5*rng.Float64()) }},
 		{"largest there", func(int) float64 { return math.MaxFloat64 * (rng.Float64() - 0.5) }},
 	} {
@@ -124,6 +122,25 @@ func TestQuantilesAreOfSortedValues(t *testing.T) {
 			if slices.Sort(drawn); !slices.Equal(drawn, sorted) {
 				t.Errorf("%s, %d values: values have changed, want the same in another order", values.name, n)
 			}
+		}
+	}
+}
+
+// Moments of many values are to the bit those of each value alone.
+func TestMomentsAreOfEachValue(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 9))
+	for n := range 200 {
+		got, alone, at := newMoments(9+n%90), newMoments(1), n%9
+		for range 1 + rng.IntN(300) {
+			var values []float64
+			for range 9 + n%90 {
+				values = append(values, []float64{0, rng.NormFloat64(), math.Inf(1), math.NaN()}[rng.IntN(2+n%3)])
+			}
+			got.add(values)
+			alone.add(values[at : at+1])
+		}
+		if x := got.m2[at]; x != alone.m2[0] && !math.IsNaN(x) {
+			t.Errorf("case %d, value %d: %v, alone %v", n, at, x, alone.m2[0])
 		}
 	}
 }
