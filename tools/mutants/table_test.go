@@ -148,7 +148,7 @@ var table = []fault{
 		"fp.Pow(change.FalseAlarm/trials, 2/(n-4))", "fp.Pow(change.FalseAlarm, 2/(n-4))"},
 
 	{"training/logs", "records of TensorBoard with a wrong checksum are read",
-		"sum != checksum(data) || !t.event(data)", "sum == 0 || !t.event(data)"},
+		"Uint32(record[length:]) != checksum(data) || ", "Uint32(record[length:]) == 0 || "},
 	{"training/logs", "rows of evaluation with keys of training count as training",
 		"!info.training || evaluates || ", "!info.training || "},
 
