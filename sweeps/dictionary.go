@@ -29,7 +29,7 @@ const (
 var columnsText []byte
 
 // columnDocs are the columns that are a description and nothing else.
-var columnDocs = config.DecodeTable[struct {
+var columnDocs = config.LazyTable[struct {
 	Identity, Status     []store.Column // first of a table with a row per cell; after its parameters
 	Estimates            []store.Column // of cells.csv: NAME_lo and NAME_hi, their intervals, follow
 	Predictions          []store.Column // of predictions.csv after the parameters
@@ -38,10 +38,6 @@ var columnDocs = config.DecodeTable[struct {
 	KeysMap              []store.Column `yaml:"keys_map"` // first of map-X.csv
 	Trajectories         []store.Column // of trajectories.parquet, and of its rows as CSV
 }]("columns.yaml", columnsText)
-
-// QuantityColumns describes the recorded quantities, the values of the column `quantity`
-// in trajectories.parquet.
-var QuantityColumns = columnDocs.Quantities
 
 // Names of the descriptions of quantities that have a number K.
 const (
@@ -121,16 +117,16 @@ func WriteColumns(w io.Writer) error {
 	fmt.Fprintln(w, "cells.csv and predictions.csv have a row per cell, in the order of the sweep.")
 	fmt.Fprintln(w, "Both begin with its identity and its parameters: `grposim help keys` describes these.")
 	fmt.Fprintln(w, "A parameter that trainers add is there if a cell does not hold its default.")
-	table("cells.csv and predictions.csv: identity", columnDocs.Identity)
-	table("cells.csv: status", columnDocs.Status)
-	table("cells.csv: estimates, each with NAME_lo and NAME_hi", columnDocs.Estimates)
+	table("cells.csv and predictions.csv: identity", columnDocs().Identity)
+	table("cells.csv: status", columnDocs().Status)
+	table("cells.csv: estimates, each with NAME_lo and NAME_hi", columnDocs().Estimates)
 	table("cells.csv: numbers of each recorded quantity Q", formColumns())
-	table("predictions.csv", columnDocs.Predictions)
-	table("trajectories.parquet", columnDocs.Trajectories)
-	table("Quantities that are recorded", QuantityColumns)
-	table("Quantities that run.record may name", columnDocs.Recorded)
-	table("map-X-Y.csv", columnDocs.Map)
-	table("map-X.csv, before the parameter and the quantities", columnDocs.KeysMap)
+	table("predictions.csv", columnDocs().Predictions)
+	table("trajectories.parquet", columnDocs().Trajectories)
+	table("Quantities that are recorded", columnDocs().Quantities)
+	table("Quantities that run.record may name", columnDocs().Recorded)
+	table("map-X-Y.csv", columnDocs().Map)
+	table("map-X.csv, before the parameter and the quantities", columnDocs().KeysMap)
 	return nil
 }
 

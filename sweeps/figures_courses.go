@@ -57,14 +57,14 @@ func coursesOf(quantity sim.Quantity, title string, sets []plan.CellSet) Figure 
 
 // labelOf returns the label of an axis of a recorded quantity.
 func labelOf(quantity sim.Quantity) string {
-	i := slices.Index(names(QuantityColumns), string(quantity))
+	i := slices.Index(names(columnDocs().Quantities), string(quantity))
 	switch label := claim.Noun(quantity); {
 	case quantity == sim.ExpectedReward:
 		return "expected reward J"
-	case i < 0 || QuantityColumns[i].Unit == pureRatio:
+	case i < 0 || columnDocs().Quantities[i].Unit == pureRatio:
 		return label
 	default:
-		return label + " [" + QuantityColumns[i].Unit + "]"
+		return label + " [" + columnDocs().Quantities[i].Unit + "]"
 	}
 }
 
@@ -77,7 +77,7 @@ func drawCurves(j *claim.Question, d *figureSource) Figure {
 	quantity := j.Check.Recorded()
 	mean := "Mean " + claim.Noun(quantity)
 	f := coursesOf(quantity, mean+" against the predicted curve", sets)
-	f.Caption = frames[config.Trajectory.Name].Caption
+	f.Caption = frames()[config.Trajectory.Name].Caption
 	if against != "" {
 		f.Title = mean + " against the " + against + drawnOf(sets)
 		f.Caption = "Where the " + against +
@@ -130,8 +130,8 @@ func drawCurves(j *claim.Question, d *figureSource) Figure {
 // mean-field curve, and the curve of the reduced-order model.
 func drawFits(j *claim.Question, d *figureSource) Figure {
 	sets := d.sets
-	f := coursesOf(sim.ExpectedReward, frames[config.SaturationFit.Name].Title, sets)
-	f.Caption = frames[config.SaturationFit.Name].Caption
+	f := coursesOf(sim.ExpectedReward, frames()[config.SaturationFit.Name].Title, sets)
+	f.Caption = frames()[config.SaturationFit.Name].Caption
 	f.XScale = LinearAxis // the fit gives every step the same weight
 	for _, set := range thinned(sets) {
 		c := set.Cells[0]
@@ -209,7 +209,7 @@ func exponentialAt(rate float64, steps []int, reward []float64) (a, b float64) {
 // lines; without one of the curves and the level.
 func drawTimes(j *claim.Question, d *figureSource) Figure {
 	if abscissa(firstCells(d.sets)) != "" {
-		picture := frames[config.TimeToLevel.Name]
+		picture := frames()[config.TimeToLevel.Name]
 		picture.Title = "Optimizer " + claim.TimeToLevel(j.Check)
 		f := figureOver(j, d.sets, picture, inCell(config.TimeToLevel))
 		f.YScale = LogAxis
@@ -269,7 +269,7 @@ func drawOrbits(j *claim.Question, d *figureSource) Figure {
 
 // drawOverThreshold returns a picture of these numbers over the run, with the edge.
 func drawOverThreshold(j *claim.Question, d *figureSource) Figure {
-	picture := frames[config.RateOverThreshold.Name]
+	picture := frames()[config.RateOverThreshold.Name]
 	f := coursesOf(sim.ExpectedReward, picture.Title, d.sets)
 	f.YLabel, f.Caption = picture.Label, picture.Caption
 	edge := FigureSeries{Name: "the edge", Mark: Reference}
@@ -362,7 +362,7 @@ func PathFigures(p *plan.Plan, way func(c *plan.Cell) *theory.Way) (all []Figure
 	for _, set := range thinned(sets) {
 		ways = append(ways, way(set.Cells[0]))
 	}
-	for _, column := range QuantityColumns {
+	for _, column := range columnDocs().Quantities {
 		q := sim.Quantity(column.Name)
 		// J where it is predicted, and what the entropy shows
 		if q == sim.TrueReward || q == sim.Collision {
@@ -374,10 +374,10 @@ func PathFigures(p *plan.Plan, way func(c *plan.Cell) *theory.Way) (all []Figure
 		if q != sim.ExpectedReward {
 			f.Name = "path-" + strings.ReplaceAll(column.Name, "_", "-")
 		}
-		f.Caption = frames["path"].Caption
+		f.Caption = frames()["path"].Caption
 		inBlocks := func(c *plan.Cell) bool { return q.SinceRecord(c.Settings.Lag) }
 		if slices.ContainsFunc(firstCells(sets), inBlocks) {
-			f.Caption += frames["path-in-blocks"].Caption
+			f.Caption += frames()["path-in-blocks"].Caption
 		}
 		moves := q == sim.ExpectedReward
 		for i, set := range thinned(sets) {
@@ -416,7 +416,7 @@ func difficultyFigure(p *plan.Plan, sets []plan.CellSet, ways []*theory.Way) (f 
 		f = coursesOf(sim.ExpectedReward, "Predicted reward of "+cmp.Or(set[0].Label, p.Spec.Name)+
 			" by the reward with which prompts start"+eitherSide, set)
 		f.Name = "path-by-difficulty"
-		f.Caption = frames[f.Name].Caption
+		f.Caption = frames()[f.Name].Caption
 		for _, s := range w.ByDifficulty {
 			course := theory.Course{Mean: s.Reward, Deviation: s.Deviation}
 			line, _, _ := bandOf(fmt.Sprintf("%.2g to %.2g", s.From, s.To), w.Steps, course, f.XScale)

@@ -20,7 +20,7 @@ import (
 var framesText []byte
 
 // frames has what pictures say: the rows of pictures.yaml, which describes its columns.
-var frames = config.DecodeTable[map[string]frame]("pictures.yaml", framesText)
+var frames = config.LazyTable[map[string]frame]("pictures.yaml", framesText)
 
 // frame is what a picture says and shows: over a swept parameter a line per theory.
 type frame struct {
@@ -36,7 +36,7 @@ type frame struct {
 
 // framed returns an empty figure with the words of a frame.
 func framed(name string) Figure {
-	p := frames[name]
+	p := frames()[name]
 	return Figure{Title: p.Title, Caption: p.Caption, XLabel: p.X, YLabel: p.Label}
 }
 
@@ -56,7 +56,7 @@ type theoryLine struct {
 // is no such parameter the cells are categories side by side.
 func drawOver(of *config.Claim) func(*claim.Question, *figureSource) Figure {
 	return func(j *claim.Question, d *figureSource) Figure {
-		return figureOver(j, d.sets, frames[of.Name], inCell(of))
+		return figureOver(j, d.sets, frames()[of.Name], inCell(of))
 	}
 }
 
@@ -250,7 +250,7 @@ func drawHypothesis(j *claim.Question, d *figureSource) Figure {
 		values = append(values, overValue{float64(v.Measured), float64(v.Lo), float64(v.Hi),
 			[]float64{float64(v.Hypothesis.Predicted)}})
 	}
-	picture := frames["hypothesis"]
+	picture := frames()["hypothesis"]
 	picture.Title = j.Check.Claim.Name + ", and what the file claims"
 	picture.Label = d.verdicts[0].Quantity
 	f := drawValues(j.Check, cells, values, param, picture)

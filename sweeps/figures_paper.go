@@ -75,7 +75,7 @@ func (d diagnostic) draw(j *claim.Question, source *figureSource) Figure {
 			r.steps = append(r.steps, float64(s))
 		}
 		shown := d.of(r)
-		for n, theory := range frames[d.word].Theories {
+		for n, theory := range frames()[d.word].Theories {
 			s := FigureSeries{Name: theory.Name, Group: set.Label, Mark: [...]Mark{Predicted, Measured}[n]}
 			for i, y := range shown[1+n] {
 				if x := shown[0][i]; x > 0 || d.x == LinearAxis {
@@ -109,7 +109,7 @@ func drawStages(j *claim.Question, d *figureSource) (panels []Figure) {
 		one.sets = plan.Each([]*plan.Cell{c})
 		f := drawCurves(j.By(rom.PaperRule), &one)
 		interval := c.Settings.Lag.Interval
-		f.Name, f.Caption = fmt.Sprintf("%s-%d", d.name(), interval), frames["stages"].Caption
+		f.Name, f.Caption = fmt.Sprintf("%s-%d", d.name(), interval), frames()["stages"].Caption
 		f.Title = fmt.Sprintf("%s, K_ref = %d: %s", d.variant, interval, j.Class(c))
 		if point := j.Cache.PredictRegime(&c.Settings).FixedPoint; point != nil {
 			f.Series = append(f.Series, FigureSeries{Name: "p*", Mark: Reference, Points: []FigurePoint{

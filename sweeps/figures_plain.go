@@ -44,7 +44,7 @@ func plainFigures(e *claim.Evidence, p *plan.Plan) []Figure {
 		if differ(costs, cells) {
 			add(variant, "learning-curves-samples", drawCourses(j, sets, sim.ExpectedReward, overSamples))
 		}
-		picture := frames["final-reward"]
+		picture := frames()["final-reward"]
 		compare := func(j *claim.Question, c *plan.Cell) claim.Finding {
 			f := claim.Finding{Measured: final[c.ID].Mean}
 			f.Lo, f.Hi = final[c.ID].Interval(j.Confidence)

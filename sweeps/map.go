@@ -243,7 +243,7 @@ func (m *regimeMap) caption() string {
 // boundary, line by line. Predictions that do not apply are empty. has says whether a cell has the
 // number that colours them.
 func (m *Map) drawRegimes(e *Experiment) (d *Drawing, has bool) {
-	d = &Drawing{Name: "map-" + m.X + "-" + m.Y, Table: [][]string{names(columnDocs.Map)},
+	d = &Drawing{Name: "map-" + m.X + "-" + m.Y, Table: [][]string{names(columnDocs().Map)},
 		Rows: [][]string{{"VARIANT", "CLASS", "CELLS", "OVERDAMPED", "OSCILLATORY", "UNSTABLE"}}}
 	d.Table[0][2], d.Table[0][3] = m.X, m.Y
 	var colour *recordedNumber
@@ -301,7 +301,7 @@ func (m *Map) drawNumbers(e *Experiment) (d *Drawing, has bool) {
 	}
 	confidence := e.evidence.Confidence
 	k, given := config.LookupKey(m.X)
-	d = &Drawing{Name: "map-" + cmp.Or(m.X, "cells"), Table: [][]string{names(columnDocs.KeysMap)},
+	d = &Drawing{Name: "map-" + cmp.Or(m.X, "cells"), Table: [][]string{names(columnDocs().KeysMap)},
 		Rows: [][]string{{"CELL"}}, Words: []string{m.ranges(values)}}
 	if given {
 		d.Table[0] = append(d.Table[0], m.X)

@@ -92,7 +92,7 @@ func recordedColumn(q sim.Quantity) (c store.Column, ok bool) {
 	case ofStratum:
 		name = stratumColumn
 	}
-	all := slices.Concat(QuantityColumns, columnDocs.Recorded)
+	all := slices.Concat(columnDocs().Quantities, columnDocs().Recorded)
 	i := slices.Index(names(all), name)
 	if i < 0 || strings.HasSuffix(string(q), "_K") {
 		return c, false
@@ -176,7 +176,7 @@ func askedNumber(name string, level *float64) (n recordedNumber, problems config
 			suffixes = append(suffixes, form.suffix)
 		}
 		short := []string{timeTo95, samplesTo95, levelTime, levelSamples}
-		all := slices.Concat(names(QuantityColumns), names(columnDocs.Recorded))
+		all := slices.Concat(names(columnDocs().Quantities), names(columnDocs().Recorded))
 		return n, config.Wrong(quantityFlag, "got %q, want one of %s, or one of the last %d with %s",
 			name, strings.Join(append(short, all...), ", "), len(all), strings.Join(suffixes, ", "))
 	case n.toLevel() && level == nil:
@@ -346,7 +346,7 @@ func recordedQuantities(p *plan.Plan) (all []sim.Quantity) {
 
 // quantityColumns describes the quantities that a table of the plan's trajectories can have.
 func quantityColumns(p *plan.Plan) []store.Column {
-	columns := slices.Clone(QuantityColumns)
+	columns := slices.Clone(columnDocs().Quantities)
 	for _, q := range recordedQuantities(p) {
 		if !slices.Contains(names(columns), string(q)) {
 			column, _ := recordedColumn(q)

@@ -282,7 +282,7 @@ func newTrajectoryTable(p *plan.Plan, dir string) (*store.TrajectoryTable, error
 		func(i int) store.LabelledCell { return labelled(p, i) },
 		store.Metadata{Key: "grposim.cells",
 			Write: func(w io.Writer) error { return describeCells(p, w) }},
-		store.Metadata{Key: "grposim.columns", Write: asJSON(columnDocs.Trajectories)},
+		store.Metadata{Key: "grposim.columns", Write: asJSON(columnDocs().Trajectories)},
 		store.Metadata{Key: "grposim.quantities", Write: asJSON(quantityColumns(p))})
 }
 

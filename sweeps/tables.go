@@ -27,7 +27,7 @@ func (e *Experiment) cellsCSV(w io.Writer) error {
 		}
 	}
 	confidence := e.evidence.Confidence
-	columns := names(columnDocs.Status)
+	columns := names(columnDocs().Status)
 	for _, n := range estimates {
 		columns = append(columns, n, n+"_lo", n+"_hi")
 	}
@@ -95,7 +95,7 @@ func (e *Experiment) predictionsCSV(w io.Writer) error {
 		if p.ForceKind == rom.Expansion {
 			p.full = &p.LeadingOrder
 		}
-		for _, column := range columnDocs.Predictions {
+		for _, column := range columnDocs().Predictions {
 			switch value := predicted[column.Name](&p).(type) {
 			case *float64:
 				row = append(row, number(value))
@@ -105,7 +105,7 @@ func (e *Experiment) predictionsCSV(w io.Writer) error {
 		}
 		return row
 	}
-	return e.cellTable(w, names(columnDocs.Predictions), e.evidence.Part, row)
+	return e.cellTable(w, names(columnDocs().Predictions), e.evidence.Part, row)
 }
 
 // rowsTogether is the number of rows of a table that are computed, in parallel, before they
@@ -131,7 +131,7 @@ func tableKeys(p *plan.Plan) (keys []config.Key) {
 // the given columns. It calls part before each row.
 func (e *Experiment) cellTable(w io.Writer, columns []string, part func() (more bool),
 	values func(e *claim.Evidence, c *plan.Cell) []string) error {
-	header, keys := names(columnDocs.Identity), tableKeys(e.Plan)
+	header, keys := names(columnDocs().Identity), tableKeys(e.Plan)
 	for _, k := range keys {
 		header = append(header, k.Path)
 	}

@@ -126,21 +126,21 @@ func TestDictionaryIsComplete(t *testing.T) {
 		}
 	}
 	for table := range described {
-		add(table, names(columnDocs.Identity)...)
+		add(table, names(columnDocs().Identity)...)
 		for _, k := range config.Keys {
 			add(table, k.Path)
 		}
 	}
-	add("cells.csv", names(columnDocs.Status)...)
-	for _, name := range names(columnDocs.Estimates) {
+	add("cells.csv", names(columnDocs().Status)...)
+	for _, name := range names(columnDocs().Estimates) {
 		add("cells.csv", name, name+"_lo", name+"_hi")
 	}
-	for _, q := range QuantityColumns {
+	for _, q := range columnDocs().Quantities {
 		end := q.Name + endSuffix
 		add("cells.csv", end, end+"_lo", end+"_hi", q.Name+timeMeanSuffix)
 	}
 	add("cells.csv", timeTo95, samplesTo95)
-	add("predictions.csv", names(columnDocs.Predictions)...)
+	add("predictions.csv", names(columnDocs().Predictions)...)
 	for table, known := range described {
 		files, err := filepath.Glob("../results/paper/*/" + table)
 		if err != nil || len(files) < 10 {
@@ -155,5 +155,5 @@ func TestDictionaryIsComplete(t *testing.T) {
 			}
 		}
 	}
-	equal(t, "the quantities", fmt.Sprint(names(QuantityColumns)), fmt.Sprint(sim.Quantities(2)))
+	equal(t, "the quantities", fmt.Sprint(names(columnDocs().Quantities)), fmt.Sprint(sim.Quantities(2)))
 }

@@ -111,7 +111,7 @@ func TestEveryStatementIsChecked(t *testing.T) {
 			}
 		}
 	}
-	for _, s := range config.Statements {
+	for _, s := range config.Paper().Statements {
 		switch {
 		case checked[s.ID] == (s.NotTestable == "" && s.On == ""): // one of the two
 		case s.On != "":

@@ -100,7 +100,7 @@ func (rd *reader) unknownKey(at Place, path, section, name, want string, known [
 		meant = meantKey(name, known)
 	}
 	hint := didYou(meant)
-	if why := trainers.Declined[lastName(name)]; why != "" {
+	if why := trainers().Declined[lastName(name)]; why != "" {
 		hint = ": " + why
 	}
 	rd.problem(at, path, "got an unknown key, want %s%s", want, hint)

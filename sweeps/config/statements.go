@@ -81,14 +81,11 @@ func (r *Readings) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// paper is the embedded table.
-var paper = DecodeTable[struct {
+// Paper returns what the paper says and shows, in the order of its table.
+var Paper = LazyTable[struct {
 	Statements []Statement
 	Figures    []PaperFigure
 }]("configs/statements.yaml", configs.Statements)
-
-// Statements and PaperFigures list what the paper says and shows, in the order of the table.
-var Statements, PaperFigures = paper.Statements, paper.Figures
 
 // PaperFigure is a figure of the paper and what is laid beside it, an entry of the same file.
 type PaperFigure struct {
@@ -99,16 +96,17 @@ type PaperFigure struct {
 
 // LookupStatement returns the statement with an id; known is false where there is none.
 func LookupStatement(id string) (s Statement, known bool) {
-	i := slices.IndexFunc(Statements, func(s Statement) bool { return s.ID == id })
+	statements := Paper().Statements
+	i := slices.IndexFunc(statements, func(s Statement) bool { return s.ID == id })
 	if i < 0 {
 		return Statement{}, false
 	}
-	return Statements[i], true
+	return statements[i], true
 }
 
 // checkable lists the statements that a check can be about: those not on other data.
 func checkable() []Statement {
-	return slices.DeleteFunc(slices.Clone(Statements), func(s Statement) bool { return s.On != "" })
+	return slices.DeleteFunc(slices.Clone(Paper().Statements), func(s Statement) bool { return s.On != "" })
 }
 
 // statementIDs lists the ids of the statements that a check can be about.

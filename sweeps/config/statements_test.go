@@ -6,7 +6,7 @@ import "testing"
 // not_testable; one on other data is tested.
 func TestStatements(t *testing.T) {
 	seen := map[string]bool{}
-	for _, s := range Statements {
+	for _, s := range Paper().Statements {
 		if !nameSyntax.MatchString(s.ID) || s.Where == "" || s.Says == "" {
 			t.Errorf("%s: incomplete", s.ID)
 		}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"gopkg.in/yaml.v3"
 
@@ -31,6 +32,11 @@ func DecodeTable[T any](name string, text []byte) (t T) {
 		panic("config: " + name + ": " + err.Error())
 	}
 	return t
+}
+
+// LazyTable returns DecodeTable of a file that few commands read, at its first call.
+func LazyTable[T any](name string, text []byte) func() T {
+	return sync.OnceValue(func() T { return DecodeTable[T](name, text) })
 }
 
 // Keys is the key table, from which the loader, --set, axes, conditions, the JSON

@@ -17,7 +17,7 @@ import (
 var trainersText []byte
 
 // trainers has trainers.yaml, which says what the columns are.
-var trainers = DecodeTable[struct {
+var trainers = LazyTable[struct {
 	Learn    []string
 	Declined map[string]string
 	Trainers map[string]struct {
@@ -61,7 +61,7 @@ func Translate(file string, data []byte) (*Translation, error) {
 	if problem := unreadable(data); problem != "" {
 		return nil, Wrong(file, "%s", problem)
 	}
-	t := &Translation{Learn: trainers.Learn, values: map[string]string{}, used: map[string]bool{},
+	t := &Translation{Learn: trainers().Learn, values: map[string]string{}, used: map[string]bool{},
 		set: map[string]any{LearningRateKey: 0.01, InitKey: []float64{0, 0.85}, "policy.reference": []float64{0, 0.85}}}
 	var tree yaml.Node
 	err := yaml.Unmarshal(data, &tree)
@@ -71,9 +71,9 @@ func Translate(file string, data []byte) (*Translation, error) {
 		t.arguments(string(data))
 	}
 	known := 0
-	for _, name := range slices.Sorted(maps.Keys(trainers.Trainers)) {
+	for _, name := range slices.Sorted(maps.Keys(trainers().Trainers)) {
 		n := 0
-		for _, k := range trainers.Trainers[name].Keys {
+		for _, k := range trainers().Trainers[name].Keys {
 			if k.Left == "" && t.find(k.Key) != "" {
 				n++
 			}
@@ -119,7 +119,7 @@ func (t *Translation) find(key string) string {
 
 // read translates the keys that have a row.
 func (t *Translation) read() {
-	for _, k := range trainers.Trainers[t.Trainer].Keys {
+	for _, k := range trainers().Trainers[t.Trainer].Keys {
 		name, sets, why := t.find(k.Key), map[string]any{}, k.Left
 		if name == "" {
 			continue
@@ -159,7 +159,7 @@ func (t *Translation) read() {
 
 // make sets what several keys of the trainer make together.
 func (t *Translation) make() {
-	for _, m := range trainers.Trainers[t.Trainer].Made {
+	for _, m := range trainers().Trainers[t.Trainer].Made {
 		if t.find(m.Of[0]) == "" {
 			continue
 		}

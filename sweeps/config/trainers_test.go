@@ -8,7 +8,7 @@ import (
 
 // What a key of a trainer sets is a key here, and each of its values one that the key can have.
 func TestTrainersNameKeys(t *testing.T) {
-	for preset, trainer := range trainers.Trainers {
+	for preset, trainer := range trainers().Trainers {
 		for _, k := range trainer.Keys {
 			if (k.Left != "") == (k.Sets != nil || k.Is != nil) {
 				t.Errorf("%s %s: want what it sets, or why it is left out", preset, k.Key)

@@ -37,10 +37,10 @@ type JudgedStatement struct {
 }
 
 // Statements computes the outcomes of the paper's statements from verdicts, and those
-// of statements on other data from these, in the order of config.Statements.
+// of statements on other data from these, in the order of config.Paper.
 func Statements(verdicts []Verdict) []JudgedStatement {
 	var statements []JudgedStatement
-	for _, s := range config.Statements {
+	for _, s := range config.Paper().Statements {
 		t := JudgedStatement{Statement: s, ID: s.ID, Where: s.Where, Says: s.Says,
 			NotTestable: s.NotTestable, On: s.On, Readings: []JudgedReading{}}
 		for i := range verdicts {

@@ -23,7 +23,7 @@ func reading(t *testing.T, all []JudgedReading, name string) JudgedReading {
 // Every statement on data that are not ours has the readings of the table, and no other
 // statement has any.
 func TestDataReadings(t *testing.T) {
-	for _, s := range config.Statements {
+	for _, s := range config.Paper().Statements {
 		judged := onData()[s.ID]
 		if (len(judged) > 0) != (s.On != "") {
 			t.Errorf("%s is on %q, with %d readings", s.ID, s.On, len(judged))

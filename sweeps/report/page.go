@@ -118,7 +118,7 @@ type laid struct {
 
 // laidOf lists the figures of the paper of which a section has pictures, with their statements.
 func laidOf(sections []section, statements []judge.JudgedStatement) (all []laid) {
-	for _, f := range config.PaperFigures {
+	for _, f := range config.Paper().Figures {
 		i := sectionOf(sections, f.Experiment)
 		if i < 0 || statements == nil {
 			continue
