@@ -17,7 +17,7 @@ import (
 func arrived(t *testing.T, check string, there, elsewhere, diverged int) judge.Verdict {
 	t.Helper()
 	plan := planText(t, underway+"  - "+check+"\n")
-	c := &plan.Cells[0]
+	c := plan.Cells[0]
 	o := outcomeOf()
 	o.ID = c.ID
 	outcomes := map[string]*store.Outcome{o.ID: &o}

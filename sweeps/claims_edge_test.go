@@ -20,7 +20,7 @@ func TestJudgeRateOverThreshold(t *testing.T) {
   - {claim: rate-over-threshold, about: exact-theory, margin: 0.1,
      control: {set: {optimizer.momentum: 0.9}}}
 `)
-	c := &plan.Cells[0]
+	c := plan.Cells[0]
 	p := theory.NewCache().Predict(&c.Settings, rom.Unit)
 	critical := *p.LeadingOrder.CriticalLearningRate / c.Settings.Optimizer.LearningRate * p.Stiffness.Total
 	judge := func(at func(t int) float64) judge.Verdict {

@@ -53,7 +53,7 @@ func TestTimeToLevelByFormula(t *testing.T) {
 func timed(t *testing.T, check string, stretch, stdErr float64) judge.Verdict {
 	t.Helper()
 	plan := planText(t, underway+"  - {claim: time-to-level, "+check+"}\n")
-	c := &plan.Cells[0]
+	c := plan.Cells[0]
 	j := claim.NewQuestion(plan.Checks[0].Check, claim.NewEvidence(plan, nil))
 	cv, of := j.Curve(c)
 	if of.Out() {

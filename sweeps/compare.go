@@ -182,11 +182,7 @@ func (s *side) read(dir string, progress Progress) (err error) {
 		return err
 	}
 	s.partner = make(map[string]string)
-	seen := make(map[string]bool)
-	s.cells = slices.DeleteFunc(s.plan.All(), func(cell *plan.Cell) bool {
-		defer func() { seen[cell.ID] = true }()
-		return seen[cell.ID]
-	})
+	s.cells = s.plan.Distinct()
 	s.ComparedFolder = ComparedFolder{Folder: dir, Name: s.plan.Spec.Name, Cells: len(s.cells)}
 	s.verdicts, err = Judge(s.plan, s.outcomes)
 	return err
@@ -225,14 +221,21 @@ func (c *Comparison) pair(sides *[2]side) error {
 		partner := partners[key][0]
 		partners[key] = partners[key][1:]
 		sides[1].partner[partner.ID] = cell.ID
-		same, err := sides[0].outcomes[cell.ID].SameLine(sides[1].outcomes[partner.ID])
-		c.SameCells += int(measure.Indicator(same))
-		c.SameID += int(measure.Indicator(cell.ID == partner.ID))
 		c.Pairs++
+		if cell.ID == partner.ID {
+			c.SameID++
+		}
+		same, err := sides[0].outcomes[cell.ID].SameLine(sides[1].outcomes[partner.ID])
+		if err != nil {
+			return err
+		}
+		if same {
+			c.SameCells++
+		}
 		first := len(c.Quantities)
 		for i, member := range []*plan.Cell{cell, partner} {
-			quantities, unread := measuredQuantities(member, sides[i].outcomes[member.ID])
-			if err = cmp.Or(err, unread); err != nil {
+			quantities, err := measuredQuantities(member, sides[i].outcomes[member.ID])
+			if err != nil {
 				return err
 			}
 			for _, e := range quantities {

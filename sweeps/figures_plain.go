@@ -23,7 +23,7 @@ import (
 // lines, or if there is none with the cells side by side. Then, of all variants, the other recorded
 // quantities that move (movingQuantities).
 func plainFigures(e *claim.Evidence, p *plan.Plan) []Figure {
-	all := p.All()
+	all := p.Cells
 	j := claim.NewQuestion(&config.Check{}, e)
 	final, costs := make(map[string]measure.Estimate), make(map[string]float64)
 	for _, c := range all {
@@ -221,7 +221,7 @@ func (e *Experiment) CellRows(cells []int) (rows [][]string, err error) {
 		return withInterval(x, measured.Confidence)
 	}
 	for _, i := range cells {
-		c := &e.Plan.Cells[i]
+		c := e.Plan.Cells[i]
 		o := e.Outcomes[c.ID]
 		final, _ := atEnd(measured, c)
 		row := []string{cmp.Or(c.Label(), "–"), string(o.Status), show(final, true)}

@@ -32,7 +32,7 @@ variants:
 	if got, want := fmt.Sprint(names), "[learning-curves-grid learning-curves-samples-grid final-reward-group-size-grid final-reward-learning-rate-grid learning-curves-words final-reward-words entropy zero-variance-fraction gradient-norm]"; got != want {
 		t.Fatalf("figures %s, want %s", got, want)
 	}
-	c := &e.Plan.Cells[0]
+	c := e.Plan.Cells[0]
 	recorded := must(e.Outcomes[c.ID].Trajectory())
 	reward := recorded.Series(sim.ExpectedReward)
 	last := len(recorded.Steps) - 1
@@ -95,7 +95,7 @@ func TestQuantitiesThatMove(t *testing.T) {
 		{strings.Replace(replicas, "replicas: 30", "replicas: 1", 1), "[]"},
 	} {
 		e, _ := runSweep(t, c.text, t.TempDir(), 2)
-		moving := movingQuantities(e.evidence, e.Plan, []*plan.Cell{&e.Plan.Cells[0]})
+		moving := movingQuantities(e.evidence, e.Plan, []*plan.Cell{e.Plan.Cells[0]})
 		equal(t, c.text, fmt.Sprint(moving), c.want)
 	}
 }

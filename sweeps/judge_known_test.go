@@ -95,7 +95,7 @@ func TestBandHoldsAtAllSteps(t *testing.T) {
 // name the replicas. A mean over n replicas has n − 1 degrees of freedom.
 func TestTrialsAndDegreesOfFreedom(t *testing.T) {
 	text := strings.Replace(resting, "group_size: 16", "group_size: 16, groups_per_step: 3", 1)
-	c := &planText(t, text+"  - {claim: fixed-point, margin: 1}\n").Cells[0]
+	c := planText(t, text+"  - {claim: fixed-point, margin: 1}\n").Cells[0]
 	e := measure.Estimate{Mean: 0.3, StdErr: 1e-9, DF: 9}
 	for name, trials := range map[string]float64{
 		sim.ZeroVarianceShare:   10 * (1000 - 100) * 3,

@@ -72,7 +72,7 @@ func NewMap(sweep *plan.Plan, q MapQuery) (*Map, error) {
 		}
 	} else {
 		var swept []string
-		for _, c := range sweep.All() {
+		for _, c := range sweep.Cells {
 			for _, a := range c.Axes {
 				if !slices.Contains(swept, a.Param) {
 					swept = append(swept, a.Param)
@@ -99,7 +99,7 @@ func NewMap(sweep *plan.Plan, q MapQuery) (*Map, error) {
 	if len(problems) > 0 {
 		return nil, problems
 	}
-	m.cells = slices.DeleteFunc(sweep.All(), func(c *plan.Cell) bool {
+	m.cells = slices.DeleteFunc(slices.Clone(sweep.Cells), func(c *plan.Cell) bool {
 		return !chosen.Selects(&config.Point{Variant: c.Variant, Settings: c.Settings})
 	})
 	if len(m.cells) == 0 {
@@ -119,7 +119,7 @@ func NewMap(sweep *plan.Plan, q MapQuery) (*Map, error) {
 		}
 	}
 	if q.Y != "" && problems == nil && m.panels == nil {
-		p.cells = sweep.All()
+		p.cells = sweep.Cells
 		numeric := slices.DeleteFunc(p.varied(), func(k config.Key) bool { return !k.Numeric() })
 		if len(numeric) < 2 {
 			report("--x, --y", "got a sweep that does not vary two numbers, want a grid over %s and %s, "+
@@ -204,7 +204,7 @@ func automaticMaps(sweep *plan.Plan) []panel {
 		if len(grids) > 1 {
 			p.variant = g.Name
 		}
-		p.cells = ofVariant(sweep.All(), g.Name)
+		p.cells = ofVariant(sweep.Cells, g.Name)
 		if whole := len(p.cells) == len(g.Axes[0].Points)*len(g.Axes[1].Points); whole && p.finite() {
 			panels = append(panels, p)
 		}

@@ -327,8 +327,7 @@ func (r *recordedRun) settled(where []float64) measure.Estimate {
 // series; none if no cell records a run.
 func recordedQuantities(p *plan.Plan) (all []sim.Quantity) {
 	seen := make(map[sim.Quantity]bool)
-	for i := range p.Cells {
-		c := &p.Cells[i]
+	for _, c := range p.Cells {
 		if c.Status == store.NoFixedPoint || c.Searches() {
 			continue
 		}

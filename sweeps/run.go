@@ -294,8 +294,7 @@ func labelled(p *plan.Plan, i int) store.LabelledCell {
 // describeCells writes a JSON list of the cells with their parameters.
 func describeCells(p *plan.Plan, w io.Writer) error {
 	separator, text := "[", json.NewEncoder(w)
-	for i := range p.Cells {
-		c := &p.Cells[i]
+	for _, c := range p.Cells {
 		parameters := make(map[string]any)
 		for _, k := range config.Keys {
 			parameters[k.Path] = k.JSON(&c.Settings)

@@ -259,8 +259,7 @@ checks:
   - {claim: degenerate-groups, absolute_margin: 0.5}
 `, dir, 2)
 	want := map[string]store.CellStatus{"plain": store.CellOK, "overflow": store.CellOverflow}
-	for i := range e.Plan.Cells {
-		c := &e.Plan.Cells[i]
+	for _, c := range e.Plan.Cells {
 		equal(t, c.Variant, e.Outcomes[c.ID].Status, want[c.Variant])
 	}
 	explained := 0
@@ -440,7 +439,7 @@ func TestSeedsAreAnAxis(t *testing.T) {
 		t.Fatalf("%d cells, want 8", len(cells))
 	}
 	for i := range cells {
-		c, seed := &cells[i], []uint64{5, 6}[i%2]
+		c, seed := cells[i], []uint64{5, 6}[i%2]
 		if c.Sim().Seed != seed || !strings.HasSuffix(c.Label(), fmt.Sprintf(" seed=%d", seed)) {
 			t.Errorf("cell %d: seed %d, label %s, want seed %d", i, c.Sim().Seed, c.Label(), seed)
 		}

@@ -234,7 +234,7 @@ func readShards(dirs []string) (p *plan.Plan, journals []*store.Journal, err err
 	}
 	missing := 0
 	for i := range p.Cells {
-		if c := &p.Cells[i]; held[c.ID] == nil && c.Status != store.NoFixedPoint {
+		if c := p.Cells[i]; held[c.ID] == nil && c.Status != store.NoFixedPoint {
 			missing++
 		}
 	}

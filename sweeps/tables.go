@@ -19,8 +19,8 @@ import (
 // that an interval does not have is empty, as is every number that is not finite.
 func (e *Experiment) cellsCSV(w io.Writer) error {
 	var estimates []string
-	for i := range e.Plan.Cells {
-		for _, estimate := range e.Outcomes[e.Plan.Cells[i].ID].Estimates {
+	for _, c := range e.Plan.Cells {
+		for _, estimate := range e.Outcomes[c.ID].Estimates {
 			if n := estimate.Name; !slices.Contains(estimates, n) && !plan.IsMatrixEntry(n) { // in cells.jsonl
 				estimates = append(estimates, estimate.Name)
 			}
@@ -116,11 +116,8 @@ const rowsTogether = 4096
 // of which every cell holds the default.
 func tableKeys(p *plan.Plan) (keys []config.Key) {
 	for _, k := range config.Keys {
-		used := !k.Sparse
-		for i := 0; i < len(p.Cells) && !used; i++ {
-			used = !k.AtDefault(&p.Cells[i].Settings)
-		}
-		if used {
+		used := func(c *plan.Cell) bool { return !k.AtDefault(&c.Settings) }
+		if !k.Sparse || slices.ContainsFunc(p.Cells, used) {
 			keys = append(keys, k)
 		}
 	}
@@ -142,7 +139,7 @@ func (e *Experiment) cellTable(w io.Writer, columns []string, part func() (more 
 	for cells := range slices.Chunk(e.Plan.Cells, rowsTogether) {
 		rows := make([][]string, len(cells))
 		e.evidence.InParallel(len(cells), part, func(evidence *claim.Evidence, i int) {
-			c := &cells[i]
+			c := cells[i]
 			row := []string{c.ID, c.Label(), c.Variant}
 			for _, k := range keys {
 				row = append(row, config.Format(k.Get(&c.Settings)))
@@ -164,8 +161,8 @@ func (e *Experiment) cellTable(w io.Writer, columns []string, part func() (more 
 func Predictions(p *plan.Plan) iter.Seq2[*plan.Cell, *theory.Prediction] {
 	return func(yield func(*plan.Cell, *theory.Prediction) bool) {
 		cache := theory.NewCache()
-		for i := range p.Cells {
-			if c := &p.Cells[i]; !yield(c, cache.Line(c.ID, &c.Settings, VarianceMargin(p, c))) {
+		for _, c := range p.Cells {
+			if !yield(c, cache.Line(c.ID, &c.Settings, VarianceMargin(p, c))) {
 				return
 			}
 		}

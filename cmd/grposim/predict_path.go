@@ -70,8 +70,7 @@ func (f *pathFlags) check(c *cobra.Command) error {
 func (f *pathFlags) simulateVague(ctx context.Context, of *plan.Plan) error {
 	f.ways = make(map[string]*theory.Way)
 	in, cells := []sim.Cell(nil), []*plan.Cell(nil)
-	for i := range of.Cells {
-		c := &of.Cells[i]
+	for _, c := range of.Cells {
 		way := f.way(of, c)
 		if f.ways[c.ID] = way; c.Status != store.CellOK || !way.Vague(f.quantity) {
 			continue
@@ -163,8 +162,7 @@ func printPaths(p *page, plan *plan.Plan, f *pathFlags) {
 	var times []string
 	tries := make(map[string]string) // what to do, by the name of a reason
 	strata := [][]string{{"CELL", "PROMPTS", "INITIAL J", "J AT END", "NEGLECTED", "TIME TO 95 %"}}
-	for i := range plan.Cells {
-		c := &plan.Cells[i]
+	for _, c := range plan.Cells {
 		w, name := f.way(plan, c), nameOfCell(plan, c)
 		course := w.Of(f.quantity)
 		if w.Runs > 0 {
@@ -308,8 +306,7 @@ func dangersInWords(w *theory.Way) []string {
 func writePaths(w io.Writer, plan *plan.Plan, f *pathFlags) error {
 	columns := "cell label step samples quantity mean deviation neglected out_of_scope"
 	rows := [][]string{strings.Fields(columns)}
-	for i := range plan.Cells {
-		c := &plan.Cells[i]
+	for _, c := range plan.Cells {
 		way := f.way(plan, c)
 		others := slices.Sorted(maps.Keys(way.Quantities))
 		for _, quantity := range append([]sim.Quantity{sim.ExpectedReward}, others...) {

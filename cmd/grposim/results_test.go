@@ -51,7 +51,7 @@ func TestCommittedResultsAreReproduced(t *testing.T) {
 			continue
 		}
 		planned.Spec.Confidence = claim.NewEvidence(planned, nil).Confidence // of each interval
-		planned.Cells, planned.Checks = []plan.Cell{quick}, nil
+		planned.Cells, planned.Checks = []*plan.Cell{quick}, nil
 		dir := t.TempDir()
 		if _, err := (sweeps.Runner{Workers: 2, Progress: newProgress(io.Discard)}).Run(t.Context(), planned, dir); err != nil {
 			t.Fatal(err)
@@ -70,7 +70,7 @@ func TestCommittedResultsAreReproduced(t *testing.T) {
 	}
 }
 
-func byWork(a, b plan.Cell) int { return cmp.Compare(a.Work(), b.Work()) }
+func byWork(a, b *plan.Cell) int { return cmp.Compare(a.Work(), b.Work()) }
 
 // sameField compares two fields of cells.csv.
 func sameField(got, want string) bool {

@@ -56,8 +56,7 @@ func sourcesOfCells(dir string) ([]source, error) {
 		return nil, err
 	}
 	var all []source
-	for i := range plan.Cells {
-		c := &plan.Cells[i]
+	for _, c := range plan.Cells {
 		simulated := c.Sim()
 		t, err := c.Trace(outcomes[c.ID])
 		switch {

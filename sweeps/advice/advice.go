@@ -86,8 +86,7 @@ const (
 func Advise(p *plan.Plan) iter.Seq2[*plan.Cell, Advice] {
 	return func(yield func(*plan.Cell, Advice) bool) {
 		cache := theory.NewCache()
-		for i := range p.Cells {
-			c := &p.Cells[i]
+		for _, c := range p.Cells {
 			a := &adviser{cache: cache, settings: c.Settings, p: cache.Predict(&c.Settings, rom.Unit)}
 			a.follow()
 			a.advise()

@@ -57,7 +57,7 @@ run: {steps: 3000, replicas: 2}
 checks:
   - {claim: arrival, at_least: 0.95}
 `)
-	end := NewQuestion(plan.Checks[0].Check, NewEvidence(plan, nil)).end(&plan.Cells[0])
+	end := NewQuestion(plan.Checks[0].Check, NewEvidence(plan, nil)).end(plan.Cells[0])
 	if !end.Because.Is(scope.UnknownSize) || math.Abs(end.reward-0.8908) > 1e-4 ||
 		math.Abs(end.distance-0.035) > 1e-6 {
 		t.Errorf("ends within %g of J = %g: %s; want no predicted share, and 0.035 of 0.8908",
@@ -69,8 +69,7 @@ checks:
 func TestPathIsTheJudgedCurve(t *testing.T) {
 	plan := planText(t, swept)
 	j := NewQuestion(&config.Check{}, NewEvidence(plan, nil))
-	for i := range plan.Cells {
-		c := &plan.Cells[i]
+	for _, c := range plan.Cells {
 		path := plan.Cache.Courses(&c.Settings, theory.ComparedSteps(&c.Settings), sim.ExpectedReward)[0]
 		cv, of := j.Curve(c)
 		if !path.Scope.In || of.Out() {
@@ -99,7 +98,7 @@ func TestNetworkEdge(t *testing.T) {
 		{strings.Replace(text, "learning_rate: 4", "learning_rate: 0.1", 1), true}} {
 		plan := planText(t, c.text)
 		check := plan.Checks[0].Check
-		n := (&Model{check, check.Prediction, config.NoFault, theory.NewCache()}).edge(&plan.Cells[0])
+		n := (&Model{check, check.Prediction, config.NoFault, theory.NewCache()}).edge(plan.Cells[0])
 		if n.Because.Is(scope.Networks) != c.declined || c.declined == (n.Value > 0) {
 			t.Errorf("%s: %v because %q", c.text, n.Value, n.Because)
 		}
@@ -110,7 +109,7 @@ func TestNetworkEdge(t *testing.T) {
 // the variance J(1 − J)/2GB, to within the next order in 1/n of the noise and the error of 50 fits.
 func TestLoggedR2(t *testing.T) {
 	plan := planText(t, rare+"  - {claim: law-fit, law: logistic, margin: 0.01}\n")
-	c := &plan.Cells[0]
+	c := plan.Cells[0]
 	j := NewQuestion(&plan.Spec.Checks[0], NewEvidence(plan, nil))
 	curve, _ := j.Curve(c)
 	steps, reward := curve.Sample(sim.FitSteps(sim.LoggedFit, 900))
@@ -143,7 +142,7 @@ func TestNeglectedTime(t *testing.T) {
 	j := NewQuestion(plan.Checks[0].Check, NewEvidence(plan, nil))
 	cv := Curve{steps: []int{0, 10, 20}, path: rom.Path{
 		Mean: []float64{0, 1, 2}, Neglected: []float64{0, 0.1, 0.2}}}
-	p := j.end(&plan.Cells[0]).Number
+	p := j.end(plan.Cells[0]).Number
 	p.Neglected = nil
 	cv.predictTime(&p, cv.steps, 1.5, true)
 	// 0.9 t/10 and 1.1 t/10 reach 1.5 at 16.67 and 13.64.
@@ -167,7 +166,7 @@ func TestNeglectedTime(t *testing.T) {
 func TestBandOfShares(t *testing.T) {
 	plan := planText(
 		t, underway+"  - {claim: trajectory, quantity: zero_variance_fraction, absolute_margin: 0.1}\n")
-	c, j := &plan.Cells[0], NewQuestion(plan.Checks[0].Check, NewEvidence(plan, nil))
+	c, j := plan.Cells[0], NewQuestion(plan.Checks[0].Check, NewEvidence(plan, nil))
 	recorded := &store.Trajectory{Steps: []int{0, 1}}
 	for _, q := range []sim.Quantity{sim.ZeroVarianceFraction, sim.ClipFraction, sim.Entropy} {
 		recorded.Quantities = append(recorded.Quantities,
@@ -200,7 +199,7 @@ func TestErrorsOfBothParts(t *testing.T) {
 	total := func(m *rom.Measured) located {
 		return located{Number: scope.Number{Value: 2 * (m.Fresh.At(0, 0) + m.Stale.At(0, 0))}}
 	}
-	got, want := j.stiffnessError(&p.Cells[0], &o, 0.5, total),
+	got, want := j.stiffnessError(p.Cells[0], &o, 0.5, total),
 		0.005*distuv.StudentsT{Mu: 0, Sigma: 1, Nu: 100}.Quantile(0.995)/0.5
 	if math.Abs(got/want-1) > 1e-6 {
 		t.Errorf("relative half-width %g, want %g", got, want)

@@ -43,7 +43,7 @@ const (
 func NewForecast(ctx context.Context, spec *config.Spec, workers int) (*Forecast, error) {
 	planner, cache, f := newPlanner(spec), theory.NewCache(), &Forecast{}
 	stride := (spec.Size() + forecastCells - 1) / forecastCells
-	var sample []Cell
+	var sample []*Cell
 	for point := range spec.EachPoint {
 		if f.Cells%1000 == 0 && ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -73,7 +73,7 @@ func NewForecast(ctx context.Context, spec *config.Spec, workers int) (*Forecast
 
 	began, work, bytes, tried := time.Now(), 0.0, 0.0, 0.0
 	for i := 0; i < len(sample) && (tried == 0 || time.Since(began) < forecastTime); i++ {
-		c := shortened(&sample[i])
+		c := shortened(sample[i])
 		err := sim.Simulate(ctx, []sim.Cell{c.Sim().Cell}, 1, func(_ int, r sim.Result) error {
 			size, err := store.LineSize(newOutcome(&c, r))
 			bytes += float64(size)

@@ -29,7 +29,7 @@ import (
 // that judge them. Only one goroutine may judge it at a time.
 type Plan struct {
 	Spec   *config.Spec   // the configuration, with all defaults filled in
-	Cells  []Cell         // in the order of Spec.Points; cells of two variants can share an id
+	Cells  []*Cell        // in the order of Spec.Points; cells of two variants can share an id
 	Checks []PlannedCheck // in the order of the file
 	Shard  *store.Shard   // which part of a sweep it is (Part); nil: all of it
 
@@ -43,8 +43,8 @@ type Plan struct {
 // Units says what a reader has to know of the unit of the learning rates, by the first cell
 // of which there is something to say; "": there is none.
 func (p *Plan) Units() string {
-	for i := range p.Cells {
-		if units := p.Cells[i].Settings.Units(); units != "" {
+	for _, c := range p.Cells {
+		if units := c.Settings.Units(); units != "" {
 			return units
 		}
 	}
@@ -135,8 +135,8 @@ func newPlanner(spec *config.Spec) *planner {
 
 // next returns the cell of the next point, which is not yet resolved, what it measures, and
 // the indices of the checks that judge it.
-func (p *planner) next(point *config.Point) (c Cell, m measures, judging []int) {
-	c = Cell{Variant: point.Variant, Axes: point.Axes, Settings: point.Settings, Status: store.CellOK}
+func (p *planner) next(point *config.Point) (c *Cell, m measures, judging []int) {
+	c = &Cell{Variant: point.Variant, Axes: point.Axes, Settings: point.Settings, Status: store.CellOK}
 	for n := range p.checks {
 		check := &p.checks[n]
 		if !check.Selects(point) {
@@ -161,23 +161,23 @@ const cellsTogether = 4096
 
 // each makes the cells of a configuration in order. It calls prepare for several at a time, in
 // parallel, with the index of the cell and what it measures, and then take for each, with the
-// indices of the checks that judge it. Both get the same cell, which is used again after take.
+// indices of the checks that judge it.
 func (p *planner) each(spec *config.Spec, prepare func(i int, c *Cell, m *measures),
 	take func(i int, c *Cell, judging []int)) {
 	var (
-		cells    []Cell
+		cells    []*Cell
 		measured []measures
 		judges   [][]int
 		first    int
 	)
 	finish := func() {
 		err := InParallel(runtime.GOMAXPROCS(0), len(cells), Always,
-			func(_, i int) { prepare(first+i, &cells[i], &measured[i]) })
+			func(_, i int) { prepare(first+i, cells[i], &measured[i]) })
 		if err != nil {
 			panic(err)
 		}
-		for i := range cells {
-			take(first+i, &cells[i], judges[i])
+		for i, c := range cells {
+			take(first+i, c, judges[i])
 		}
 		first += len(cells)
 		cells, measured, judges = cells[:0], measured[:0], judges[:0]
@@ -198,15 +198,15 @@ func New(spec *config.Spec) *Plan { return NewWith(spec, theory.NewCache()) }
 // NewWith is New with a cache of what the theory says, which plans that are judged one
 // after the other may share.
 func NewWith(spec *config.Spec, cache *theory.Cache) *Plan {
-	plan := &Plan{Spec: spec, Cache: cache, Cells: make([]Cell, 0, spec.Size())}
+	plan := &Plan{Spec: spec, Cache: cache, Cells: make([]*Cell, 0, spec.Size())}
 	judged := make([][]*Cell, len(spec.Checks))
 	newPlanner(spec).each(spec, func(_ int, c *Cell, m *measures) {
 		c.ID = cellID(&c.Settings, m)
 		c.resolve(m, plan.Cache)
 	}, func(_ int, c *Cell, judging []int) {
-		plan.Cells = append(plan.Cells, *c)
+		plan.Cells = append(plan.Cells, c)
 		for _, n := range judging {
-			judged[n] = append(judged[n], &plan.Cells[len(plan.Cells)-1])
+			judged[n] = append(judged[n], c)
 		}
 	})
 	for n := range spec.Checks {
@@ -340,20 +340,11 @@ func (c *Cell) Work() float64 {
 	return work
 }
 
-// All returns the cells, in order.
-func (p *Plan) All() []*Cell {
-	cells := make([]*Cell, len(p.Cells))
-	for i := range cells {
-		cells[i] = &p.Cells[i]
-	}
-	return cells
-}
-
 // IDs returns the id of every cell, in order; an id that several cells share occurs more than once.
 func (p *Plan) IDs() []string {
 	ids := make([]string, len(p.Cells))
-	for i := range p.Cells {
-		ids[i] = p.Cells[i].ID
+	for i, c := range p.Cells {
+		ids[i] = c.ID
 	}
 	return ids
 }
@@ -433,8 +424,8 @@ var physicalMemory = sync.OnceValue(store.PhysicalMemory)
 
 // Fits is Cell.fits for all cells.
 func (p *Plan) Fits(workers int) error {
-	for i := range p.Cells {
-		if err := p.Cells[i].fits(p.Spec, workers); err != nil {
+	for _, c := range p.Cells {
+		if err := c.fits(p.Spec, workers); err != nil {
 			return err
 		}
 	}

@@ -27,7 +27,7 @@ func NewPart(spec *config.Spec, shard store.Shard) *Plan {
 		}
 	}, func(i int, c *Cell, _ []int) {
 		if isMine(i) {
-			part.Cells = append(part.Cells, *c)
+			part.Cells = append(part.Cells, c)
 		}
 	})
 	return part

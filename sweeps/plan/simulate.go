@@ -24,16 +24,22 @@ func Simulate(ctx context.Context, plan *Plan, workers int) (map[string]*store.O
 		})
 }
 
+// Distinct returns the cells of a plan, each id once: cells of two variants can be the same.
+func (p *Plan) Distinct() (cells []*Cell) {
+	seen := make(map[string]bool)
+	for _, c := range p.Cells {
+		if !seen[c.ID] {
+			seen[c.ID], cells = true, append(cells, c)
+		}
+	}
+	return cells
+}
+
 // Missing returns the cells of a plan that have to be simulated, each id once, and the number of
 // distinct ids. It adds to outcomes those of cells without a fixed point.
 func (p *Plan) Missing(outcomes map[string]*store.Outcome) (cells []*Cell, planned int) {
-	seen := make(map[string]bool)
-	for i := range p.Cells {
-		c := &p.Cells[i]
-		if seen[c.ID] {
-			continue // cells of two variants can be the same
-		}
-		seen[c.ID] = true
+	distinct := p.Distinct()
+	for _, c := range distinct {
 		switch {
 		case outcomes[c.ID] != nil:
 		case c.Status == store.NoFixedPoint:
@@ -42,7 +48,7 @@ func (p *Plan) Missing(outcomes map[string]*store.Outcome) (cells []*Cell, plann
 			cells = append(cells, c)
 		}
 	}
-	return cells, len(seen)
+	return cells, len(distinct)
 }
 
 // SimulateCells simulates cells. Several goroutines call worked with work as it is done. One

@@ -75,7 +75,7 @@ func examples() ([]Part, error) {
 				Claim: "Reward fluctuates around its fixed point with a variance that theory gives without " +
 					"a fitted constant, & it falls as 1/G.",
 			},
-			Cells: []plan.Cell{{ID: "a", Settings: seeded(20260629)}, {ID: "b", Settings: seeded(20260630)},
+			Cells: []*plan.Cell{{ID: "a", Settings: seeded(20260629)}, {ID: "b", Settings: seeded(20260630)},
 				{ID: "c", Settings: seeded(20260629), Status: store.NoFixedPoint}},
 		},
 		Outcomes: map[string]*store.Outcome{"a": {}, "b": {Status: store.CellDiverged}},
@@ -94,7 +94,7 @@ func examples() ([]Part, error) {
 		Plan: &plan.Plan{
 			Spec: &config.Spec{Name: "stability", Confidence: 0.99,
 				Claim: "The rule ηλK < 1 − μ is safe, and <b>too cautious</b>."},
-			Cells: []plan.Cell{{ID: "d", Settings: seeded(7)}},
+			Cells: []*plan.Cell{{ID: "d", Settings: seeded(7)}},
 			Run:   &store.RunInfo{Version: "0123abc", GoVersion: "go1.26.8", OS: "linux", Arch: "amd64"},
 		},
 		Verdicts: []judge.Verdict{

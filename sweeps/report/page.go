@@ -393,8 +393,7 @@ func (s *section) leaveOut(file, words string, all, shown int, first string) {
 func facts(part Part) string {
 	e := part.Experiment
 	count, seeds := make(map[store.CellStatus]int), make(map[uint64]bool)
-	for i := range e.Plan.Cells {
-		c := &e.Plan.Cells[i]
+	for _, c := range e.Plan.Cells {
 		status := c.Status
 		if o := e.Outcomes[c.ID]; o != nil {
 			status = o.Status

@@ -124,8 +124,8 @@ func judgedAt(
 		intervals := []interval{x}
 		switch intervalKinds[v.Claim] {
 		case simultaneous:
-			c := slices.IndexFunc(of.Cells, func(c plan.Cell) bool { return c.ID == v.Cell })
-			if intervals, err = band(&of.Cells[c], outcomes[v.Cell], confidence); err != nil {
+			c := slices.IndexFunc(of.Cells, func(c *plan.Cell) bool { return c.ID == v.Cell })
+			if intervals, err = band(of.Cells[c], outcomes[v.Cell], confidence); err != nil {
 				return trial{}, err
 			}
 		case bracket: // predicted at the stiffness that the trial measured, so predictions differ
