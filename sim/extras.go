@@ -208,21 +208,23 @@ func (r *replica) countRedraws(t int) {
 
 // observeExtras writes Run.Record at step t, whose snapshots are set; reward is J.
 func (r *replica) observeExtras(v []float64, t int, reward float64) {
+	var all []promptPolicy
+	if r.tabular != nil {
+		all = r.tabular.prompts
+	}
 	for i, q := range r.extra.quantities {
 		stratum, isStratum := q.Stratum()
 		arm, ofArm := q.Arm()
 		switch k, passes := q.Samples(); {
 		case isStratum:
-			v[i] = r.tabular.meanOver(r.extra.strata[stratum-1])
+			prompts := r.extra.strata[stratum-1]
+			v[i] = meanOver(len(prompts), func(n int) float64 { return all[prompts[n]].reward })
 		case passes:
 			v[i] = r.passes(k, reward)
-		case ofArm && r.tabular == nil:
+		case ofArm && all == nil:
 			v[i] = r.policy.Probs[arm]
 		case ofArm:
-			v[i] = 0
-			for x := range r.tabular.prompts {
-				v[i] += r.tabular.prompts[x].policy.Probs[arm] / float64(len(r.tabular.prompts))
-			}
+			v[i] = meanOver(len(all), func(x int) float64 { return all[x].policy.Probs[arm] })
 		case q == Stiffest:
 			v[i] = r.extra.mode.stiffness(r.cell, r.contexts.(*contexts).weights)
 		case q == GradientCosine:
@@ -241,18 +243,13 @@ func (r *replica) observeExtras(v []float64, t int, reward float64) {
 
 // passes returns pass@k; reward is J.
 func (r *replica) passes(k int, reward float64) float64 {
-	mean := 0.0
 	switch p := r.sampler.prompts; {
 	case r.tabular != nil:
-		for x := range r.tabular.prompts {
-			mean += pass(k, r.tabular.prompts[x].reward)
-		}
-		return mean / float64(len(r.tabular.prompts))
+		all := r.tabular.prompts
+		return meanOver(len(all), func(x int) float64 { return pass(k, all[x].reward) })
 	case p != nil:
-		for x := range p.Means {
-			mean += pass(k, r.policy.Mean(p.Means[x][:]))
-		}
-		return mean / float64(len(p.Means))
+		return meanOver(len(p.Means),
+			func(x int) float64 { return pass(k, r.policy.Mean(p.Means[x][:])) })
 	}
 	return pass(k, reward)
 }
@@ -272,15 +269,13 @@ func pass(k int, reward float64) float64 {
 // effectiveSampleSize returns the mean over the step's snapshots, in proportion to their share of
 // its gradient, or over all prompts.
 func (r *replica) effectiveSampleSize() float64 {
-	mean := 0.0
 	switch {
 	case r.tabular != nil:
-		for x := range r.tabular.prompts {
-			b := &r.tabular.prompts[x]
-			mean += sampleShare(b.policy, b.snapshot)
-		}
-		return mean / float64(len(r.tabular.prompts))
+		all := r.tabular.prompts
+		return meanOver(len(all),
+			func(x int) float64 { return sampleShare(all[x].policy, all[x].snapshot) })
 	case r.ages != nil && len(r.ages.snapshots) > 0:
+		mean := 0.0
 		for i, snapshot := range r.ages.snapshots {
 			mean += float64(r.ages.weights[i] * sampleShare(r.policy, snapshot))
 		}

@@ -63,10 +63,10 @@ func (p *tabular) strata() (all [][]int) {
 	return all
 }
 
-// meanOver returns the mean of J over some of the prompts.
-func (p *tabular) meanOver(prompts []int) (mean float64) {
-	for _, x := range prompts {
-		mean += p.prompts[x].reward
+// meanOver returns the mean of a function over the integers below n.
+func meanOver(n int, of func(i int) float64) (mean float64) {
+	for i := range n {
+		mean += of(i)
 	}
-	return mean / float64(len(prompts))
+	return mean / float64(n)
 }

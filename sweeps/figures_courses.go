@@ -57,14 +57,14 @@ func coursesOf(quantity sim.Quantity, title string, sets []plan.CellSet) Figure 
 
 // labelOf returns the label of an axis of a recorded quantity.
 func labelOf(quantity sim.Quantity) string {
-	i := slices.Index(names(columnDocs().Quantities), string(quantity))
+	column, known := recordedColumn(quantity)
 	switch label := claim.Noun(quantity); {
 	case quantity == sim.ExpectedReward:
 		return "expected reward J"
-	case i < 0 || columnDocs().Quantities[i].Unit == pureRatio:
+	case !known || column.Unit == pureRatio:
 		return label
 	default:
-		return label + " [" + columnDocs().Quantities[i].Unit + "]"
+		return label + " [" + column.Unit + "]"
 	}
 }
 
@@ -357,7 +357,7 @@ const eitherSide = ", ± one standard deviation over runs"
 // many cells they have some. Prompts with a policy each have one by how hard they are at the start.
 // way returns the path of a cell, see Way.
 func PathFigures(p *plan.Plan, way func(c *plan.Cell) *theory.Way) (all []Figure) {
-	sets := plan.Each(p.All())
+	sets := plan.Each(p.Cells)
 	var ways []*theory.Way
 	for _, set := range thinned(sets) {
 		ways = append(ways, way(set.Cells[0]))

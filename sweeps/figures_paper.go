@@ -94,8 +94,9 @@ func (d diagnostic) draw(j *claim.Question, source *figureSource) Figure {
 
 // risen returns the increments of a series over the largest increment of another.
 func risen(series, of []float64) (u []float64) {
+	largest := slices.Max(of) - of[0]
 	for _, x := range series {
-		u = append(u, (x-series[0])/(slices.Max(of)-of[0]))
+		u = append(u, (x-series[0])/largest)
 	}
 	return u
 }
