@@ -107,8 +107,7 @@ func (r Row) key(of reflect.Type) Key {
 		}
 		k.index, of = append(k.index, field.Index...), field.Type
 	}
-	kind, is := kinds[of]
-	switch {
+	switch kind, is := kinds[of]; {
 	case r.Field == "": // of a check, read with others
 		k.Kind = NumberValue
 	case is:

@@ -39,7 +39,7 @@ var rooms = map[string]int{
 	"sweeps":                 4231,
 	"sweeps/advice":          1888,
 	"sweeps/claim":           3043,
-	"sweeps/config":          5245,
+	"sweeps/config":          5248,
 	"sweeps/judge":           1960,
 	"sweeps/plan":            1190,
 	"sweeps/report":          1762,
