@@ -3,15 +3,15 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_563
+	mostProduct = 69_547
 	mostTools   = 5_096
-	mostTests   = 45_450
+	mostTests   = 45_448
 	mostDocs    = 329
 )
 
 // rooms has the most lines of each folder, without tests.
 var rooms = map[string]int{
-	"cmd/grposim":            5154,
+	"cmd/grposim":            5150,
 	"configs":                39,
 	"fp":                     546,
 	"grpo":                   1271,
@@ -30,19 +30,19 @@ var rooms = map[string]int{
 	"rom/rest":               2655,
 	"rom/scope":              462,
 	"rom/weight":             214,
-	"sim":                    4537,
+	"sim":                    4532,
 	"sim/draw":               1174,
 	"sim/lanes":              1443,
 	"sim/lanes/wide":         42,
 	"sim/measure":            1182,
 	"sim/probe":              1938,
-	"sweeps":                 4231,
-	"sweeps/advice":          1888,
+	"sweeps":                 4226,
+	"sweeps/advice":          1887,
 	"sweeps/claim":           3043,
 	"sweeps/config":          5248,
 	"sweeps/judge":           1960,
-	"sweeps/plan":            1190,
-	"sweeps/report":          1762,
+	"sweeps/plan":            1187,
+	"sweeps/report":          1761,
 	"sweeps/store":           1891,
 	"sweeps/theory":          2627,
 	"tools/bench":            163,
