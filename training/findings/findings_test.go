@@ -31,7 +31,7 @@ func table(rows int, of columns) *logs.Log {
 	for i := range rows {
 		l.Steps = append(l.Steps, 10*(i+1))
 	}
-	for _, d := range logs.Quantities {
+	for _, d := range logs.Quantities() {
 		for q, values := range of {
 			if q.Family() != d.Quantity {
 				continue
@@ -483,7 +483,7 @@ func TestDiagnoseDoc(t *testing.T) {
 		}
 		for _, q := range row.From {
 			is := func(d logs.Definition) bool { return d.Quantity == q }
-			if !slices.ContainsFunc(logs.Quantities, is) {
+			if !slices.ContainsFunc(logs.Quantities(), is) {
 				t.Errorf("%s is found from %q, which is no quantity", row.Kind, q)
 			}
 		}
@@ -530,7 +530,7 @@ func TestAnyLog(t *testing.T) {
 	pool := []float64{0, 0, 1, 1, -1, nan, math.Inf(1), 0.5, 0.97, 1e-300, 1e150, -1e150, 3, 17, 250.5}
 	for range 2000 {
 		of := make(columns)
-		for _, d := range logs.Quantities {
+		for _, d := range logs.Quantities() {
 			if q := d.Quantity; rng.IntN(2) == 0 {
 				if q == logs.RewardComponent || q == logs.RewardComponentStd || q == logs.EvalScore {
 					q += logs.Quantity(fmt.Sprintf("/%d", rng.IntN(2)))

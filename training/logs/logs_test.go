@@ -114,7 +114,7 @@ func TestWriteKeys(t *testing.T) {
 	if err := WriteKeys(&b); err != nil {
 		t.Fatal(err)
 	}
-	for _, q := range Quantities {
+	for _, q := range Quantities() {
 		if _, has := ranges[q.Range]; !has || !strings.Contains(b.String(), fmt.Sprintf("| `%s` |", q.Quantity)) {
 			t.Errorf("no quantity %s, or no range %q", q.Quantity, q.Range)
 		}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Quantity is the canonical name of a series.
@@ -83,12 +84,12 @@ var (
 var quantitiesFile []byte
 
 // Quantities defines every quantity. It panics on a table that is wrong.
-var Quantities = func() (all []Definition) {
+var Quantities = sync.OnceValue(func() (all []Definition) {
 	if err := json.Unmarshal(quantitiesFile, &all); err != nil {
 		panic(fmt.Sprintf("logs: quantities.json: %v", err))
 	}
 	return all
-}()
+})
 
 // Family returns the quantity without the name of what it is of.
 func (q Quantity) Family() Quantity {
@@ -97,11 +98,11 @@ func (q Quantity) Family() Quantity {
 }
 
 // within returns the bounds of the quantity's family.
-func (q Quantity) within() bounds { return ranges[Quantities[q.rank()].Range] }
+func (q Quantity) within() bounds { return ranges[Quantities()[q.rank()].Range] }
 
 // rank is the position of the quantity's family in Quantities.
 func (q Quantity) rank() int {
-	return slices.IndexFunc(Quantities, func(d Definition) bool { return d.Quantity == q.Family() })
+	return slices.IndexFunc(Quantities(), func(d Definition) bool { return d.Quantity == q.Family() })
 }
 
 // estimator is an estimate of the divergence KL(π‖π') of a sampled token by x = log π'/π

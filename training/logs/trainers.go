@@ -101,7 +101,7 @@ var trainers = sync.OnceValue(func() (all []trainer) {
 			t.EvalKeys = slices.Concat(t.EvalKeys, all[0].EvalKeys)
 			t.Keys = slices.Concat(t.Keys, written[Plain])
 		}
-		t.Keys = slices.Concat(t.Keys, names)
+		t.Keys = slices.Concat(t.Keys, names())
 	}
 	return all
 })
@@ -136,8 +136,8 @@ var (
 )
 
 // names are the rules for keys that are called as the quantities are.
-var names = func() (rules []rule) {
-	for _, d := range Quantities {
+func names() (rules []rule) {
+	for _, d := range Quantities() {
 		key := string(d.Quantity)
 		if d.Quantity == RewardComponent || d.Quantity == RewardComponentStd {
 			key += "/*"
@@ -145,7 +145,7 @@ var names = func() (rules []rule) {
 		rules = append(rules, rule{Key: key, Quantity: Quantity(key), Meaning: d.Text})
 	}
 	return rules
-}()
+}
 
 // evaluated returns the rules for keys eval_KEY, and eval/KEY as W&B has them.
 func evaluated(rules []rule) []rule {
@@ -263,7 +263,7 @@ func WriteKeys(w io.Writer) error {
 	page := template.New("keys").Funcs(template.FuncMap{"list": list, "rules": trainerKeys,
 		"uncapital": uncapital})
 	return template.Must(page.Parse(keysText)).Execute(w, map[string]any{
-		"StepKeys": stepKeys, "Quantities": Quantities, "Trainers": trainers(), "Own": evalOwns,
+		"StepKeys": stepKeys, "Quantities": Quantities(), "Trainers": trainers(), "Own": evalOwns,
 	})
 }
 
