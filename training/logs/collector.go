@@ -24,6 +24,7 @@ type collector struct {
 
 	byKey   map[string]*series // by key as in the file; nil for a key that nobody knows
 	byName  map[string]*series // by key as it is compared
+	looked  map[string]*series // of look, by key as in the file
 	series  []*series          // in the order of the file
 	unknown []string           // keys that nobody knows, at most mostKeys
 	texts   []string           // those of texts, likewise
@@ -72,7 +73,7 @@ func (c cell) tells() bool { return c.of.tells && !c.of.ofEval }
 
 func newCollector(name string, how Options) *collector {
 	return &collector{how: how, err: Error{File: name}, byKey: make(map[string]*series),
-		byName: make(map[string]*series)}
+		byName: make(map[string]*series), looked: make(map[string]*series)}
 }
 
 // addRun adds a run of the file, which it names.
@@ -87,7 +88,7 @@ func (c *collector) addRun(name string) *collector {
 // text, null and None are no value.
 func (c *collector) set(line int, key, text []byte) {
 	if _, seen := c.byKey[string(key)]; !seen && len(c.texts) < mostKeys {
-		if _, _, ok := number(text); !ok && c.newSeries(string(key)) == nil {
+		if _, _, ok := number(text); !ok && c.look(string(key)) == nil {
 			c.texts, c.byKey[string(key)] = append(c.texts, string(key)), nil
 		}
 	}
@@ -176,16 +177,15 @@ var thousands = regexp.MustCompile(`^[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.|$)`)
 
 // seriesOf returns the series of a key, nil if nobody knows it.
 func (c *collector) seriesOf(line int, key []byte) *series {
-	s, seen := c.byKey[string(key)]
-	if !seen && (len(c.unknown) < mostKeys || c.newSeries(string(key)) != nil) {
-		s = c.addKey(line, string(key))
+	if s, seen := c.byKey[string(key)]; seen {
+		return s
 	}
-	return s
+	return c.addKey(line, string(key))
 }
 
 // addKey looks a new key up in the table.
 func (c *collector) addKey(line int, key string) *series {
-	s := c.newSeries(key)
+	s := c.look(key)
 	switch {
 	case s == nil && len(c.unknown) == mostKeys:
 		return nil // not kept: a file can have any number of keys
@@ -204,18 +204,38 @@ func (c *collector) addKey(line int, key string) *series {
 	return s
 }
 
-// newSeries returns the empty series of a key; nil if the table does not have it.
-func (c *collector) newSeries(key string) *series {
-	tidied := tidy(key)
-	name := strings.ToLower(tidied)
-	s := &series{key: strings.ReplaceAll(strings.TrimSpace(key), " / ", "/"), name: name,
-		isStep: name == evalStepKey || slices.Contains(stepKeys, name), ends: slices.Contains(endNames, name),
-		updates: slices.Contains(updateNames, name), matches: make(map[rulesPlace]match),
-		ofEval: strings.HasPrefix(name, "eval/") || strings.HasPrefix(name, "eval_") && name != string(EvalScore)}
-	if s.isStep || s.ends {
+// look returns the series of a key, empty until addKey has added it; nil if the table does not have
+// it. It keeps those of the first keys, because a console has the same words in every line.
+func (c *collector) look(key string) *series {
+	if s := c.looked[key]; s != nil {
 		return s
 	}
+	key = strings.Clone(strings.TrimSpace(key)) // it may be part of a long line
+	tidied := tidy(key)
+	name := strings.ToLower(tidied)
+	s := &series{key: strings.ReplaceAll(key, " / ", "/"), name: name,
+		isStep: name == evalStepKey || slices.Contains(stepKeys, name), ends: slices.Contains(endNames, name),
+		updates: slices.Contains(updateNames, name),
+		ofEval:  strings.HasPrefix(name, "eval/") || strings.HasPrefix(name, "eval_") && name != string(EvalScore)}
+	if !s.isStep && !s.ends {
+		named := key != "" && (strings.EqualFold(key, c.how.Reward) || strings.EqualFold(key, c.how.TrueReward))
+		if !s.findRules(tidied) && !named {
+			return nil
+		}
+		s.trains, s.tells = s.trains || named, s.tells || named
+	}
+	if len(c.looked) < mostKeys {
+		c.looked[key] = s
+	}
+	return s
+}
+
+// findRules finds the rules of a tidy key, and reports whether there is one.
+func (s *series) findRules(tidied string) bool {
 	for _, m := range rulesOf().find(tidied) {
+		if s.matches == nil {
+			s.matches = make(map[rulesPlace]match)
+		}
 		if first, has := s.matches[m.rulesPlace]; !has || m.order < first.order {
 			s.matches[m.rulesPlace] = m
 		}
@@ -230,19 +250,7 @@ func (c *collector) newSeries(key string) *series {
 			}
 		}
 	}
-	if c.how.names(key) {
-		s.trains, s.tells = true, true
-	}
-	if len(s.matches) == 0 && s.general == nil && !s.trains {
-		return nil
-	}
-	return s
-}
-
-// names reports whether the user names a key.
-func (o *Options) names(key string) bool {
-	key = strings.TrimSpace(key)
-	return key != "" && (strings.EqualFold(key, o.Reward) || strings.EqualFold(key, o.TrueReward))
+	return len(s.matches) > 0 || s.general != nil
 }
 
 // rule returns the rule of a trainer that knows the key, nil if there is none.
@@ -251,7 +259,7 @@ func (s *series) rule(trainer int, of part) *rule { return s.matches[rulesPlace{
 // stepsAndKeys counts the names of columns that are steps, and keys of training.
 func stepsAndKeys(c *collector, names []string) (steps, keys int) {
 	for _, name := range names {
-		switch s := c.newSeries(name); {
+		switch s := c.look(name); {
 		case s == nil:
 		case s.isStep:
 			steps++
@@ -335,10 +343,8 @@ func (s *series) has(row int) bool { return !math.IsNaN(s.at(row)) }
 
 // resumed says that a resumed run goes on from a step.
 func (c *collector) resumed(step int) {
-	for n := len(c.resumes); n > 0 && c.resumes[n-1] >= step; n-- {
-		c.resumes = c.resumes[:n-1]
-	}
-	c.resumes = append(c.resumes, step)
+	before, _ := slices.BinarySearch(c.resumes, step)
+	c.resumes = append(c.resumes[:before], step)
 }
 
 // wantValues reports a file in which nobody has written a value yet.

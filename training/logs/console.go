@@ -261,7 +261,7 @@ func (k *console) firstRank(rows []printedRow) []printedRow {
 func (k *console) put(l line, key, value string) {
 	if _, _, ok := number([]byte(value)); ok {
 		k.set(l.number, []byte(key), []byte(value))
-	} else if k.newSeries(key) != nil {
+	} else if k.look(key) != nil {
 		k.cannotRead(l.number, key+": "+value, "want a number")
 	}
 }

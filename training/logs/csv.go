@@ -109,7 +109,7 @@ func chartRows(c *collector, names []string) (rows []rowReader) {
 		}
 		runs = c.runs
 	}
-	isReward := len(slices.Compact(slices.Sorted(slices.Values(keys)))) == 1 && c.newSeries(keys[0]) == nil && likeReward(keys[0]) > 0
+	isReward := len(slices.Compact(slices.Sorted(slices.Values(keys)))) == 1 && c.look(keys[0]) == nil && likeReward(keys[0]) > 0
 	for _, r := range runs {
 		columns := make([]*series, len(names))
 		for _, shared := range []bool{false, true} {
@@ -258,7 +258,7 @@ func longRow(c *collector, names []string) (row rowReader, finish func()) {
 	key := find("key", "name", "metric", "metric_name", "tag")
 	step, value := find("step"), find("value", "metric_value")
 	tells := func(name string) bool {
-		s := c.newSeries(name)
+		s := c.look(name)
 		return s != nil && s.tells
 	}
 	if min(key, step, value) < 0 || slices.ContainsFunc(names, tells) {

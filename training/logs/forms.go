@@ -112,7 +112,7 @@ func (k *console) bare(l line) bool {
 		if at == nil {
 			return false
 		}
-		if s := k.newSeries(text[at[2]:at[3]]); s == nil || !s.isStep && !s.trains {
+		if s := k.look(text[at[2]:at[3]]); s == nil || !s.isStep && !s.trains {
 			return false
 		}
 		step, label = labelled(strings.TrimRight(text[:at[0]], " .…"))
@@ -281,7 +281,7 @@ func (k *console) several(l line) bool {
 		found = found[:n-1] // it may be cut
 	}
 	for _, p := range found {
-		if s := k.newSeries(p.key); s != nil && !s.isStep {
+		if s := k.look(p.key); s != nil && !s.isStep {
 			known++
 		}
 	}
@@ -329,8 +329,8 @@ func (k *console) pairs(text string) (found []pair) {
 		times[word]++
 	}
 	for i, p := range found {
-		if word := last(p.key); word != p.key && times[word] == 1 && k.newSeries(p.key) == nil &&
-			k.newSeries(word) != nil {
+		if word := last(p.key); word != p.key && times[word] == 1 && k.look(p.key) == nil &&
+			k.look(word) != nil {
 			found[i].key = word
 		}
 	}

@@ -65,7 +65,7 @@ func keysOf(c *collector, text string) (keys []string) {
 	}
 	for words := strings.Fields(text); len(words) > 0; {
 		n := min(longestKey, len(words))
-		for ; n > 0 && c.newSeries(strings.Join(words[:n], " ")) == nil; n-- {
+		for ; n > 0 && c.look(strings.Join(words[:n], " ")) == nil; n-- {
 		}
 		if n == 0 {
 			return nil

@@ -113,7 +113,7 @@ func (t *timeline) finish() {
 		for _, ofEval := range []bool{false, true} {
 			for _, i := range kept[:n] {
 				if row := t.rows[i]; row.ofEval == ofEval {
-					t.cells = replaced(t.cells, row.cells)
+					t.cells = append(t.cells, row.cells...)
 				}
 			}
 			if len(t.cells) > 0 {
@@ -166,17 +166,4 @@ func (t *timeline) kept() []int {
 	}
 	t.noteCount(dropped, "row", "dropped: a later start of the run wrote the steps again.")
 	return kept
-}
-
-// replaced appends cells to others, or puts them in the place of those of their series.
-func replaced(all, later []cell) []cell {
-	before := all
-	for _, c := range later {
-		if i := slices.IndexFunc(before, func(old cell) bool { return old.of == c.of }); i >= 0 {
-			all[i] = c
-		} else {
-			all = append(all, c)
-		}
-	}
-	return all
 }

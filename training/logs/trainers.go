@@ -251,7 +251,13 @@ func (x *index) find(key string) (found []match) {
 
 // tidy returns a key with underscores for spaces, without the dots of abbreviations and the spaces
 // around slashes. "rewards / f" is rewards/f, "Grad. Norm" is Grad_Norm.
-func tidy(key string) string { return tidying.Replace(strings.Join(strings.Fields(key), " ")) }
+func tidy(key string) string {
+	words := strings.Fields(key)
+	if len(words) == 1 {
+		return words[0]
+	}
+	return tidying.Replace(strings.Join(words, " "))
+}
 
 var tidying = strings.NewReplacer(". ", "_", " / ", "/", " /", "/", "/ ", "/", " ", "_")
 
