@@ -290,8 +290,8 @@ func drawOverThreshold(j *claim.Question, d *figureSource) Figure {
 	return f
 }
 
-// drawLaws returns a picture of the laws fitted to the mean-field curve of the last cell, with the
-// simulated reward, the log's noise, and the forecast of the paper's law from the first 30 %.
+// drawLaws returns a picture of the laws fitted to the mean-field curve of the last cell. It also
+// has the simulated reward, the noise of the log, and the paper's law fitted to the first 30 %.
 func drawLaws(j *claim.Question, d *figureSource) Figure {
 	set := d.sets[len(d.sets)-1]
 	c := set.Cells[0]

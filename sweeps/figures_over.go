@@ -22,7 +22,7 @@ var framesText []byte
 // frames has what pictures say: the rows of pictures.yaml, which describes its columns.
 var frames = config.LazyTable[map[string]frame]("pictures.yaml", framesText)
 
-// frame is what a picture says and shows: over a swept parameter a line per theory.
+// frame holds the texts of a picture, and the theories that it draws over a swept parameter.
 type frame struct {
 	Title, Caption, X, Label string
 	Ratio                    string // of the y axis if values are divided; "": they are not

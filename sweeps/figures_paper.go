@@ -12,7 +12,7 @@ import (
 	"grposim/training/diagnose"
 )
 
-// ran is what a diagnostic sees of a run: means over the replicas.
+// ran holds the means over replicas that a diagnostic draws.
 type ran struct {
 	*diagnose.Trace
 	steps     []float64

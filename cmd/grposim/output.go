@@ -318,9 +318,8 @@ func drawFigures(stderr io.Writer, folder string, figures ...sweeps.Figure) erro
 	return err
 }
 
-// removeFigures removes the figures of a results folder, and makes the folder of figures where
-// there is none: what is there as SVG and as PNG, as grposim draws, except maps. Other files are not
-// grposim's.
+// removeFigures removes what grposim drew in a folder of figures: names that are there as SVG and
+// as PNG. Maps stay, and all other files. A folder that is missing is made.
 func removeFigures(figures string) error {
 	err := errors.Join(os.MkdirAll(figures, 0o755), store.RemovePending(figures))
 	drawn, unread := os.ReadDir(figures)

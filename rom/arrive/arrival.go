@@ -1,5 +1,5 @@
-// Package arrive has whether runs arrive at the fixed point of their mean path, how far that passes
-// it, and what is left of the way at the end.
+// Package arrive predicts whether runs arrive at the fixed point of their mean path. It also has how
+// far the path passes that point, and what is left of the way at the end.
 //
 //  1. Predict follows the mean path and asks a table of mechanisms what keeps runs from arriving.
 //  2. Overshoot follows the mean path beyond its fixed point.

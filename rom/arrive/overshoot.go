@@ -12,8 +12,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Overshoot computes by how much the mean path from the logits init, one per arm, passes its fixed
-// point within the given steps, ≥ 0, as a share of the way to it:
+// Overshoot computes by how much the mean path passes its fixed point within the given steps. init
+// has the logits at the start, one per arm. It is a share of the way, ≥ 0:
 //
 //	max over t of (θ_t−θ_0)·(θ*−θ_0)/|θ*−θ_0|² − 1
 //

@@ -56,10 +56,9 @@ type adamState struct {
 	rows           [][]float64
 }
 
-// adamLocal is the force f of a step and its square about a mean of the policies, of which they are
-// functions: slopes by arm and reduced coordinate of the policies, ½ Σ ∂² Cov, and the covariance
-// of (g, g²), 2A×2A. They are computed at the centre and the covariance around it, and used while both
-// stay near; see localForce.
+// adamLocal is the force of a step and its square, expanded about the mean of the policies. It has
+// slopes by arm and reduced coordinate, ½ Σ ∂² Cov, and the covariance of (g, g²), 2A×2A. They are
+// used while the mean and the covariance stay near those that they were computed at; see localForce.
 type adamLocal struct {
 	localForce             // of the force: slope, bend, centre and around
 	squareBend []float64   // ½ Σ ∂² E g_a² Cov

@@ -39,8 +39,8 @@ const (
 	EffectiveSamples Observed = "effective_sample_size"
 )
 
-// The beginnings of the names of 1 − (1−J)^k, the probability that one of k ≥ 1 samples succeeds,
-// for rewards 0 and 1, and of π_a of arm a ≥ 0; of many prompts the means.
+// The beginnings of two names. pass_at_k is 1 − (1−J)^k, the probability that one of k ≥ 1 samples
+// succeeds, for rewards 0 and 1. The other is π_a of arm a ≥ 0. Of many prompts they are means.
 const passAt, probabilityOf = "pass_at_", "probability_of_arm_"
 
 // dependence says of which policies an observable is a function.

@@ -90,10 +90,10 @@ type Path struct {
 	// not independent, and it is nil: not derived.
 	Deviation []float64
 
-	// Neglected is the predicted size of what Mean leaves out, ≥ 0 and in units of
-	// the quantity: the largest up to each step, since a run that lags behind does so for long, and
-	// where runs are spread up to three times the step, since some are ahead. It is +Inf where
-	// the spread of runs has no finite prediction.
+	// Neglected is the predicted size of what Mean leaves out, ≥ 0 and in units of the quantity. It
+	// is the largest up to each step, since a run that lags behind does so for long. Where runs are
+	// spread it is that up to three times the step, since some are ahead. It is +Inf where the
+	// spread of runs has no finite prediction.
 	Neglected []float64
 
 	// Kind is that of MeanField. Scope is also out for more than maxPathArms arms or maxPathState

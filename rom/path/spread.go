@@ -195,8 +195,8 @@ func keepsNoise(p *cell.Params) bool {
 	return p.Samples == option.Reused && linear.NewLag(&p.Lag).Period() > 1
 }
 
-// pushOf returns how reused groups push, beyond the mean force, the policy at theta that they have
-// moved: with the covariance C of their noise with the logits, by arm, and ratios as weights
+// pushOf returns the push, beyond the mean force, of reused groups on the policy at theta, which
+// they have moved. C is the covariance of their noise with the logits, by arm; weights are ratios:
 //
 //	w_a − π_a Σ_b w_b,   w_a = C_aa − Σ_b C_ab π_b
 //

@@ -159,9 +159,9 @@ func (p *planner) next(point *config.Point) (c *Cell, m measures, judging []int)
 // cellsTogether is the number of cells that are prepared in parallel.
 const cellsTogether = 4096
 
-// each makes the cells of a configuration in order. It calls prepare for several at a time, in
-// parallel, with the index of the cell and what it measures, and then take for each, with the
-// indices of the checks that judge it.
+// each makes the cells of a configuration in order. It calls prepare for several in parallel, with
+// the index of a cell and what it measures. Then it calls take for each, in order, with the indices
+// of the checks that judge it.
 func (p *planner) each(spec *config.Spec, prepare func(i int, c *Cell, m *measures),
 	take func(i int, c *Cell, judging []int)) {
 	var (

@@ -197,8 +197,8 @@ var markerColours = [...]color.NRGBA{
 	groupColours[0], groupColours[5], groupColours[4], groupColours[1], groupColours[3], groupColours[6], grey, {0xAA, 0xAA, 0xAA, 0xFF},
 }
 
-// boundaryLines are the line styles of the boundaries of a map, in their order: the exact
-// theory in black, the paper and its model in green, each with dashes of its own, then what runs do.
+// boundaryLines are the line styles of the boundaries of a map. The exact theory is black, the
+// paper and its model are green, each with dashes of its own. Then comes what runs do.
 var boundaryLines = [...]draw.LineStyle{
 	{Color: groupColours[6], Width: 1.6},
 	{Color: groupColours[6], Width: 1.2, Dashes: []vg.Length{1.4, 2.2}},

@@ -12,7 +12,7 @@ import (
 	"grposim/sweeps/config"
 )
 
-// Rest is what the theory says of a cell's state at rest, for an answer in words.
+// Rest puts the predicted stability and noise of a cell at its fixed point into words.
 type Rest struct {
 	Dynamics *rom.Dynamics // the linear one at the fixed point; nil: not known
 	Unstable bool
@@ -35,14 +35,14 @@ func NewRest(s *config.Settings, p *rom.Prediction, variance scope.Number) *Rest
 	return r
 }
 
-// visible is the share of a swing that is left when the slowest motion has gone to 1/e, from which
-// on it counts: a delay of any length has complex multipliers that are gone long before.
+// visible is the least share of a swing left when the slowest motion has gone to 1/e. Of less
+// nothing is seen: a delay of any length has complex multipliers that are gone long before.
 const visible = 0.05
 
-// Swing returns period and decay of the slowest motion that swings: the length of a cycle in steps,
-// at least two spans of a multiplier, and the share of an amplitude that is left after it. It is
-// found only from the onset of oscillation on, as in the map, and if it is visible beside the
-// slowest motion of all; where a motion grows, if it grows fastest.
+// Swing returns the period of the slowest motion that swings, in steps, at least two spans of a
+// multiplier. left is the share of an amplitude after one cycle. It is found from the onset of
+// oscillation on, as in the map, if it is visible beside the slowest motion of all. Where a motion
+// grows it has to grow fastest.
 func (r *Rest) Swing() (period, left float64, found bool) {
 	largest, all := 0.0, 0.0
 	for _, m := range r.Dynamics.Multipliers {

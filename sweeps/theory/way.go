@@ -152,8 +152,8 @@ func (w *Way) Vague(q sim.Quantity) bool {
 	return c.Because.Out() || !(slices.Max(c.Neglected) <= NearInMean*span(c.Mean))
 }
 
-// Simulated returns the means of simulated runs of a cell in the place of the paths of a Way, with
-// half of their 95 % interval as what they leave out. They are those of w where runs diverge.
+// Simulated returns a Way whose paths are means of simulated runs. Half of their 95 % interval
+// stands for what they leave out. Where runs diverge the paths are those of w.
 func (cache *Cache) Simulated(w *Way, s *config.Settings, r *sim.Result, level float64) *Way {
 	if r.Trajectory == nil {
 		return w
