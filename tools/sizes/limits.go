@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_547
+	mostProduct = 69_545
 	mostTools   = 5_096
 	mostTests   = 45_448
 	mostDocs    = 329
@@ -11,7 +11,7 @@ const (
 
 // rooms has the most lines of each folder, without tests.
 var rooms = map[string]int{
-	"cmd/grposim":            5150,
+	"cmd/grposim":            5149,
 	"configs":                39,
 	"fp":                     546,
 	"grpo":                   1271,
@@ -26,7 +26,7 @@ var rooms = map[string]int{
 	"rom/group":              1932,
 	"rom/linear":             3104,
 	"rom/paper":              330,
-	"rom/path":               2309,
+	"rom/path":               2308,
 	"rom/rest":               2655,
 	"rom/scope":              462,
 	"rom/weight":             214,
