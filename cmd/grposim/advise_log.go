@@ -8,7 +8,6 @@ import (
 	"grposim/rom"
 	"grposim/sweeps/advice"
 	"grposim/sweeps/store"
-	"grposim/training/findings"
 	"grposim/training/fit"
 	"grposim/training/logs"
 )
@@ -20,27 +19,25 @@ func adviseLog(out *printer, stderr io.Writer, file string, how logs.Options, la
 	if err != nil {
 		return err
 	}
-	log, steps, lost, err := curveBeforeLoss(log, findings.Crashed, "fitted")
+	f, err := fitLog(log)
 	if err != nil {
 		return err
 	}
-	curve, of := lawCurve(log, steps)
-	time := of.name
-	if !of.intrinsic {
+	time, r := f.time.name, &f.result
+	if !f.time.intrinsic {
 		time += ", as learning rates are missing: under a schedule T is that of the schedule too"
 	}
-	r := fit.Fit(curve)
 	var lines []advice.Line
 	add := func(asked string, value float64, kind rom.Kind, assumes, says string) {
 		line := advice.Line{Asked: asked, Value: store.Number(value), Says: says, Kind: kind, Assumes: assumes}
 		lines = append(lines, line)
 	}
-	none, says := math.NaN(), fmt.Sprintf("%s: %s", r.Regime, meaning(&r))
-	if lost != "" {
-		says = fmt.Sprintf("the run is %s; %s", lost, says)
+	none, says := math.NaN(), fmt.Sprintf("%s: %s", r.Regime, meaning(r))
+	if f.lost != "" {
+		says = fmt.Sprintf("the run is %s; %s", f.lost, says)
 	}
 	add("regime", none, "", "laws of growth by their BIC; see grposim fit", says)
-	t, because := identifiedTimescale(&r)
+	t, because := identifiedTimescale(r)
 	const stable = "refresh intervals that are stable at rest"
 	if because != "" {
 		for _, asked := range []string{"time to 95 %", "stiffness", stable} {
@@ -58,7 +55,7 @@ func adviseLog(out *printer, stderr io.Writer, file string, how logs.Options, la
 				"Importance ratios keep the reward's force fresh and stable far beyond",
 			between("up to a lag of %.3g steps", value, lo, hi)+", at this learning rate; half at twice it")
 	}
-	noise := fit.NoiseDeviation(curve)
+	noise := fit.NoiseDeviation(f.curve)
 	add("noise of a logged row", noise, "", "deviations of rows from the mean of their neighbours",
 		fmt.Sprintf("standard deviation %.3g; 4 times the completions would halve it", noise))
 	add("noise floor of the policy", none, "", "",

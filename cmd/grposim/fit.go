@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"grposim/training/change"
 	"grposim/training/findings"
 	"grposim/training/fit"
 	"grposim/training/logs"
@@ -82,7 +83,7 @@ func fitLog(log *logs.Log) (*logFit, error) {
 		f.at = append(f.at, step)
 	}
 	f.at = append(f.at, end)
-	f.ahead = fit.Predict(f.steps, f.at)
+	f.ahead = f.result.Predict(f.steps, f.at)
 	return f, nil
 }
 
@@ -141,7 +142,7 @@ func (f *logFit) object() object {
 		// of the best law, from the first row to the plateau
 		"half_time", object{"time", half, "step", f.time.step(half)},
 		"oscillation_evidence", r.Evidence, "residual_correlation", r.Correlation, "independent_points",
-		r.Independent).with("lost", f.lost, f.lost != "")
+		float64(len(f.curve.Time))*change.Independent(r.Correlation)).with("lost", f.lost, f.lost != "")
 }
 
 func meaning(r *fit.Result) string {
@@ -210,21 +211,24 @@ func (f *logFit) print(p *page) {
 	p.printf("\n")
 	p.table(f.parameterRows(best))
 	p.printf("\n")
-	p.paragraph("  ", fmt.Sprintf("time of the laws: %s; by the correlation of residuals, %.2f, %d rows count "+
-		"as %.0f independent ones", f.lawTime(), r.Correlation, len(steps), r.Independent))
+	p.paragraph("  ", "time of the laws: "+f.lawTime())
 }
 
 // words are the answer: the regime, which numbers of the best law to trust, when half of the way is
 // made, and the forecast.
 func (f *logFit) words(best *fit.Model) []string {
-	about, forecast := meaning(&f.result), "no forecast: the run is "+f.lost
+	says := []string{fmt.Sprintf("regime: %s; %s", f.result.Regime, meaning(&f.result))}
+	forecast := "no forecast: the run is lost"
 	if f.lost != "" {
-		about = f.lost + ": " + about
+		says = append([]string{"the run is " + f.lost}, says...)
 	} else {
-		n := len(f.at) - 1
-		forecast = fmt.Sprintf("forecast for step %.6g by exponential smoothing: %.3g, a row between %s "+
+		n, by := len(f.at)-1, "exponential smoothing"
+		if f.result.Regime == fit.Flat {
+			by = "the level"
+		}
+		forecast = fmt.Sprintf("forecast for step %.6g by %s: %.3g, a row between %s "+
 			"and %s with 90 %%, if neither a take-off nor a collapse comes first, which no reward before "+
-			"them shows", f.at[n], f.ahead.Mean, bound(f.ahead.Lo[n], 3), bound(f.ahead.Hi[n], 3))
+			"them shows", f.at[n], by, f.ahead.Mean, bound(f.ahead.Lo[n], 3), bound(f.ahead.Hi[n], 3))
 	}
 	trust := fmt.Sprintf("trust the %s law", best.Name)
 	var open []string
@@ -239,7 +243,7 @@ func (f *logFit) words(best *fit.Model) []string {
 	if step := f.time.step(best.HalfTime()); !math.IsNaN(step) {
 		trust += fmt.Sprintf(". Half of the way from the first row to the plateau is made at step %.4g", step)
 	}
-	return []string{fmt.Sprintf("regime: %s; %s", f.result.Regime, about), trust, forecast}
+	return append(says, trust, forecast)
 }
 
 func (f *logFit) parameterRows(m *fit.Model) [][]string {

@@ -48,14 +48,14 @@ func TestFitSaysWhatHappens(t *testing.T) {
 		says      string
 	}{
 		{"rises", 1, rises, 0, "rises", "it rises without oscillation"},
-		{"falls", 1, func(s float64) float64 { return 1 - rises(s) }, 0, "falls",
-			"it falls without oscillation"},
+		{"falls", 1, func(s float64) float64 { return 1 - rises(s) }, 1, "falls",
+			"too early to be fitted before it: all rows are. regime: overdamped; it falls without oscillation"},
 		{"rises and collapses", 1, func(s float64) float64 { return rises(s) * max(0.1, math.Copysign(1, 45-s)) }, 1,
-			"rises", "lost since step 46 (reward-collapse), and fitted before it: it rises without oscillation"},
+			"rises", "the run is lost since step 46 (reward-collapse), and fitted before it. regime: over"},
 		{"goes-on", 5000, func(s float64) float64 { return rises(s - 4999) }, 0, "rises",
 			"from step 4999 on, one row before the first"},
 		{"stays", 1, func(float64) float64 { return 0.5 }, 3, "none",
-			"flat; no law with growth beats a constant: nothing about the dynamics is identified"},
+			"trust the constant law. forecast for step 90 by the level: 0.49"},
 	} {
 		noisy := func(step float64) float64 { return q.of(step) + 0.03*rng.NormFloat64() }
 		file := writeLog(t, q.name+".csv", q.from, 60, map[string]ofStep{"reward": noisy})

@@ -100,41 +100,50 @@ func badInput(path string, err error) error {
 	return aLog.refuse(path, usageError{err})
 }
 
-// rewardCurve returns the reward of a log over optimizer steps.
-func rewardCurve(l *logs.Log) (fit.Curve, error) {
-	var c fit.Curve
-	reward, has := l.Column(logs.Reward)
-	if !has {
-		return c, usageError{fmt.Errorf("%s: got no reward of training, want the log of a run", l.Name())}
-	}
+// rewardCurve returns the reward of a log over the times of its rows.
+func rewardCurve(l *logs.Log, times []float64) (c fit.Curve) {
+	reward, _ := l.Column(logs.Reward)
 	for i, y := range reward.Values {
 		if !math.IsNaN(y) {
-			c.Time, c.Reward = append(c.Time, float64(l.Steps[i])), append(c.Reward, y)
+			c.Time, c.Reward = append(c.Time, times[i]), append(c.Reward, y)
 		}
 	}
-	if len(c.Time) < fit.MinRows {
-		return c, usageError{fmt.Errorf("%s: got %s with a reward, want at least %d", l.Name(),
-			logs.CountWords(len(c.Time), "row"), fit.MinRows)}
-	}
-	return c, nil
+	return c
 }
 
 // curveBeforeLoss returns the rows before the step since which the log states that the run is lost,
-// and their reward. lost says since when and why, and what is done with these rows. It is "" if
-// nothing is left out.
+// and their reward over steps. lost says since when and why, and what is done with these rows. It
+// is "" if the run is not lost.
 func curveBeforeLoss(l *logs.Log, by func([]findings.Finding) (findings.Finding, bool),
 	done string) (_ *logs.Log, c fit.Curve, lost string, err error) {
 	stops, found := by(findings.Of(l))
 	n, _ := slices.BinarySearch(l.Steps, stops.Since)
-	// A reward that falls from the start on has nothing before.
-	if found && n > 0 && (stops.Stops || n >= fit.MinRows) {
+	since := fmt.Sprintf("lost since step %d (%s)", stops.Since, stops.Kind)
+	switch {
+	case found && n > 0 && (stops.Stops || n >= fit.MinRows):
 		l = l.Prefix(n)
-		lost = fmt.Sprintf("lost since step %d (%s), and %s before it", stops.Since, stops.Kind, done)
+		lost = since + ", and " + done + " before it"
+	case found: // a reward that falls from the start on has nothing before
+		lost = since + ", too early to be " + done + " before it: all rows are"
 	}
-	if c, err = rewardCurve(l); err != nil && lost != "" {
-		err = misuse("%w: the run is %s", err, lost)
+	c = rewardCurve(l, stepsOf(l))
+	switch _, has := l.Column(logs.Reward); {
+	case !has:
+		err = misuse("%s: got no reward of training, want the log of a run", l.Name())
+	case len(c.Time) < fit.MinRows:
+		err = misuse("%s: got %s with a reward, want at least %d", l.Name(), logs.CountWords(len(c.Time), "row"), fit.MinRows)
+		if found {
+			err = misuse("%w: the run is %s", err, since)
+		}
 	}
 	return l, c, lost, err
+}
+
+func stepsOf(l *logs.Log) (steps []float64) {
+	for _, step := range l.Steps {
+		steps = append(steps, float64(step))
+	}
+	return steps
 }
 
 // lawTime is the time over which laws of growth are fitted to a log.
@@ -147,30 +156,19 @@ type lawTime struct {
 
 // lawCurve returns the reward over the time of laws of growth, from that over steps: the
 // intrinsic time of the logged learning rate, or steps where that is not in every row.
-func lawCurve(l *logs.Log, steps fit.Curve) (fit.Curve, lawTime) {
-	c, t := steps, lawTime{name: "optimizer steps"}
-	if rate, has := l.Column(logs.LR); has {
-		reward, _ := l.Column(logs.Reward)
-		all := make([]float64, len(l.Steps))
-		for i, step := range l.Steps {
-			all[i] = float64(step)
-		}
-		if times, ok := fit.LoggedTime(all, rate.Values); ok {
-			c, t = fit.Curve{Reward: steps.Reward},
-				lawTime{name: "intrinsic, of the logged learning rate", intrinsic: true}
-			for i, y := range reward.Values {
-				if !math.IsNaN(y) {
-					c.Time = append(c.Time, times[i])
-				}
-			}
-		} else {
-			t.name += ": the log lacks a learning rate in some row, one is negative, or all are 0"
-		}
+func lawCurve(l *logs.Log, c fit.Curve) (fit.Curve, lawTime) {
+	t, steps := lawTime{name: "optimizer steps"}, c.Time
+	rate, has := l.Column(logs.LR)
+	if times, ok := fit.LoggedTime(stepsOf(l), rate.Values); ok {
+		c = rewardCurve(l, times)
+		t.name, t.intrinsic = "intrinsic, of the logged learning rate", true
+	} else if has {
+		t.name += ": the log lacks a learning rate in some row, one is negative, or all are 0"
 	}
 	if c.Time[0] > 0 {
-		t.times, t.steps = []float64{0}, []float64{min(0, steps.Time[0])}
+		t.times, t.steps = []float64{0}, []float64{min(0, steps[0])}
 	}
-	t.times, t.steps = append(t.times, c.Time...), append(t.steps, steps.Time...)
+	t.times, t.steps = append(t.times, c.Time...), append(t.steps, steps...)
 	return c, t
 }
 

@@ -26,10 +26,7 @@ func publicFit(t *testing.T, file string) judge.PublicFit {
 	if err != nil {
 		t.Fatal(err)
 	}
-	curve, err := rewardCurve(log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	curve := rewardCurve(log, stepsOf(log))
 	result := fit.Fit(curve)
 	law := result.Model(fit.ThreePhase)
 	f := judge.PublicFit{

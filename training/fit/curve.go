@@ -4,7 +4,7 @@
 // A Curve is the logged reward over time; LoggedTime makes the integral of a logged learning
 // rate. Fit compares laws with inertia with rivals without, by least squares that allow for
 // noise of any level, autocorrelated residuals and outliers. It says which parameters the
-// curve identifies. Predict forecasts later rows by exponential smoothing. The simulator's laws of growth are in
+// curve identifies, and Result.Predict forecasts later rows. The simulator's laws of growth are in
 // sim/measure, and fitted there to its own logs.
 package fit
 

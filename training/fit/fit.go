@@ -117,7 +117,7 @@ func (r *Result) weigh(correlation float64) {
 
 // parameters is the number of parameters of the law.
 func (m *Model) parameters() int {
-	if m.law.kind == flat {
+	if m.Name == ConstantLaw {
 		return 1
 	}
 	return len(m.law.shape) + 2
@@ -142,7 +142,7 @@ func (m *Model) Parameters() []Parameter {
 			m.unit*out.Lo, m.unit*out.Hi
 		return out
 	}
-	if m.law.kind == flat {
+	if m.Name == ConstantLaw {
 		return []Parameter{given("level", m.best.start, startHeld)}
 	}
 	all := []Parameter{
@@ -207,7 +207,7 @@ func (m *Model) HalfTime() float64 {
 	first := m.problem.b.time[0]
 	y := m.predict([]float64{first})[0]
 	level := y + (m.best.plateau-y)/2
-	if m.law.kind != monotone || level == y {
+	if m.Name == ConstantLaw || m.Name == Inertial || level == y {
 		return math.NaN()
 	}
 	before := func(t float64) bool { return (m.predict([]float64{t})[0]-level)*(m.best.plateau-y) < 0 }
@@ -251,9 +251,9 @@ func (r *Result) judge() {
 	r.Best = best.Name
 	r.Evidence = r.Independent * math.Log(monotoneSSE/inertial.best.sse)
 	switch zeta := inertial.best.shape[1]; {
-	case best.law.kind != flat && r.Evidence > oscillationEvidence && zeta < 0.7:
+	case best.Name != ConstantLaw && r.Evidence > oscillationEvidence && zeta < 0.7:
 		r.Regime = Underdamped
-	case best.law.kind == flat:
+	case best.Name == ConstantLaw:
 		r.Regime = Flat
 	case best.Name == Exponential || zeta > 1 && r.beatsCritical(inertial):
 		r.Regime = Overdamped
@@ -265,7 +265,7 @@ func (r *Result) judge() {
 		r.Direction = best.direction() // an oscillator, perhaps, that does not oscillate
 	}
 	for i := range r.Models {
-		r.Models[i].spurious = best.law.kind == flat && r.Models[i].law.kind != flat
+		r.Models[i].spurious = best.Name == ConstantLaw && i > 0
 	}
 }
 
@@ -274,7 +274,7 @@ func (m *Model) direction() Direction {
 	time := m.problem.b.time
 	y := m.predict([]float64{time[0], time[len(time)-1]})
 	switch change := y[1] - y[0]; {
-	case m.law.kind == flat || math.Abs(change) < rounding:
+	case m.Name == ConstantLaw || math.Abs(change) < rounding:
 		return NoDirection
 	case change > 0:
 		return Rises

@@ -20,7 +20,7 @@ func TestForecastIntervalsCover(t *testing.T) {
 				l += walks * e
 				return y
 			})
-			f := Predict(Curve{c.Time[:known], c.Reward[:known]}, c.Time[known:])
+			f := (&Result{Regime: Monotone}).Predict(Curve{c.Time[:known], c.Reward[:known]}, c.Time[known:])
 			if y := c.Reward[known+ahead-1]; f.Lo[ahead-1] <= y && y <= f.Hi[ahead-1] {
 				covered += 1.0 / runs
 			}

@@ -51,9 +51,9 @@ func FuzzFit(f *testing.F) {
 			}
 		}
 		later := []float64{c.end() + 1, c.end() + 1000, math.Max(1<<53, 2*c.end())}
-		f := Predict(c, later)
-		noNaN("forecast", append(append([]float64{NoiseDeviation(c), f.Mean}, f.Lo...), f.Hi...)...)
 		r := Fit(c)
+		f := r.Predict(c, later)
+		noNaN("forecast", append(append([]float64{NoiseDeviation(c), f.Mean}, f.Lo...), f.Hi...)...)
 		noNaN("result", r.Evidence, r.Independent, r.Correlation)
 		for i := range r.Models {
 			m := &r.Models[i]

@@ -12,7 +12,8 @@ import (
 func TestAnyUnit(t *testing.T) {
 	rng := rand.New(rand.NewPCG(10, 47))
 	c := curve(rng, 60, 0.3, grown(Exponential, []float64{15}))
-	r, p, s := Fit(c), Predict(c, []float64{100}), NoiseDeviation(c)
+	r, s := Fit(c), NoiseDeviation(c)
+	p := r.Predict(c, []float64{100})
 	for _, exponent := range []int{-200, -30, 30, 200} {
 		unit := math.Ldexp(1, exponent)
 		other := Curve{c.Time, times(c.Reward, unit, 1)}
@@ -30,7 +31,7 @@ func TestAnyUnit(t *testing.T) {
 				t.Errorf("in units of 2^%d: %+v, want %+v", exponent, got, p)
 			}
 		}
-		f := Predict(other, []float64{100})
+		f := q.Predict(other, []float64{100})
 		if f.Mean != unit*p.Mean || f.Lo[0] != unit*p.Lo[0] || f.Hi[0] != unit*p.Hi[0] {
 			t.Errorf("in units of 2^%d the forecast is %v, want %v", exponent, f, p)
 		}

@@ -13,7 +13,6 @@ type law struct {
 	name  Name
 	shape []parameter
 	at    func(t float64, shape []float64) float64 // g(t; shape)
-	kind  kind
 }
 
 // Name is the name of a law.
@@ -26,15 +25,6 @@ const (
 	ThreePhase  Name = "three-phase"   // g = 1 − (1 + ω t) e^{−ω t}: the oscillator at ζ = 1
 	Logistic    Name = "logistic"      // g = 1/(1 + e^{−(t−t₀)/w})
 	ScalingLaw  Name = "scaling-curve" // g = 1/(1 + (t_mid/t)^B): a sigmoid in log compute
-)
-
-// kind says what a law can do besides saturate.
-type kind int
-
-const (
-	monotone    kind = iota // never falls below what it has reached
-	oscillating             // may overshoot
-	flat                    // no growth
 )
 
 // parameter is a shape parameter of a law, positive, searched on a logarithmic grid.
@@ -69,10 +59,10 @@ func (p parameter) bounds(known float64) (lo, hi float64) {
 
 // laws are the families that Fit compares, the constant first.
 var laws = []law{
-	{name: ConstantLaw, kind: flat, at: func(float64, []float64) float64 { return 0 }},
+	{name: ConstantLaw, at: func(float64, []float64) float64 { return 0 }},
 	{name: Exponential, shape: []parameter{{"timescale", 0.002, 20, Duration, 60}},
 		at: func(t float64, p []float64) float64 { return measure.Exponential.Shape(1/p[0], 0, t) }},
-	{name: Inertial, kind: oscillating, shape: []parameter{
+	{name: Inertial, shape: []parameter{
 		{"frequency", 0.1, 400, Frequency, 60}, {"damping_ratio", 0.02, 20, Ratio, 14}},
 		at: func(t float64, p []float64) float64 { return oscillator(p[0]*t, p[1]) }},
 	{name: ThreePhase, shape: []parameter{{"frequency", 0.1, 400, Frequency, 60}},

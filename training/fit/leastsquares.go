@@ -60,7 +60,7 @@ func (p *problem) at(shape []float64, hold hold) solution {
 	case hold.which == plateauHeld:
 		s.plateau = hold.value
 		s.start = (ya - ab*s.plateau) / aa
-	case p.law.kind == flat:
+	case p.law.name == ConstantLaw:
 		s.start = ya / aa
 		s.plateau = s.start
 	default:
