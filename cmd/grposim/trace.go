@@ -137,22 +137,16 @@ func sourceOf(path string, l *logs.Log, trueReward string) (source, error) {
 	note := func(format string, args ...any) {
 		s.notes = append(s.notes, fmt.Sprintf(format, args...))
 	}
-	if share, exact := findings.ZeroVariance(l); exact {
-		t.ZeroVariance = spread(l.Steps, share.Values)
-		_, deduced := l.Column(logs.FracZeroStd)
-		switch {
-		case l.Format.Trainer == logs.NeMoRL && !deduced:
-			note("The share of zero-variance groups is pct_0 + pct_1, an upper bound of it with the " +
-				"leave-one-out baseline.")
-		case !deduced:
-			note("The share of zero-variance groups is deduced from %s.", share.Key)
-		}
-	}
-	if key, deviation := findings.NoDeviation(l); deviation != nil {
-		t.BatchStd = spread(l.Steps, deviation)
-		if t.ZeroVariance == nil && slices.Contains(deviation, 0) {
-			note("Rows in which all groups have equal rewards are deduced from %s.", key)
-		}
+	share, exact := findings.ZeroVariance(l)
+	t.ZeroVariance, t.AtLeast = spread(l.Steps, share.Values), !exact
+	switch _, recorded := l.Column(logs.FracZeroStd); {
+	case exact && l.Format.Trainer == logs.NeMoRL && !recorded:
+		note("The share of zero-variance groups is pct_0 + pct_1, an upper bound of it with the " +
+			"leave-one-out baseline.")
+	case exact && !recorded:
+		note("The share of zero-variance groups is deduced from %s.", share.Key)
+	case slices.Contains(share.Values, 1) && !exact:
+		note("Rows in which all groups have equal rewards are deduced from %s.", share.Key)
 	}
 	if score != nil {
 		t.TrueReward = spread(at, score.Values)

@@ -59,16 +59,16 @@ type Trace struct {
 	RatioMax     []float64 // max_a π_a/π_old,a over arms, ≥ 1; of samples, used by PaperName only
 	KLOld        []float64 // KL(π_old‖π), nats, per token if a sample has several
 	ClipFraction []float64 // share of samples or tokens outside the clip range, in [0, 1]
-	BatchStd     []float64 // deviation of the rewards over a batch or group, ≥ 0; only zeros are read
+	AtLeast      bool      // ZeroVariance is a lower bound: 1 where all groups are equal, 0 elsewhere
 	BestReward   *float64  // expected reward of the only best arm; nil: several or not known
 }
 
 // columns returns pointers to all series, with the names of their fields.
 func (t *Trace) columns() (fields []string, series []*[]float64) {
 	fields = []string{"Reward", "TrueReward", "Entropy", "Collision", "ZeroVariance", "KL",
-		"GradientNorm", "RatioMax", "KLOld", "ClipFraction", "BatchStd"}
+		"GradientNorm", "RatioMax", "KLOld", "ClipFraction"}
 	return fields, []*[]float64{&t.Reward, &t.TrueReward, &t.Entropy, &t.Collision, &t.ZeroVariance, &t.KL,
-		&t.GradientNorm, &t.RatioMax, &t.KLOld, &t.ClipFraction, &t.BatchStd}
+		&t.GradientNorm, &t.RatioMax, &t.KLOld, &t.ClipFraction}
 }
 
 // Prefix returns the first n rows of the trace. It panics if there are fewer.
@@ -183,8 +183,8 @@ func (t *Trace) evidence(diagnostic string, of Mode, read func(r *run) reading, 
 
 // unobserved returns the evidence of a diagnostic whose value is not known.
 func unobserved(diagnostic string, of Mode, why Observability) Evidence {
-	return Evidence{Diagnostic: diagnostic, Of: of, Value: math.NaN(), Threshold: math.NaN(),
-		Says: None, Since: -1, Observable: why}
+	return Evidence{Diagnostic: diagnostic, Of: of, Value: math.NaN(), Error: math.NaN(),
+		Threshold: math.NaN(), Says: None, Since: -1, Observable: why}
 }
 
 // speaks reports whether the evidence is a sign of its mode.

@@ -46,7 +46,7 @@ func FuzzName(f *testing.F) {
 		}
 		before := slices.Clone(trace.Reward)
 		logged := trace
-		logged.Origin, logged.BatchStd = Samples, trace.Reward
+		logged.Origin, logged.AtLeast = Samples, true
 		for _, d := range []Diagnosis{Name(trace), PaperName(trace), Name(logged)} {
 			for _, v := range d.Verdicts {
 				if (v.Finding == Present) != (v.Since >= 0) && stride < 128 ||

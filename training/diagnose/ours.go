@@ -109,29 +109,18 @@ func wayLeft(t *Trace) Evidence {
 // zeroVarianceGroups measures the mean share of groups with equal rewards over the last half of the
 // run. Such groups have no advantages. At the threshold ½ half of the samples contribute nothing.
 //
-// Where the share is not recorded, that of rows with a recorded deviation of 0 is a lower bound:
-// every group has equal rewards there. A lower bound can be a sign, but never the absence of one.
+// A lower bound can be a sign, but never the absence of one.
 func zeroVarianceGroups(t *Trace) Evidence {
 	const name = "zero-variance groups"
-	late := func(r *run) reading {
+	e := t.evidence(name, AdvantageDegeneracy, func(r *run) reading {
 		t.settle(r)
 		return reading{r.end()[0], t.lateError(r), AtLeast, 0.5, r.onset(AtLeast, 0.5)}
-	}
-	e := t.evidence(name, AdvantageDegeneracy, late, t.ZeroVariance)
-	if e.Observable != NotRecorded {
-		return e
-	}
-	equal := slices.Clone(t.BatchStd)
-	for i, x := range equal {
-		switch {
-		case x == 0:
-			equal[i] = 1
-		case isNumber(x):
-			equal[i] = 0
-		}
-	}
-	if bound := t.evidence(name+", at least", AdvantageDegeneracy, late, equal); bound.speaks() {
-		return bound
+	}, t.ZeroVariance)
+	switch {
+	case t.AtLeast && e.speaks():
+		e.Diagnostic += ", at least"
+	case t.AtLeast:
+		return unobserved(name, AdvantageDegeneracy, NotRecorded)
 	}
 	return e
 }

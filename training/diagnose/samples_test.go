@@ -152,11 +152,9 @@ func TestLowerBoundOfSilence(t *testing.T) {
 	// Of ten rows.
 	for zeros, want := range map[int]Finding{9: Present, 3: NotObservable, 0: NotObservable} {
 		run := logged(newRand(), 200)
-		run.ZeroVariance, run.BatchStd = nil, make([]float64, 200)
-		for i := range run.BatchStd {
-			if i%10 >= zeros {
-				run.BatchStd[i] = 0.3
-			}
+		run.AtLeast = true
+		for i := range run.ZeroVariance {
+			run.ZeroVariance[i] = map[bool]float64{true: 1}[i%10 < zeros]
 		}
 		if v := finding(Name(run), AdvantageDegeneracy); v.Finding != want {
 			t.Errorf("%d of 10 rows: %+v, want %s", zeros, v, want)

@@ -92,7 +92,7 @@ func (t *Trace) missing(mode Mode) (names, remedies []string) {
 		{"true reward", "log a score of evaluation as eval_reward, or name its column: --true-reward COLUMN",
 			[]Mode{RewardHacking}, t.TrueReward},
 		{"share of zero-variance groups", "log the fraction of groups with equal rewards as frac_zero_std",
-			[]Mode{AdvantageDegeneracy}, t.ZeroVariance},
+			[]Mode{AdvantageDegeneracy}, map[bool][]float64{false: t.ZeroVariance}[t.AtLeast]},
 		{"entropy", "log the mean entropy per token as entropy",
 			[]Mode{PolicyConcentration, DynamicalInstability}, slices.Concat(t.Entropy, t.Collision)},
 		{"KL to the old policy", "log the KL divergence to the sampling policy as kl_old",

@@ -12,8 +12,8 @@ import (
 
 // ZeroVariance returns the share of groups whose rewards are all equal, as far as a log shows it.
 // exact says that every number is the share itself, recorded or from counts over the number of
-// groups; share.Key names these. Else it is known only where it is 1: all rewards of a row are
-// equal, or all advantages.
+// groups; share.Key names these. Else it is 1 where all rewards of a row are equal, or all
+// advantages, or the first deviation that is recorded is negligible; it is 0 where that is not.
 //
 // Shares of groups with rewards of 0 and of 1 add up to it if there are no other equal rewards.
 // NeMo-RL's are at least the share.
@@ -48,10 +48,28 @@ func ZeroVariance(l *logs.Log) (share logs.Column, exact bool) {
 		return share, true
 	}
 	for _, of := range deviations {
-		_, deviation := spread(l, of)
+		high, _ := l.Column(of[0])
+		low, both := l.Column(of[len(of)-1])
+		deviation := slices.Clone(high.Values)
+		for row := range deviation {
+			if len(of) > 1 && both {
+				deviation[row] -= low.Values[row]
+			}
+		}
+		known := numbers(l, logs.Column{Values: deviation}, notBelow0).values
+		if len(known) == 0 || !both {
+			continue
+		}
+		least, first := 0.0, share.Key == ""
+		if first {
+			share.Key, least = high.Key, negligible*change.Median(known[:max(1, len(known)/4)])
+		}
 		for row, x := range deviation {
-			if x == 0 {
+			switch {
+			case x >= 0 && x <= least:
 				share.Values[row] = 1
+			case x > 0 && first:
+				share.Values[row] = 0
 			}
 		}
 	}
@@ -64,45 +82,9 @@ var deviations = [][]logs.Quantity{
 	{logs.RewardStdWithin}, {logs.RewardStdBatch}, {logs.RewardStdAmbiguous},
 	{logs.RewardMax, logs.RewardMin}, {logs.AdvantageMax, logs.AdvantageMin}}
 
-// spread returns one of the deviations, nil if it is not recorded.
-func spread(l *logs.Log, of []logs.Quantity) (key string, values []float64) {
-	high, has := l.Column(of[0])
-	low, hasLow := l.Column(of[len(of)-1])
-	if !has || !hasLow {
-		return "", nil
-	}
-	values = slices.Clone(high.Values)
-	for row := range values {
-		if len(of) > 1 {
-			values[row] -= low.Values[row]
-		}
-	}
-	return high.Key, values
-}
-
 // negligible is the share of the deviation of the rewards at the start of a run below which it
 // counts as none. Rewards then differ in at most one group of a hundred.
 const negligible = 0.01
-
-// NoDeviation returns the first deviation of the rewards that has values, with 0 where it is
-// negligible.
-func NoDeviation(l *logs.Log) (key string, values []float64) {
-	for _, of := range deviations {
-		key, values = spread(l, of)
-		known := slices.DeleteFunc(slices.Clone(values), func(x float64) bool { return !(x >= 0) })
-		if len(known) == 0 {
-			continue
-		}
-		start := change.Median(known[:max(1, len(known)/4)])
-		for row, x := range values {
-			if x <= negligible*start {
-				values[row] = 0
-			}
-		}
-		return key, values
-	}
-	return "", nil
-}
 
 // silent is the share of groups with equal rewards from which a step counts as one without signal.
 const silent = 0.95
@@ -113,25 +95,17 @@ const silent = 0.95
 func noSignal(l *logs.Log) []Finding {
 	share, exact := ZeroVariance(l)
 	s := numbers(l, share, aShare)
-	if !exact { // rows that do not show equality show difference, but for the range
-		key, deviation := NoDeviation(l)
-		s = series{key: key}
-		for row, x := range deviation {
-			switch {
-			case x == 0 || share.Values[row] == 1:
-				s.steps, s.values = append(s.steps, l.Steps[row]), append(s.values, 1)
-			case x > 0:
-				s.steps, s.values = append(s.steps, l.Steps[row]), append(s.values, 0)
-			}
-		}
-	}
 	if len(s.values) == 0 {
 		return nil
 	}
-	if at := s.past(silent); at.certain() {
+	at, mean := s.past(silent), change.Mean(s.values)
+	if !at.certain() && len(s.values) >= leastExcess && mean >= silent { // batches of a few groups
+		at = longest(s.steps, func(int) bool { return true })
+	}
+	if at.certain() {
 		which, why := groupsAre(l, at)
 		most := "all"
-		if exact && change.Median(s.values[at.begin:at.end]) < 1 {
+		if exact && change.Mean(s.values[at.begin:at.end]) < 1 {
 			most = "nearly all"
 		}
 		f := Finding{Level: Failure, Since: at.from,
@@ -152,7 +126,6 @@ func noSignal(l *logs.Log) []Finding {
 		}
 		return []Finding{f}
 	}
-	mean := change.Mean(s.values)
 	if mean < aQuarter {
 		return nil
 	}
@@ -160,7 +133,8 @@ func noSignal(l *logs.Log) []Finding {
 		Text: fmt.Sprintf("%s of the groups, on average, have equal rewards and teach nothing "+
 			"(%s %s in %s)", percent(mean), s.key, span(s.values, plain), logs.CountWords(len(s.values), "row")),
 		Next: "filter or resample such prompts (dynamic sampling), or take more samples a prompt"}
-	if at := s.past(1); at.total == int(math.Round(mean*float64(at.read))) { // of every step all groups or none
+	if !slices.ContainsFunc(s.values, func(x float64) bool { return x > 0 && x < 1 }) {
+		at := s.past(1)
 		f.Text = fmt.Sprintf("%s of the steps (%d of %d) have no signal: their rewards are equal (%s)",
 			percent(mean), at.total, at.read, s.key)
 	}

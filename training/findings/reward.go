@@ -25,14 +25,13 @@ const lostReward = 0.5
 func rewardCollapse(l *logs.Log) []Finding {
 	reward := read(l, anything, logs.Reward)
 	steps, x := reward.steps, reward.values
-	c := change.Late(x, change.Falls)
-	d := fall{reward: reward, from: c.Before, to: c.After, since: c.Index}
-	begin, how := d.since, "falls"
+	c, slow := change.Late(x, change.Falls), slowFall(reward)
+	d := fall{reward: reward, how: "falls", from: c.Before, to: c.After, begin: c.Index, since: c.Index}
 	if c.Chance > change.FalseAlarm {
-		if d.from, d.to, begin, d.since = slowFall(x); d.since == 0 {
-			return nil
-		}
-		how = "falls slowly"
+		d = slow
+	}
+	if d.since == 0 {
+		return nil
 	}
 	start, noise := change.Mean(x[:max(1, len(x)/10)]), change.Noise(x)
 	level := func(row int) float64 { return change.Median(x[max(0, row-leastExcess):max(1, row)]) }
@@ -44,38 +43,46 @@ func rewardCollapse(l *logs.Log) []Finding {
 	if change.Swings(earlier, max(lostReward*(d.from-d.to), errors)) > 0 {
 		return nil
 	}
-	said := d
-	for how == "falls" && level(begin-leastExcess) > level(begin)+noise { // it was under way already
-		begin -= leastExcess / 2
-		said.from, said.to = level(begin), min(d.to, level(len(x)))
-		said.since = begin + said.half(x[begin:])
-	}
-	f := Finding{Level: Remark, Since: steps[said.since], begins: steps[begin],
-		Text: fmt.Sprintf("%s %s from %.3g to %.3g, half of it at step %d", reward.key, how,
-			level(begin), said.to, steps[said.since])}
-	if d.from-d.to >= max(lostReward*(d.from-min(start, d.to)), 2*noise) {
+	said, f := d, Finding{Level: Remark}
+	sign, first := earliestSign(l, steps[d.since])
+	why := d.harder(l, sign)
+	if why == "" && d.from-d.to >= max(lostReward*(d.from-min(start, d.to)), 2*noise) {
 		f.Level = Failure
 	}
-	sign, first := earliestSign(l, steps[d.since])
+	switch {
+	case f.Level == Failure && slow.since > 0 && 2*(slow.from-slow.to) > 3*(d.from-d.to): // a part of it
+		said = slow
+		sign, first = earliestSign(l, steps[said.since])
+	case d.how == slow.how:
+	default:
+		for level(said.begin-leastExcess) > level(said.begin)+noise { // it was under way already
+			said.begin -= leastExcess / 2
+			said.from, said.to = level(said.begin), min(d.to, level(len(x)))
+			said.since = said.begin + said.half(x[said.begin:])
+		}
+	}
+	f.Since, f.begins = steps[said.since], steps[said.begin]
+	f.order = f.Since + (l.Steps[len(l.Steps)-1]-l.Steps[0])/10
+	f.Text = fmt.Sprintf("%s %s from %.3g to %.3g, half of it at step %d", reward.key, said.how,
+		level(said.begin), said.to, f.Since)
 	if sign != "" {
 		f.Text, f.order = sign+", then "+f.Text, first
-	} else {
-		f.order = f.Since + (l.Steps[len(l.Steps)-1]-l.Steps[0])/10
 	}
 	if slices.Contains(l.Resumes, steps[d.since]) {
 		f.Text += ", where the run was resumed"
 	}
-	if why := d.harder(l, sign); why != "" {
-		f.Level, f.Text = Remark, f.Text+"; "+why+": the data may have become harder"
+	if why != "" {
+		f.Text += "; " + why + ": the data may have become harder"
 	}
 	return []Finding{f}
 }
 
 // fall is a fall of the reward.
 type fall struct {
-	reward   series
-	from, to float64 // levels
-	since    int     // row
+	reward       series
+	how          string
+	from, to     float64 // levels
+	begin, since int     // rows at which it begins, and of half of it; 0: there is none
 }
 
 // half returns the row of half of the way between the levels.
@@ -207,15 +214,17 @@ func earliestSign(l *logs.Log, fall int) (text string, since int) {
 const parts = 16
 
 // slowFall finds that the mean of the last quarter of the rows has lost half of the rise to the
-// highest of sixteen batches. The quarter is of what follows that batch, at whose end the fall
-// begins. since is the row of half of the loss, 0 if there is none.
+// highest of sixteen batches. The quarter is of what follows that batch. The fall begins at the end
+// of the last batch as high but for the error. It is since the row of half of the loss, 0 if there
+// is none.
 //
 // The error is that of batch means, since chance chooses the highest with probability
 // change.FalseAlarm. It is by the noise of rows or of three neighbouring batches about their line,
 // whichever is larger.
-func slowFall(x []float64) (from, to float64, begin, since int) {
+func slowFall(reward series) fall {
+	x, f := reward.values, fall{reward: reward, how: "falls slowly"}
 	if len(x) < parts {
-		return 0, 0, 0, 0
+		return f
 	}
 	batches, bends := change.Batches(x, parts), make([]float64, parts-2)
 	for i := range bends {
@@ -223,16 +232,21 @@ func slowFall(x []float64) (from, to float64, begin, since int) {
 	}
 	top := slices.Index(batches, slices.Max(batches))
 	after := batches[min(max(parts*3/4, top+1), parts-1):] // a rise within the last quarter is no loss
-	from, to = batches[top], change.Mean(after)
+	f.from, f.to = batches[top], change.Mean(after)
 	between := change.Median(bends) / distuv.UnitNormal.Quantile(0.75) / math.Sqrt(6)
 	noise := max(between, change.Noise(x)/math.Sqrt(float64(len(x)/parts)))
 	error := distuv.UnitNormal.Quantile(1-change.FalseAlarm/parts) * noise * math.Sqrt(1+1/float64(len(after)))
-	loss := from - to - error
-	if !(loss > 0 && loss >= lostReward*(from-min(batches[0], to)) && from-to >= 2*change.Noise(x)) {
-		return 0, 0, 0, 0
+	lost := f.from - f.to
+	if lost > error && lost-error >= lostReward*(f.from-min(batches[0], f.to)) && lost >= 2*change.Noise(x) {
+		height := top * len(x) / parts
+		f.since = height + f.half(x[height:])
+		for i := top; i*len(x)/parts < f.since; i++ {
+			if batches[i] >= f.from-error {
+				f.begin = min((i+1)*len(x)/parts, f.since)
+			}
+		}
 	}
-	height := top * len(x) / parts
-	return from, to, (top + 1) * len(x) / parts, height + fall{from: from, to: to}.half(x[height:])
+	return f
 }
 
 // constantReward finds a mean reward that is exactly the same in every row. Of few rows that may be

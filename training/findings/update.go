@@ -201,7 +201,7 @@ func rewardsDiffer(l *logs.Log) (differ []int, within bool, shown string) {
 			continue
 		}
 		for i, c := range []logs.Column{share, deviation, advantage} {
-			if c.Values == nil || !(c.Values[row] > 0 || c.Values[row] == 0 && exact && i == 0) {
+			if c.Values == nil || i == 0 && !exact || !(c.Values[row] > 0 || c.Values[row] == 0 && i == 0) {
 				continue
 			}
 			if differ[row] = 1; !within {
