@@ -34,7 +34,7 @@ func newDiagnose(stdout, stderr io.Writer) *cobra.Command {
 				continue
 			}
 			for i := range runs {
-				found = append(found, runs[i].report())
+				found = append(found, runs[i].report(findings.Of(runs[i].log)))
 			}
 		}
 		if err := errors.Join(problems...); err != nil {
@@ -122,21 +122,10 @@ type runReport struct {
 }
 
 // report diagnoses a run: what its log states, then its modes.
-func (s *source) report() *runReport {
-	if s.log == nil {
-		return s.reportWith(nil)
-	}
-	return s.reportWith(findings.Of(s.log))
-}
-
-// reportWith is report where what the log states is known.
-func (s *source) reportWith(stated []findings.Finding) *runReport {
+func (s *source) report(stated []findings.Finding) *runReport {
 	r := &runReport{source: s, stated: len(stated), hidden: findings.Hidden(s.log), leading: "none"}
-	r.notes = slices.Clone(s.notes)
-	note := ""
-	if r.findings, r.modes, note = findings.Judge(s.log, s.trace, stated); note != "" {
-		r.notes = append(r.notes, note)
-	}
+	r.findings, r.modes, r.notes = findings.Judge(s.log, s.trace, stated)
+	r.notes = slices.Concat(s.notes, r.notes)
 	if len(r.findings) > 0 && r.findings[0].Level == findings.Failure {
 		r.leading = string(r.findings[0].Kind)
 	}
@@ -164,16 +153,9 @@ func (r *runReport) object() object {
 	for _, m := range r.modes {
 		evidence := []object{}
 		for _, e := range m.Evidence {
-			number := func(x float64) any {
-				if e.Observable != diagnose.Observed {
-					return nil
-				}
-				return x
-			}
-			o := object{"diagnostic", e.Diagnostic, "of", e.Of,
-				"value", number(e.Value), "error", number(e.Error)}
+			o := object{"diagnostic", e.Diagnostic, "of", e.Of, "value", e.Value, "error", e.Error}
 			evidence = append(evidence, append(o.with("side", e.Side, e.Side != ""),
-				"threshold", number(e.Threshold), "sign", e.Says != diagnose.None, "observable", e.Observable))
+				"threshold", e.Threshold, "sign", e.Says != diagnose.None, "observable", e.Observable))
 		}
 		present := m.Finding == diagnose.Present
 		o := object{"mode", m.Mode, "verdict", m.Finding, "evidence", evidence, "since_step", nil}
@@ -193,8 +175,15 @@ func (r *runReport) object() object {
 // print prints the report.
 func (r *runReport) print(p *page) {
 	name, logged := logs.Log{File: r.file, Run: r.run}, r.log != nil
-	p.printf("%s (%s)\nleading: ", name.Name(), r.about)
-	p.paragraph("  ", r.leading+r.whyNone())
+	other := ""
+	if logged && r.log.Other != "" {
+		other = fmt.Sprintf("This is %s.", r.log.Other)
+		p.paragraph("  ", notJudged(name.Name(), r.log))
+		p.printf("%s\n", r.about)
+	} else {
+		p.printf("%s (%s)\nleading: ", name.Name(), r.about)
+		p.paragraph("  ", r.leading+r.whyNone())
+	}
 	p.printf("\n")
 	none := "no findings"
 	noSignal := slices.ContainsFunc(r.findings,
@@ -210,38 +199,51 @@ func (r *runReport) print(p *page) {
 		}
 		none = "no other findings"
 	}
-	if kinds := len(findings.Hidden(nil)); logged && r.stated == 0 {
-		p.printf("%s: the columns can show %d of %d kinds, and show none\n", none, kinds-len(r.hidden), kinds)
-	}
-	if logged {
-		p.printf("\n")
-	}
 	unobservable := r.unobservable()
-	if unobservable != "" {
-		p.paragraph("  ", "failure modes of the dynamics: not observable: "+unobservable)
-	} else {
-		rows := [][]string{{"MODE", "VERDICT", "SINCE", "EVIDENCE"}}
-		for _, m := range r.modes {
-			since := "–"
-			if m.Finding == diagnose.Present {
-				since = fmt.Sprint(m.Since)
-			}
-			rows = append(rows, []string{string(m.Mode), string(m.Finding), since, m.Text})
+	if other == "" {
+		if kinds := len(findings.Hidden(nil)); logged && r.stated == 0 {
+			p.printf("%s: the columns can show %d of %d kinds, and show none\n", none, kinds-len(r.hidden), kinds)
 		}
-		p.table(rows)
+		if logged {
+			p.printf("\n")
+		}
+		r.printModes(p, unobservable)
 	}
-	p.printf("\n")
 	for _, note := range r.notes {
-		p.paragraph("  ", "note: "+note)
-	}
-	if unobservable != "" {
-		return
+		if note != other {
+			p.paragraph("  ", "note: "+note)
+		}
 	}
 	for _, m := range r.modes {
 		for _, remedy := range m.Remedies {
-			p.paragraph("  ", fmt.Sprintf("to observe %s: %s", m.Mode, remedy))
+			if unobservable == "" {
+				p.paragraph("  ", fmt.Sprintf("to observe %s: %s", m.Mode, remedy))
+			}
 		}
 	}
+}
+
+// printModes prints the verdicts on the modes, or why none is observable.
+func (r *runReport) printModes(p *page, unobservable string) {
+	rows := [][]string{{"MODE", "VERDICT", "SINCE", "EVIDENCE"}}
+	for _, m := range r.modes {
+		since := "–"
+		if m.Finding == diagnose.Present {
+			since = fmt.Sprint(m.Since)
+		}
+		rows = append(rows, []string{string(m.Mode), string(m.Finding), since, m.Text})
+	}
+	if unobservable != "" {
+		p.paragraph("  ", "failure modes of the dynamics: not observable: "+unobservable)
+	} else {
+		p.table(rows)
+	}
+	p.printf("\n")
+}
+
+// notJudged says that a log is of other training.
+func notJudged(name string, l *logs.Log) string {
+	return fmt.Sprintf("%s: this is %s; it is not judged", name, l.Other)
 }
 
 // whyNone says what it means that nothing leads; "" if something does.
@@ -266,20 +268,12 @@ func (r *runReport) whyNone() string {
 	return " (" + strings.Join(says, "; ") + ")"
 }
 
-// unobservable says why none of the modes is observable, if that is for one reason: there are
-// fewer rows than any of them needs, or no row is evidence. It is "" otherwise.
+// unobservable says why none of the modes is observable, if that is for one reason; "" otherwise.
 func (r *runReport) unobservable() string {
-	because := r.modes[0].Because
 	for _, m := range r.modes {
-		switch {
-		case m.Finding != diagnose.NotObservable:
+		if m.Because != r.modes[0].Because {
 			return ""
-		case m.Because != r.modes[0].Because:
-			because = ""
 		}
 	}
-	if r.rows() < firstLook {
-		because = fmt.Sprintf("the log has %s, and they need %d", logs.CountWords(r.rows(), "row"), firstLook)
-	}
-	return because
+	return r.modes[0].Because
 }

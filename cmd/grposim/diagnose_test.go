@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"grposim/training/findings"
 	"grposim/training/logs"
 )
 
@@ -86,6 +87,7 @@ func TestDiagnose(t *testing.T) {
 		}
 	}))
 	write(t, "stock.jsonl", trlLog(160, dropped("entropy", "frac_reward_zero_std")))
+	write(t, "tuned.jsonl", trlLog(160, func(_ int, values numbers) { values["mean_token_accuracy"] = 0.7 }))
 	write(t, "short.jsonl", trlLog(12, nil))
 	write(t, "broken.jsonl", "{}\n")
 	for _, c := range []struct {
@@ -110,6 +112,8 @@ func TestDiagnose(t *testing.T) {
 		{"stock.jsonl", exitInconclusive, "none",
 			"to observe policy-concentration: entropy: log the mean entropy per token as entropy"},
 		{"stock.jsonl --mode dynamical-instability", 0, "none", ""},
+		{"tuned.jsonl", exitInconclusive, "none",
+			"tuned.jsonl: this is a log of supervised fine-tuning (mean_token_accuracy), not of GRPO; it is not judged"},
 		{"short.jsonl", exitInconclusive, "none", "the log has 12 rows, and they need 16"},
 	} {
 		args := strings.Fields(c.args)
@@ -192,7 +196,7 @@ func TestDeducedGroups(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, m := range runs[0].report().modes {
+			for _, m := range runs[0].report(findings.Of(runs[0].log)).modes {
 				want := map[bool]string{true: "present", false: "not-observable"}[degenerate]
 				if name == "counts" && !degenerate {
 					want = "absent" // the share is known

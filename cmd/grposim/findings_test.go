@@ -39,7 +39,7 @@ func TestFindings(t *testing.T) {
 		}
 		first := findings.Kind("")
 		failed := false
-		for i, f := range runs[0].report().findings {
+		for i, f := range runs[0].report(findings.Of(runs[0].log)).findings {
 			if i == 0 {
 				first = f.Kind
 			}

@@ -69,9 +69,6 @@ func confirm(name string, usual int) int {
 	return usual
 }
 
-// firstLook is the number of rows of the first diagnosis of modes: fewer have no verdict.
-const firstLook = 16
-
 // nextLook returns the number of rows of the look after that at n rows: a twentieth more, so that
 // all looks at a long log take as long as some twenty at the whole.
 func nextLook(n int) int { return n + max(1, (n+19)/20) }
@@ -213,18 +210,22 @@ func (w *watcher) read() (found bool, err error) {
 // judge judges the rows of a log that are new: what it states at every look, at the row that
 // confirms it, and at the last row; modes at looks alone.
 func (w *watcher) judge(l *logs.Log) (found bool, err error) {
+	if l.Other != "" && !w.told[l.Other] {
+		w.told[l.Other] = true
+		printLines(w.stderr, notJudged(w.path, l))
+	}
 	for w.rows < len(l.Steps) && (w.goOn || !found) {
 		w.rows = min(w.look, w.confirms, len(l.Steps))
 		now := l.Prefix(w.rows)
 		all := findings.Of(now)
 		if w.rows == w.look {
 			w.look = nextLook(w.look)
-			if w.rows >= firstLook {
+			if w.rows >= findings.LeastRows {
 				s, err := sourceOf(w.path, now, w.how.TrueReward)
 				if err != nil {
 					return false, err
 				}
-				r := s.reportWith(all)
+				r := s.report(all)
 				w.suspect(r.modes, now.Steps[w.rows-1])
 				all = r.findings
 			}
@@ -305,7 +306,7 @@ func (w *watcher) end() error {
 	if err != nil {
 		return err
 	}
-	r := s.report()
+	r := s.report(findings.Of(l))
 	var verdicts []string
 	for _, f := range r.findings {
 		if f.Level == findings.Failure && !f.Kind.IsMode() {
@@ -315,8 +316,10 @@ func (w *watcher) end() error {
 	for _, m := range r.modes {
 		verdicts = append(verdicts, fmt.Sprintf("%s %s", m.Mode, m.Finding))
 	}
-	p := &page{w: w.stdout}
-	p.paragraph("  ", fmt.Sprintf("%s stands still at step %d: leading %s (%s)", w.path,
-		l.Steps[len(l.Steps)-1], r.leading, strings.Join(verdicts, ", ")))
+	p, says := &page{w: w.stdout}, fmt.Sprintf("leading %s (%s)", r.leading, strings.Join(verdicts, ", "))
+	if l.Other != "" && r.leading == string(diagnose.None) {
+		says = "not judged"
+	}
+	p.paragraph("  ", fmt.Sprintf("%s stands still at step %d: %s", w.path, l.Steps[len(l.Steps)-1], says))
 	return cmp.Or(p.err, exit(diagnosisCode([]*runReport{r}, w.asked)))
 }

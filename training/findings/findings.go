@@ -82,12 +82,12 @@ func (f Finding) rank() int {
 //
 // After a failure of the numbers the rows are its effects: the other checks see the rows before it.
 func Of(l *logs.Log) []Finding {
-	if len(l.Steps) == 0 {
+	if l == nil || len(l.Steps) == 0 {
 		return nil
 	}
 	var all []Finding
 	for _, c := range checks {
-		if c.find == nil || l.Other && c.Kind != NumericalFailure {
+		if c.find == nil || l.Other != "" && c.Kind != NumericalFailure {
 			continue
 		}
 		for _, f := range c.find(l) {

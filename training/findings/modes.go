@@ -19,27 +19,36 @@ type Verdict struct {
 	Evidence []diagnose.Evidence
 }
 
+// LeastRows is the number of rows that modes need: fewer have no verdict.
+const LeastRows = 16
+
 // Judge returns the verdicts on the failure modes of a run, and those that are present with what
 // its log states: failures first, and what is stated before modes. The log of a simulated run is
-// nil. Modes are judged on the rows before the first from which no update trains; note says so.
-func Judge(l *logs.Log, trace diagnose.Trace, stated []Finding) (all []Finding, verdicts []Verdict, note string) {
-	because := "" // no row is evidence
-	if l != nil && l.Other {
+// nil. Modes are judged on the rows before the first from which no update trains; a note says so.
+func Judge(l *logs.Log, trace diagnose.Trace, stated []Finding) (all []Finding, verdicts []Verdict, notes []string) {
+	because, short := "", "" // no row is evidence; there are too few
+	stops, found := Lost(stated)
+	n, _ := slices.BinarySearch(trace.Steps, stops.Since)
+	switch {
+	case l != nil && l.Other != "":
 		because = "it is no log of a run of GRPO"
-	} else if stops, found := Lost(stated); found {
+	case l != nil && len(l.Steps) < LeastRows:
+		short = fmt.Sprintf("the log has %s, and they need %d", logs.CountWords(len(l.Steps), "row"), LeastRows)
+	case found && n == 0:
 		because = fmt.Sprintf("no update trains the policy in any row (%s)", stops.Kind)
-		if n, _ := slices.BinarySearch(trace.Steps, stops.Since); n > 0 {
-			trace, because = trace.Prefix(n), ""
-			note = fmt.Sprintf("The failure modes are judged on the %s before step %d: "+
-				"from there on no update trains (%s).",
-				logs.CountWords(n, "row"), stops.Since, stops.Kind)
-		}
+	case found:
+		trace = trace.Prefix(n)
+		notes = append(notes, fmt.Sprintf("The failure modes are judged on the %s before step %d: "+
+			"from there on no update trains (%s).", logs.CountWords(n, "row"), stops.Since, stops.Kind))
 	}
 	d := diagnose.Name(trace)
 	all = slices.Clone(stated)
 	for _, v := range d.Verdicts {
 		if effect := cmp.Or(because, misattributed(l, v, stated)); effect != "" {
 			v = diagnose.Verdict{Mode: v.Mode, Finding: diagnose.NotObservable, Since: -1, Because: effect}
+		}
+		if short != "" && v.Finding == diagnose.NotObservable {
+			v.Because = short
 		}
 		verdict := Verdict{Verdict: v, Evidence: slices.DeleteFunc(slices.Clone(d.Evidence),
 			func(e diagnose.Evidence) bool { return e.Of != v.Mode })}
@@ -51,7 +60,7 @@ func Judge(l *logs.Log, trace diagnose.Trace, stated []Finding) (all []Finding, 
 	}
 	// Failures come before remarks in the alphabet too.
 	slices.SortStableFunc(all, func(x, y Finding) int { return cmp.Compare(x.Level, y.Level) })
-	return all, verdicts, note
+	return all, verdicts, notes
 }
 
 // Lost returns the first finding from which on no update trains, which stands before others.

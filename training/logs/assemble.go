@@ -20,9 +20,9 @@ func (c *collector) log() (*Log, error) {
 	l := &Log{File: c.err.File, Run: c.run, Format: Format{c.writer(t), c.container}, Averaged: 1}
 	a.fillCounts()
 	a.train = a.columns(training)
-	if other, _ := c.other(); other.lack != "" {
-		a.train = slices.DeleteFunc(a.train,
-			func(s source) bool { return strings.HasPrefix(string(s.quantity), string(other.lack)+"/") })
+	if other, shown := c.other(); shown != "" && !other.task {
+		isReward := func(s source) bool { return strings.HasPrefix(string(s.quantity), "reward") }
+		a.train = slices.DeleteFunc(a.train, isReward)
 	}
 	switch {
 	case c.how.Reward != "" && !slices.ContainsFunc(a.train,
@@ -537,19 +537,23 @@ func (a *assembly) remark(l *Log) {
 		a.note("Evaluation, at %s, has its own table.", CountWords(len(l.Evaluation.Steps), "step"))
 	}
 	other, shown := a.other()
-	if shown != "" {
-		a.note(other.says+".", shown)
-		l.Other = other.apart
+	_, has := l.Column(Reward)
+	more := func(c Column) bool { return !slices.Contains([]Quantity{Loss, GradNorm, LR}, c.Quantity) }
+	switch first := a.keysByLikeness(a.series)[0]; {
+	case shown != "":
+		l.Other = fmt.Sprintf(other.says, shown)
+	case !has && l.Evaluation == nil && likeReward(first) == 0 && !slices.ContainsFunc(l.Columns, more):
+		l.Other = "a log of training by a loss alone, not of GRPO: it has no reward"
+	case !has:
+		a.note("The log has no mean reward of training%s.", renaming(first))
 	}
-	if _, has := l.Column(Reward); !has && shown == "" {
-		keys := a.keysByLikeness(a.series)
-		a.note("The log has no mean reward of training%s.", renaming(keys[0]))
+	if l.Other != "" {
+		a.note("This is %s.", l.Other)
 	}
 	a.tellUnread()
 	for _, key := range a.how.Percent {
-		if !slices.ContainsFunc(l.Columns, func(c Column) bool {
-			return strings.EqualFold(c.Key, key) && c.Quantity.within() == share
-		}) {
+		is := func(c Column) bool { return strings.EqualFold(c.Key, key) && c.Quantity.within() == share }
+		if !slices.ContainsFunc(l.Columns, is) {
 			a.note("--percent %s: the log has no share of that name.", key)
 		}
 	}

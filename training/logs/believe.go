@@ -36,8 +36,7 @@ func (a *assembly) believe(c *Column, of estimator, steps []int) {
 		a.note("%s is nowhere above 0: read as a loss, the entropy with the opposite sign.", c.Key)
 	}
 	wrong := func(x float64) bool { return x < within.lo-rounding || x > within.hi+rounding }
-	first := slices.IndexFunc(c.Values, wrong)
-	switch {
+	switch first := slices.IndexFunc(c.Values, wrong); {
 	case first < 0:
 		return
 	case within == share && lo >= 0 && hi <= 100:
@@ -70,27 +69,24 @@ func (b bounds) String() string {
 
 // otherKind is training of another kind than GRPO.
 type otherKind struct {
-	keys  []string // that only its trainers write; of KEY+KEY both
-	says  string   // what to say of its logs
-	lack  Quantity // which its keys have by their names, and not by what they are
-	apart bool     // what is said of groups and rewards does not hold
+	keys []string // that only its trainers write; of KEY+KEY both
+	says string   // what its logs are
+	task bool     // its reward is that of a task
 }
 
 var otherKinds = []otherKind{
 	{[]string{"rewards/chosen", "rewards/margins", "rewards/accuracies", "logps/chosen", "dpo_loss",
 		"chosen_reward", "reject_reward", "preference_loss", "margin+accuracy"},
-		"It is a log of preference optimization or of a reward model (%s), not of GRPO: " +
-			"there are no groups and no sampled rewards", RewardComponent, true},
+		"a log of preference optimization or of a reward model (%s), not of GRPO", false},
 	{[]string{"critic/vf_loss", "loss/value_avg", "critic_loss", "vf_loss", "value_loss",
 		"ppo/loss/value"},
-		"It is a log of PPO (%s), which has a value function: advantages are not relative to a group, " +
-			"and what is said of groups does not hold", "", false},
+		"a log of PPO (%s), which has a value function, not of GRPO", true},
 	{[]string{"mean_token_accuracy", "logits_loss", "train_mean_nll"},
-		"It is a log of supervised fine-tuning (%s), not of GRPO", "", true},
-	{[]string{"_wandb/runtime"}, "It is the summary of W&B (%s), " +
-		"the last values of a run and not its rows: export its history", "", true},
+		"a log of supervised fine-tuning (%s), not of GRPO", false},
+	{[]string{"_wandb/runtime"}, "the summary of W&B (%s), " +
+		"the last values of a run and not its rows: export its history", true},
 	{[]string{"teacher_kl", "kd_loss", "distillation_loss", "distill_loss"},
-		"It is a log of distillation (%s), not of GRPO: its rewards are not those of a task", "", true},
+		"a log of distillation (%s), not of GRPO", false},
 }
 
 // other returns the other kind of training that a file is of, with the key that shows it. It is ""
@@ -120,11 +116,9 @@ const samplesAtLeast = 8
 func (l *Log) ofSamples() bool {
 	var rewards []float64
 	for _, c := range l.Columns {
-		switch c.Quantity.Family() {
-		case Reward:
+		if family := c.Quantity.Family(); family == Reward {
 			rewards = c.Values
-		case RewardComponent:
-		default:
+		} else if family != RewardComponent {
 			return false
 		}
 	}

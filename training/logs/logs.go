@@ -34,8 +34,9 @@ type Log struct {
 	Averaged int
 	// Resumes holds the steps of training from which a resumed run goes on, increasing.
 	Resumes []int
-	// Other says that the training is of another kind, of which groups and their rewards say nothing.
-	Other bool
+	// Other says what the log is of, where that is no training by GRPO; "" where it is. What is said
+	// of groups and their rewards then does not hold.
+	Other string
 	// Notes say what a user should know of how the file was read, one sentence each.
 	Notes []string
 }

@@ -325,21 +325,20 @@ func TestRowsBetweenBatches(t *testing.T) {
 func TestOtherTraining(t *testing.T) {
 	for _, tt := range [][2]string{
 		{"{'loss': 0.5, 'grad_norm': 1.5, 'rewards/chosen': 0.1, 'rewards/rejected': -0.1}\n",
-			"a log of preference optimization or of a reward model (rewards/chosen), not of GRPO: " +
-				"there are no groups and no sampled rewards."},
+			"a log of preference optimization or of a reward model (rewards/chosen), not of GRPO."},
 		{`{"train/reward": 0, "train/global_step": 9, "_wandb": {"runtime": 5}}`, "the summary of " +
 			"W&B (_wandb/runtime), the last values of a run and not its rows: export its history."},
 		{"{'loss': 0.5, 'mean_reward': 1.5, 'accuracy': 0.7, 'margin': 1}\n",
-			"a log of preference optimization or of a reward model (margin), not of GRPO: " +
-				"there are no groups and no sampled rewards."},
+			"a log of preference optimization or of a reward model (margin), not of GRPO."},
 		{"{'loss': 1.5, 'grad_norm': 1.5, 'mean_token_accuracy': 0.7}\n",
 			"a log of supervised fine-tuning (mean_token_accuracy), not of GRPO."},
 		{"step:1 - critic/vf_loss:0.1 - critic/score/mean:0.5 - actor/grad_norm:0.1\n",
-			"a log of PPO (critic/vf_loss), which has a value function: advantages are not relative " +
-				"to a group, and what is said of groups does not hold."},
+			"a log of PPO (critic/vf_loss), which has a value function, not of GRPO."},
+		{"{'loss': 1.5, 'grad_norm': 1.5}\n",
+			"a log of training by a loss alone, not of GRPO: it has no reward."},
 	} {
 		l := readText(t, tt[0])
-		wantNotes(t, tt[0], l, "It is "+tt[1])
+		wantNotes(t, tt[0], l, "This is "+tt[1])
 		isPair := func(c Column) bool { return strings.HasPrefix(c.Key, "rewards/") }
 		notes := strings.Join(l.Notes, "")
 		if slices.ContainsFunc(l.Columns, isPair) || strings.Contains(notes, "rename it") {
