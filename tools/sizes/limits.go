@@ -3,15 +3,15 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_545
+	mostProduct = 69_518
 	mostTools   = 5_096
-	mostTests   = 45_448
+	mostTests   = 45_447
 	mostDocs    = 329
 )
 
 // rooms has the most lines of each folder, without tests.
 var rooms = map[string]int{
-	"cmd/grposim":            5149,
+	"cmd/grposim":            5139,
 	"configs":                39,
 	"fp":                     546,
 	"grpo":                   1271,
@@ -56,9 +56,9 @@ var rooms = map[string]int{
 	"tools/site":             470,
 	"tools/sizes":            247,
 	"training/change":        328,
-	"training/diagnose":      1209,
+	"training/diagnose":      1198,
 	"training/equivalence":   804,
-	"training/findings":      1690,
-	"training/fit":           878,
-	"training/logs":          5143,
+	"training/findings":      1687,
+	"training/fit":           876,
+	"training/logs":          5142,
 }
