@@ -18,7 +18,7 @@ func (c *collector) log() (*Log, error) {
 	t := c.trainer()
 	a := assembly{collector: c, trainer: t, steps: c.stepSeries()}
 	l := &Log{File: c.err.File, Run: c.run, Format: Format{c.writer(t), c.container}, Averaged: 1}
-	a.fillCounts()
+	a.sumCounts()
 	a.train = a.columns(training)
 	if other, shown := c.other(); shown != "" && !other.task {
 		isReward := func(s source) bool { return strings.HasPrefix(string(s.quantity), "reward") }
@@ -164,7 +164,6 @@ type assembly struct {
 	*collector
 	trainer int
 	steps   *series  // nil: rows are numbered
-	equal   *series  // slime's number of groups with equal rewards; without values if there is none
 	train   []source // of the table of training
 }
 
@@ -186,14 +185,12 @@ func (s source) tells() bool { return s.quantity != LR }
 func (a *assembly) columns(of part) []source {
 	rules := trainers()[a.trainer].rules(of)
 	var found []source
-	taken, used := make(map[Quantity]bool), make(map[*series]bool)
-	take := func(q Quantity, r *rule, s *series) bool {
-		if taken[q] || used[s] {
-			return false
+	take := func(q Quantity, r *rule, s *series) (first bool) {
+		first = !slices.ContainsFunc(found, func(x source) bool { return x.quantity == q || x.of == s })
+		if first {
+			found = append(found, source{quantity: q, rule: r, of: s})
 		}
-		taken[q], used[s] = true, true
-		found = append(found, source{quantity: q, rule: r, of: s})
-		return true
+		return first
 	}
 	named := func(q Quantity, key string) {
 		for _, s := range a.series {
@@ -208,12 +205,6 @@ func (a *assembly) columns(of part) []source {
 	for i := range rules {
 		r := &rules[i]
 		if r.Quantity == "" || !a.applies(r) {
-			continue
-		}
-		if r.Key == a.equal.key {
-			if len(a.equal.values) > 0 {
-				take(r.Quantity, r, a.equal)
-			}
 			continue
 		}
 		for _, s := range a.series {
@@ -257,11 +248,10 @@ func (a *assembly) general() []*series {
 	return slices.DeleteFunc(all, func(s *series) bool { return counts[s.general.Quantity] > 1 })
 }
 
-// fillCounts sets slime's numbers of groups with equal rewards, by value of the reward, to 0 in rows
-// that have the lengths, which it writes with them, and not the number. Then it sums them.
-func (a *assembly) fillCounts() {
-	a.equal = &series{key: countOfReward + "*"}
-	lengths := a.byName["rollout/response_len/mean"]
+// sumCounts sets slime's numbers of groups with equal rewards, by value of the reward, to 0 in rows
+// that have the lengths, which it writes with them, and not the number. It adds a series of their sum.
+func (a *assembly) sumCounts() {
+	sum, lengths := a.look(countOfReward+"*"), a.byName["rollout/response_len/mean"]
 	for _, s := range a.series {
 		if !strings.HasPrefix(s.name, countOfReward) {
 			continue
@@ -270,13 +260,16 @@ func (a *assembly) fillCounts() {
 			if lengths.has(row) && !s.has(row) {
 				s.put(row, 0)
 			}
-			if sum := s.at(row); s.has(row) {
-				if a.equal.has(row) {
-					sum += a.equal.at(row)
+			if x := s.at(row); s.has(row) {
+				if sum.has(row) {
+					x += sum.at(row)
 				}
-				a.equal.put(row, sum)
+				sum.put(row, x)
 			}
 		}
+	}
+	if len(sum.values) > 0 && sum.rule(a.trainer, training) != nil {
+		a.series = slices.Insert(a.series, 0, sum)
 	}
 }
 

@@ -184,35 +184,30 @@ func (t *trainer) rules(of part) []rule {
 	return t.Keys
 }
 
-// entry is a rule with the place where it stands in the table.
-type entry struct {
+// match is a rule for a key, with the place where it stands in the table.
+type match struct {
 	rulesPlace
 	order int // in which rules of the trainer are tried: by prefix, then by position
 	rule  *rule
-}
-
-// match is a rule for a key, with the name that stands for its *.
-type match struct {
-	entry
-	name string
+	name  string // that stands for the rule's *
 }
 
 // pattern is a key with a *.
 type pattern struct {
 	before, after string // the *
-	entry
+	match
 }
 
 // index finds the rules of a name: whole names in a map, those with a * one after another.
 type index struct {
-	whole    map[string][]entry
+	whole    map[string][]match
 	patterns []pattern
 }
 
 // rulesOf is the index of the table.
 var rulesOf = sync.OnceValue(func() *index {
-	x := &index{whole: make(map[string][]entry)}
-	add := func(key string, at entry) {
+	x := &index{whole: make(map[string][]match)}
+	add := func(key string, at match) {
 		key = strings.ToLower(tidy(key))
 		if before, after, star := strings.Cut(key, "*"); star {
 			x.patterns = append(x.patterns, pattern{before, after, at})
@@ -224,11 +219,11 @@ var rulesOf = sync.OnceValue(func() *index {
 		t := &trainers()[i]
 		for p, prefix := range t.Prefixes {
 			for r := range t.Keys {
-				add(prefix+t.Keys[r].Key, entry{rulesPlace{i, training}, p*len(t.Keys) + r, &t.Keys[r]})
+				add(prefix+t.Keys[r].Key, match{rulesPlace{i, training}, p*len(t.Keys) + r, &t.Keys[r], ""})
 			}
 		}
 		for r := range t.EvalKeys {
-			add(t.EvalKeys[r].Key, entry{rulesPlace{i, evaluating}, r, &t.EvalKeys[r]})
+			add(t.EvalKeys[r].Key, match{rulesPlace{i, evaluating}, r, &t.EvalKeys[r], ""})
 		}
 	}
 	return x
@@ -236,14 +231,13 @@ var rulesOf = sync.OnceValue(func() *index {
 
 // find returns the rules of a tidy key, whatever its case.
 func (x *index) find(key string) (found []match) {
-	for _, at := range x.whole[strings.ToLower(key)] {
-		found = append(found, match{at, ""})
-	}
+	found = append(found, x.whole[strings.ToLower(key)]...)
 	for i := range x.patterns {
 		p := &x.patterns[i]
 		if end := len(key) - len(p.after); end > len(p.before) &&
 			strings.EqualFold(key[:len(p.before)], p.before) && strings.EqualFold(key[end:], p.after) {
-			found = append(found, match{p.entry, key[len(p.before):end]})
+			found = append(found, p.match)
+			found[len(found)-1].name = key[len(p.before):end]
 		}
 	}
 	return found
