@@ -372,11 +372,9 @@ func (a *assembly) table(of part) Table {
 		step := int(x)
 		// A step is written in parts, or a row again.
 		i, has := slices.BinarySearch(at, step)
-		if has {
-			if shared, agree := common(sources, kept[i], row); agree && (shared || i+1 == len(at)) {
-				a.merge(sources, kept[i], row)
-				continue
-			}
+		if has && agree(sources, kept[i], row) {
+			a.merge(sources, kept[i], row)
+			continue
 		}
 		if n := len(at); i < n {
 			if at[n-1] > step {
@@ -460,18 +458,14 @@ func (s source) value(row int) float64 {
 	return x
 }
 
-// common reports whether two rows have values of the same series, and whether they are equal.
-func common(sources []source, x, y int) (shared, agree bool) {
-	agree = true
-	for _, s := range sources {
-		if s.of.has(x) && s.of.has(y) {
-			shared, agree = true, agree && s.of.at(x) == s.of.at(y)
-		}
-	}
-	return shared, agree
+// agree reports whether no series has different values in two rows.
+func agree(sources []source, x, y int) bool {
+	return !slices.ContainsFunc(sources, func(s source) bool {
+		return s.of.has(x) && s.of.has(y) && s.of.at(x) != s.of.at(y)
+	})
 }
 
-// merge moves the values of row from to row to: W&B and slime write a step in parts.
+// merge moves the values of row from to row to: W&B, slime and prime-rl write a step in parts.
 func (a *assembly) merge(sources []source, to, from int) {
 	for _, s := range sources {
 		if s.of.has(from) || s.of.broken(from) && !s.of.has(to) {

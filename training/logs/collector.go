@@ -270,35 +270,29 @@ func stepsAndKeys(c *collector, names []string) (steps, keys int) {
 	return steps, keys
 }
 
-// endRow keeps the row that has been read, if it has a known key.
-func (c *collector) endRow(line int) { c.keep(line, len(c.rows)) }
-
-// keep sets the values that have been read in a row: a new one, or one that lacks them. After the
-// last step a trainer repeats means over the run. That line is no row; a table can have it in the
-// row of the last step.
-func (c *collector) keep(line, row int) {
+// endRow keeps the row that has been read, if it has a known key. After the last step a trainer
+// repeats means over the run. That line is no row; a table can have it in the row of the last step.
+func (c *collector) endRow(line int) {
 	defer c.dropRow()
-	ends, updates := false, false
-	for _, cell := range c.cells {
-		ends, updates = ends || cell.of.ends, updates || cell.of.updates
-	}
-	if len(c.cells) == 0 || ends && !updates {
-		return
-	}
-	if row == len(c.rows) {
-		c.rows = append(c.rows, rowInfo{line: line})
-	}
-	info := &c.rows[row]
+	info, ends := rowInfo{line: line}, false
 	for _, cell := range c.cells {
 		s := cell.of
-		if !c.holds(line, row+1-len(s.values)) {
-			return
-		}
+		ends = ends || s.ends
 		info.ofEval = info.ofEval || s.ofEval
 		info.training = info.training || s.trains && !s.ofEval
 		info.tells = info.tells || cell.tells()
 		info.updates = info.updates || s.updates
-		s.put(row, cell.value)
+	}
+	if len(c.cells) == 0 || ends && !info.updates {
+		return
+	}
+	row := len(c.rows)
+	c.rows = append(c.rows, info)
+	for _, cell := range c.cells {
+		if !c.holds(line, row+1-len(cell.of.values)) {
+			return
+		}
+		cell.of.put(row, cell.value)
 	}
 }
 

@@ -54,7 +54,6 @@ type console struct {
 	*collector
 	*lines
 	bars  []*bar
-	named map[float64]int // row of each step that a line names: such lines of a step are one row
 	found []printedRow
 	ahead []cell // of the next row
 
@@ -91,7 +90,7 @@ const (
 
 // readConsole reads the text of a console.
 func readConsole(c *collector, l *lines) error {
-	k := &console{collector: c, lines: l, heading: math.NaN(), named: make(map[float64]int)}
+	k := &console{collector: c, lines: l, heading: math.NaN()}
 	for {
 		next, ok := k.next()
 		if !ok || k.values > mostValues {
@@ -125,27 +124,13 @@ func readConsole(c *collector, l *lines) error {
 	return unlessEnd(l.err)
 }
 
-// endStep keeps a row, of a step if one is given. A row of that step that has none of its keys takes
-// its values.
+// endStep keeps a row, of a step if one is given.
 func (k *console) endStep(r printedRow) {
-	row := len(k.rows)
-	k.cells = r.cells
-	if !math.IsNaN(r.step) {
-		if !slices.ContainsFunc(k.cells, func(c cell) bool { return c.of.isStep }) {
-			k.set(r.line, []byte("step"), []byte(strconv.FormatFloat(r.step, 'f', -1, 64)))
-		}
-		inRow := func(before int) func(cell) bool {
-			return func(c cell) bool { return !c.of.isStep && (c.of.has(before) || c.of.broken(before)) }
-		}
-		if before, has := k.named[r.step]; has && !slices.ContainsFunc(k.cells, inRow(before)) {
-			row = before
-		}
-		k.named[r.step] = row
+	k.cells = append(r.cells, r.bars...)
+	if !math.IsNaN(r.step) && !slices.ContainsFunc(k.cells, func(c cell) bool { return c.of.isStep }) {
+		k.set(r.line, []byte("step"), []byte(strconv.FormatFloat(r.step, 'f', -1, 64)))
 	}
-	if row == len(k.rows) {
-		k.cells = append(k.cells, r.bars...)
-	}
-	k.keep(r.line, row)
+	k.endRow(r.line)
 }
 
 // add adds a row. A progress bar in its line that is drawn
