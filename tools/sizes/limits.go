@@ -3,9 +3,9 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_518
+	mostProduct = 69_478
 	mostTools   = 5_096
-	mostTests   = 45_447
+	mostTests   = 45_446
 	mostDocs    = 329
 )
 
@@ -60,5 +60,5 @@ var rooms = map[string]int{
 	"training/equivalence":   804,
 	"training/findings":      1687,
 	"training/fit":           876,
-	"training/logs":          5142,
+	"training/logs":          5102,
 }
