@@ -16,7 +16,8 @@ import (
 // (docs/theory.md §1). It holds scratch space, so each goroutine has its own.
 type Force struct {
 	estimator option.Estimator
-	reference *Policy // π_ref
+	second    option.Importance // the weights of Correct
+	reference *Policy           // π_ref
 
 	beta       float64 // β of the step, see SetStep
 	exact      bool    // the KL penalty has its exact gradient
@@ -41,6 +42,7 @@ func NewForce(estimator option.Estimator, reference []float64) *Force {
 	}
 	f := &Force{
 		estimator: estimator,
+		second:    *estimator.Rollout.Weight(),
 		reference: NewPolicy(reference),
 		shifts:    make([]float64, len(reference)),
 		// setWeights changes them unless the mode is NoImportance.
@@ -147,7 +149,7 @@ func (f *Force) SetStep(t int) {
 // importance mode set to 0. The statistics are those of the last call of Sampled, which has set the
 // weights. Without such samples it is 0.
 func (f *Force) ClipFraction(statistics *GroupStatistics) float64 {
-	if !DropsSamples(&f.estimator.Importance) && !DropsSamples(f.estimator.Rollout.Weight()) {
+	if !DropsSamples(&f.estimator.Importance) && !DropsSamples(&f.second) {
 		return 0
 	}
 	clipped, all := 0, 0
@@ -160,16 +162,13 @@ func (f *Force) ClipFraction(statistics *GroupStatistics) float64 {
 			clipped += arm.NegativeCount
 		}
 	}
-	if all == 0 {
-		return 0
-	}
-	return float64(clipped) / float64(all)
+	return float64(clipped) / float64(max(all, 1))
 }
 
 // Correct sets the second weights of samples that were drawn from sampled, where the trainer's own
 // policy of the snapshot is trained.
 func (f *Force) Correct(trained, sampled *Policy) {
-	form, within, _ := FormOf(f.estimator.Rollout.Weight())
+	form, within, _ := FormOf(&f.second)
 	f.corrections = f.corrections[:0]
 	for a, p := range sampled.Probs {
 		weight := 0.0
