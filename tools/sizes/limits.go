@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_478
+	mostProduct = 69_477
 	mostTools   = 5_096
 	mostTests   = 45_446
 	mostDocs    = 329
@@ -14,7 +14,7 @@ var rooms = map[string]int{
 	"cmd/grposim":            5139,
 	"configs":                39,
 	"fp":                     546,
-	"grpo":                   1271,
+	"grpo":                   1270,
 	"network":                1296,
 	"option":                 902,
 	"rom":                    92,
