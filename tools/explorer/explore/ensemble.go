@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"grposim/sim"
@@ -24,14 +25,13 @@ type Counts map[theory.How]int
 // Ensemble is some of the runs that `grposim sweep` of the state's configuration simulates.
 type Ensemble struct {
 	Total int   `json:"total"` // number of runs of the cell
-	From  int   `json:"from"`
 	Steps []int `json:"steps"`
 	// J by run and step; null after a run left the range of floating point
 	Runs     []theory.Series `json:"runs"`
 	Diverged int             `json:"diverged"` // number of these runs that did
 	Counted  Counts          `json:"counted"`  // of all runs so far
 	Summary  Summary         `json:"summary"`  // the answer with what they did
-	Words    []Word          `json:"words"`
+	Words    []Word          `json:"words"`    // about the runs, and those of Answer in their light
 }
 
 // pause is the time after which Ensemble begins no further run.
@@ -46,8 +46,7 @@ func (e *Explorer) Ensemble(r EnsembleRequest) (*Ensemble, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Ensemble{From: r.From, Steps: c.steps(), Runs: []theory.Series{}, Counted: Counts{}}
-	out.Words = []Word{}
+	out := &Ensemble{Steps: c.steps(), Runs: []theory.Series{}, Counted: Counts{}, Words: []Word{}}
 	if c.start == nil {
 		return out, nil
 	}
@@ -88,8 +87,18 @@ func (e *Explorer) Ensemble(r EnsembleRequest) (*Ensemble, error) {
 		together = min(2*together, mostTogether)
 	}
 	word := out.Counted.word(said, &target)
-	out.Words = []Word{word, said.reached(word)}
-	out.Summary = out.Counted.summary(said, word)
+	words := said.words()
+	for i := range words {
+		switch w := &words[i]; {
+		case w.Tone == Bad && word.Tone != Bad: // runs leave the point, for the right answer
+			w.Tone = Warn
+		case w.Question == endQuestion && w.Tone == Good && word.Tone != Good:
+			w.Tone = word.Tone
+			w.Answer += "; but too few of the runs arrive there"
+		}
+	}
+	out.Words = append([]Word{word}, words...)
+	out.Summary = out.Counted.summary(said, words, word)
 	return out, nil
 }
 
@@ -99,7 +108,7 @@ var endings = []struct {
 	words string
 }{
 	{theory.Elsewhere, "locked on another answer"},
-	{theory.TooDeep, "got stuck on the answer most probable at rest, beyond the balance"},
+	{theory.TooDeep, "are over-confident: nearly certain of "},
 	{theory.Unsteady, "came there and left again"},
 	{theory.NotYet, "did not get there"},
 	{theory.Overflown, "left the range of numbers"},
@@ -121,58 +130,55 @@ func (n Counts) runs() (runs int) {
 }
 
 // word says where runs from the start end. Those near an unstable point have not arrived: they
-// swing about it or leave it later.
+// swing about it or leave it later. Those beyond the balance have, but for a warning, if the answer
+// that they are certain of is the right one.
 func (n Counts) word(r reader, target *theory.Target) Word {
 	runs, arrived, steps := n.runs(), n[theory.AtTarget], r.s.Run.Steps
+	fine, front := arrived, "a wrong answer"
+	if r.rest.Unstable {
+		fine = 0
+	}
+	if target.Front == slices.Max(target.Means) {
+		fine, front = fine+n[theory.TooDeep], "the right answer"
+	}
 	where := fmt.Sprintf("J* = %.3g", target.Reward)
 	if !target.AtRest {
 		where = fmt.Sprintf("the best reward, J = %.3g", target.Reward)
 	}
 	var w Word
 	switch {
-	case n[theory.NotYet] == runs:
+	case arrived == 0:
 		w = say(Good, "None of %d simulated runs is at %s after %d steps", runs, where, steps)
-		n = nil // that is all
 	case r.rest.Unstable:
 		w = say(Good, "After %d steps %d of %d simulated runs are within a tenth of the range of "+
 			"rewards of %s", steps, arrived, runs, where)
-	case arrived == 0:
-		w = say(Good, "None of %d simulated runs arrived within %d steps at %s", runs, steps, where)
 	default:
 		w = say(Good, "%d of %d simulated runs arrived within %d steps at %s",
 			arrived, runs, steps, where)
 	}
-	switch share := float64(arrived) / float64(runs); {
-	case share < few || r.rest.Unstable:
+	switch share := float64(fine) / float64(runs); {
+	case share < few:
 		w.Tone = Bad
-	case share < enough:
+	case share < enough || fine > arrived:
 		w.Tone = Warn
 	}
 	for _, ending := range endings {
-		if count := n[ending.how]; count > 0 {
+		if count := n[ending.how]; count > 0 && n[theory.NotYet] < runs {
 			w.Answer += fmt.Sprintf(", %d %s", count, ending.words)
+			if ending.how == theory.TooDeep {
+				w.Answer += front
+			}
 		}
 	}
 	return w.to("Where do runs from this start end?")
-}
-
-// reached returns the word about the end. Where too few runs arrive it has the tone of the word
-// about the runs.
-func (r reader) reached(runs Word) Word {
-	w := r.end().to(endQuestion)
-	if w.Tone == Good && runs.Tone != Good {
-		w.Tone = runs.Tone
-		w.Answer += "; but too few of the runs arrive there"
-	}
-	return w
 }
 
 // summary returns the answer of the theory together with what runs from the start do, in the words
 // of word: nothing is called safe that was not run. It begins with the runs where the theory has no
 // answer, and where the fixed point is stable and too few of them arrive. Runs that arrive do not
 // make up for a missing answer of the theory: then the tone stays.
-func (n Counts) summary(r reader, word Word) Summary {
-	s := r.summary(r.words())
+func (n Counts) summary(r reader, words []Word, word Word) Summary {
+	s := r.summary(words)
 	switch {
 	case word.Tone == Good && s.Tone != None || r.rest.Unstable || r.s.Units() != "":
 		s.Text += " " + word.Answer + "."

@@ -25,7 +25,6 @@ type Map struct {
 	Y       Axis     `json:"y"`
 	Regions []Region `json:"regions"`
 	Lines   []Line   `json:"lines"`
-	Here    Here     `json:"here"`
 }
 
 // Axis is one axis of a map.
@@ -51,13 +50,6 @@ type Line struct {
 	Meaning string         `json:"meaning"`
 	Kind    string         `json:"kind"` // exact or paper
 	Points  []*theory.Spot `json:"points"`
-}
-
-// Here is where the state lies on the map.
-type Here struct {
-	X      float64 `json:"x"`
-	Y      float64 `json:"y"`
-	Regime string  `json:"regime"`
 }
 
 // plane is the map that is being computed.
@@ -134,11 +126,9 @@ func (e *Explorer) newPlane(r MapRequest) error {
 	}
 	xAxis, yAxis := x.axis(xKey, c.settings), y.axis(yKey, c.settings)
 	grid := e.cache.NewPlane(*c.settings, xKey, yKey, xAxis.values(), yAxis.values())
-	regime := theory.NewRegime(c.settings, prediction).Name()
-	here := Here{xKey.Number(c.settings), yKey.Number(c.settings), regime}
 	e.plane = plane{
 		grid: grid, kind: theory.StationaryKind(c.settings, prediction),
-		Map: Map{grid.Columns() + 1, xAxis, yAxis, []Region{}, []Line{}, here},
+		Map: Map{grid.Columns() + 1, xAxis, yAxis, []Region{}, []Line{}},
 	}
 	return nil
 }
