@@ -4,7 +4,7 @@ package main
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
 	mostProduct = 69_477
-	mostTools   = 5_096
+	mostTools   = 5_092
 	mostTests   = 45_446
 	mostDocs    = 329
 )
@@ -48,7 +48,7 @@ var rooms = map[string]int{
 	"tools/bench":            163,
 	"tools/calibrate":        1032,
 	"tools/explorer":         121,
-	"tools/explorer/explore": 1358,
+	"tools/explorer/explore": 1354,
 	"tools/explorer/wasm":    21,
 	"tools/fuzz":             1256,
 	"tools/guard":            280,
