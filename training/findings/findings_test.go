@@ -193,6 +193,7 @@ func TestOf(t *testing.T) {
 			"!entropy-growth@210 !reward-collapse@210"},
 		{"the reward falls first", run(40, "entropy 0.3x30 1.2, reward 0.5+0.01x10 0.1"),
 			"!reward-collapse@110 !entropy-growth@310"},
+		{"a reward of both signs is lost", run(80, "reward -0.2+0.02x40 -0.97"), "!reward-collapse@410"},
 		{"entropy grows, reward rises", run(40, "entropy 0.3x20 1.2"), "entropy-growth@210"},
 		{"entropy of random text", run(40, "entropy 9.5"),
 			"entropy-growth@10: the entropy is 9.5 nats a token at the start (entropy), near the logarithm"},

@@ -128,8 +128,14 @@ func (f fall) harder(l *logs.Log, sign string) string {
 			worse = worse || len(after) > 1
 		}
 	}
-	gone := slices.Min(x) >= 0 && (below(x[f.since:], leastLeft*f.from) ||
-		below(x[max(f.since, len(x)-leastExcess):], leastLeft*f.from))
+	floor := leastLeft * f.from
+	if start := change.Mean(x[:max(1, len(x)/10)]); slices.Min(x) < 0 { // worse than at the start
+		floor = start - lostReward*(f.from-start)
+		if f.from-start < 4*change.Noise(x) {
+			floor = math.Inf(-1)
+		}
+	}
+	gone := below(x[f.since:], floor) || below(x[max(f.since, len(x)-leastExcess):], floor)
 	// At a step half of the fall lies between eight rows before and after.
 	near := change.Mean(x[max(0, f.since-leastExcess):f.since]) -
 		change.Mean(x[f.since:min(f.since+leastExcess, len(x))])
