@@ -10,8 +10,6 @@ import (
 	"grposim/training/logs"
 )
 
-const residualsOf = "-residuals"
-
 // figureName returns a name for the figures of a log that none of those taken has, and takes
 // it: that of the file without its extension, and of the run where the file holds several. A
 // number follows the second of a name.
@@ -24,10 +22,10 @@ func figureName(l *logs.Log, taken map[string]bool) string {
 	const most = 50 // characters; a file system has 255 bytes, with the rest
 	whole := string(runes[:min(len(runes), most)])
 	name = whole
-	for n := 2; taken[name] || taken[name+residualsOf]; n++ {
+	for n := 2; taken[name]; n++ {
 		name = fmt.Sprintf("%s-%d", whole, n)
 	}
-	taken[name], taken[name+residualsOf] = true, true
+	taken[name] = true
 	return name
 }
 
@@ -35,7 +33,7 @@ func figureName(l *logs.Log, taken map[string]bool) string {
 // told apart in its width.
 const mostPoints = 2000
 
-// draw writes two figures of a fit, of the curve and of its residuals, to a folder.
+// draw writes the figure of a fit to a folder.
 func (f *logFit) draw(stderr io.Writer, folder, name string) error {
 	best := f.result.Model(f.result.Best)
 	drawn, over, logged, point := f.steps, f.curve.Time, "logged reward", "a row"
@@ -49,12 +47,9 @@ func (f *logFit) draw(stderr io.Writer, folder, name string) error {
 	fitted := best.Predict(over)
 	rows := sweeps.FigureSeries{Name: logged, Group: "log", Mark: sweeps.Measured}
 	line := sweeps.FigureSeries{Name: string(best.Name) + " law", Group: "law", Mark: sweeps.Reference}
-	residuals := sweeps.FigureSeries{Name: logged + " − " + string(best.Name) + " law", Group: "log",
-		Mark: sweeps.Measured}
 	for i, step := range drawn.Time {
 		rows.Points = append(rows.Points, sweeps.BarePoint(step, drawn.Reward[i]))
 		line.Points = append(line.Points, sweeps.BarePoint(step, fitted[i]))
-		residuals.Points = append(residuals.Points, sweeps.BarePoint(step, drawn.Reward[i]-fitted[i]))
 	}
 	ahead := sweeps.FigureSeries{Name: "forecast, with the 90 % interval of a row", Group: "forecast",
 		Mark: sweeps.Predicted}
@@ -62,13 +57,8 @@ func (f *logFit) draw(stderr io.Writer, folder, name string) error {
 		ahead.Points = append(ahead.Points,
 			sweeps.FigurePoint{X: step, Y: f.ahead.Mean, Lo: f.ahead.Lo[i], Hi: f.ahead.Hi[i]})
 	}
-	const reward, steps = "reward, in the unit of the log", "optimizer step"
-	return drawFigures(stderr, folder,
-		sweeps.Figure{Name: name, Title: "Reward of " + name, XLabel: steps, YLabel: reward,
-			Series:  []sweeps.FigureSeries{rows, line, ahead},
-			Caption: "Each point is " + point + " of the log. The line is the law with the lowest BIC."},
-		sweeps.Figure{Name: name + residualsOf, Title: "Residuals of " + name, XLabel: steps,
-			YLabel: reward, Series: []sweeps.FigureSeries{residuals},
-			Caption: "Where the law holds the points scatter about 0 without a trend."},
-	)
+	return drawFigures(stderr, folder, sweeps.Figure{Name: name, Title: "Reward of " + name,
+		XLabel: "optimizer step", YLabel: "reward, in the unit of the log",
+		Series:  []sweeps.FigureSeries{rows, line, ahead},
+		Caption: "Each point is " + point + " of the log. The line is the law with the lowest BIC."})
 }
