@@ -172,73 +172,47 @@ func (r *runReport) object() object {
 		"rows", r.rows(), "last_step", steps[len(steps)-1], "findings_not_observable", r.hidden)
 }
 
-// print prints the report.
+// print prints the report: what is found, then what is absent or cannot be seen.
 func (r *runReport) print(p *page) {
-	name, logged := logs.Log{File: r.file, Run: r.run}, r.log != nil
-	other := ""
-	if logged && r.log.Other != "" {
+	name, other := logs.Log{File: r.file, Run: r.run}, ""
+	if r.log != nil && r.log.Other != "" {
 		other = fmt.Sprintf("This is %s.", r.log.Other)
 		p.paragraph("  ", notJudged(name.Name(), r.log))
-		p.printf("%s\n", r.about)
+		p.printf("%s\n\n", r.about)
 	} else {
-		p.printf("%s (%s)\nleading: ", name.Name(), r.about)
-		p.paragraph("  ", r.leading+r.whyNone())
+		p.printf("%s (%s)\nleading: %s\n\n", name.Name(), r.about, r.leading+r.whyNone())
 	}
-	p.printf("\n")
+	say := func(what, text, next string) {
+		p.paragraph("  ", what+": "+text+".")
+		if next != "" {
+			p.paragraph("    ", "  next: "+next+".")
+		}
+	}
 	none := "no findings"
-	noSignal := slices.ContainsFunc(r.findings,
-		func(f findings.Finding) bool { return f.Kind == findings.NoSignal })
 	for _, f := range r.findings {
-		// No-signal says the same as degeneracy.
-		if !logged || noSignal && string(f.Kind) == string(diagnose.AdvantageDegeneracy) {
-			continue
-		}
-		p.paragraph("  ", fmt.Sprintf("%s: %s since step %d: %s.", f.Level, f.Kind, f.Since, f.Text))
-		if f.Next != "" {
-			p.paragraph("    ", "  next: "+f.Next+".")
-		}
+		say(fmt.Sprintf("%s: %s since step %d", f.Level, f.Kind, f.Since), f.Text, f.Next)
 		none = "no other findings"
 	}
 	unobservable := r.unobservable()
+	if kinds := len(findings.Hidden(nil)); r.log != nil && r.stated == 0 && other == "" {
+		p.printf("%s: the columns can show %d of %d kinds, and show none\n", none, kinds-len(r.hidden), kinds)
+	}
+	for _, m := range r.modes {
+		if m.Finding != diagnose.Present && unobservable == "" {
+			say(strings.ReplaceAll(string(m.Finding), "-", " ")+": "+string(m.Mode), m.Text, strings.Join(m.Remedies, "; "))
+		}
+	}
+	if unobservable != "" && other == "" {
+		p.paragraph("  ", "failure modes of the dynamics: not observable: "+unobservable)
+	}
 	if other == "" {
-		if kinds := len(findings.Hidden(nil)); logged && r.stated == 0 {
-			p.printf("%s: the columns can show %d of %d kinds, and show none\n", none, kinds-len(r.hidden), kinds)
-		}
-		if logged {
-			p.printf("\n")
-		}
-		r.printModes(p, unobservable)
+		p.printf("\n")
 	}
 	for _, note := range r.notes {
 		if note != other {
 			p.paragraph("  ", "note: "+note)
 		}
 	}
-	for _, m := range r.modes {
-		for _, remedy := range m.Remedies {
-			if unobservable == "" {
-				p.paragraph("  ", fmt.Sprintf("to observe %s: %s", m.Mode, remedy))
-			}
-		}
-	}
-}
-
-// printModes prints the verdicts on the modes, or why none is observable.
-func (r *runReport) printModes(p *page, unobservable string) {
-	rows := [][]string{{"MODE", "VERDICT", "SINCE", "EVIDENCE"}}
-	for _, m := range r.modes {
-		since := "–"
-		if m.Finding == diagnose.Present {
-			since = fmt.Sprint(m.Since)
-		}
-		rows = append(rows, []string{string(m.Mode), string(m.Finding), since, m.Text})
-	}
-	if unobservable != "" {
-		p.paragraph("  ", "failure modes of the dynamics: not observable: "+unobservable)
-	} else {
-		p.table(rows)
-	}
-	p.printf("\n")
 }
 
 // notJudged says that a log is of other training.
@@ -248,24 +222,19 @@ func notJudged(name string, l *logs.Log) string {
 
 // whyNone says what it means that nothing leads; "" if something does.
 func (r *runReport) whyNone() string {
-	if r.leading != string(diagnose.None) {
-		return ""
-	}
-	var says, hidden []string
-	if r.log != nil {
-		says = append(says, "no failure is found")
-	}
+	hidden := 0
 	for _, m := range r.modes {
 		if m.Finding == diagnose.NotObservable {
-			hidden = append(hidden, string(m.Mode))
+			hidden++
 		}
 	}
-	if len(hidden) == len(r.modes) {
-		says = append(says, "no mode is observable")
-	} else if says = append(says, "no mode does harm"); len(hidden) > 0 {
-		says = append(says, "not observable: "+strings.Join(hidden, ", "))
+	switch {
+	case r.leading != string(diagnose.None):
+		return ""
+	case hidden == 0:
+		return " (no failure is found)"
 	}
-	return " (" + strings.Join(says, "; ") + ")"
+	return fmt.Sprintf(" (no failure is found; %d of %d modes are not observable)", hidden, len(r.modes))
 }
 
 // unobservable says why none of the modes is observable, if that is for one reason; "" otherwise.

@@ -96,7 +96,7 @@ func TestDiagnose(t *testing.T) {
 		leading string
 		find    string // in the output as text
 	}{
-		{"healthy.jsonl", 0, "none", "policy-concentration   absent"},
+		{"healthy.jsonl", 0, "none", "absent: policy-concentration: remaining entropy"},
 		{"degenerate.jsonl", 0, "none", "zero-variance groups 0.9"},
 		{"degenerate.jsonl --mode policy-concentration", 0, "none", ""},
 		{"degenerate.jsonl --mode advantage-degeneracy", 1, "none", ""},
@@ -110,7 +110,7 @@ func TestDiagnose(t *testing.T) {
 			"groups have equal rewards because completions are cut (truncation)"},
 		{"cut.jsonl --mode advantage-degeneracy", exitInconclusive, "truncation", ""},
 		{"stock.jsonl", exitInconclusive, "none",
-			"to observe policy-concentration: entropy: log the mean entropy per token as entropy"},
+			"next: entropy: log the mean entropy per token as entropy."},
 		{"stock.jsonl --mode dynamical-instability", 0, "none", ""},
 		{"tuned.jsonl", exitInconclusive, "none",
 			"tuned.jsonl: this is a log of supervised fine-tuning (mean_token_accuracy), not of GRPO; it is not judged"},

@@ -93,8 +93,8 @@ func TestNothingFound(t *testing.T) {
 		shown, code int
 		leading     string
 	}{
-		{"healthy.jsonl", 9, 0, "no failure is found; no mode does harm"},
-		{"curve.csv", 2, exitInconclusive, "no failure is found; no mode is observable"},
+		{"healthy.jsonl", 9, 0, "no failure is found"},
+		{"curve.csv", 2, exitInconclusive, "no failure is found; 4 of 4 modes are not observable"},
 	} {
 		const shows = "no findings: the columns can show %d of 12 kinds, and show none\n"
 		says(t, c.code, fmt.Sprintf(shows, c.shown), "diagnose", c.file)

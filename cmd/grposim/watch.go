@@ -58,16 +58,9 @@ func newWatch(stdout, stderr io.Writer) *cobra.Command {
 // said: a single NaN, of a step that was skipped, is none.
 const confirmation = 5
 
-// confirm returns the number of rows that a failure or a mode stands before it is said. What destroys
-// nothing waits, as it may end by itself.
-func confirm(name string, usual int) int {
-	switch name {
-	case string(findings.NoSignal), string(findings.ConstantReward),
-		string(diagnose.AdvantageDegeneracy):
-		return findings.Patience
-	}
-	return usual
-}
+// patience is the number of such rows of what destroys nothing, as it may end by itself.
+var patience = map[string]int{string(findings.NoSignal): findings.Patience,
+	string(findings.ConstantReward): findings.Patience, string(diagnose.AdvantageDegeneracy): findings.Patience}
 
 // nextLook returns the number of rows of the look after that at n rows: a twentieth more, so that
 // all looks at a long log take as long as some twenty at the whole.
@@ -261,11 +254,11 @@ func (w *watcher) tell(l *logs.Log, all []findings.Finding) (found bool) {
 	for _, f := range all {
 		name, mode := string(f.Kind), f.Kind.IsMode()
 		since, _ := slices.BinarySearch(l.Steps, f.Since)
-		wait := confirm(name, confirmation)
+		wait := cmp.Or(patience[name], confirmation)
 		remark := f.Level == findings.Remark && !(mode && w.asked != nil)
 		switch {
 		case mode:
-			since, wait = w.suspected[name], confirm(name, 1)
+			since, wait = w.suspected[name], max(patience[name], 1)
 		case remark:
 			wait = 0
 		}
