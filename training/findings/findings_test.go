@@ -105,7 +105,6 @@ func TestOf(t *testing.T) {
 		want string
 	}{
 		{"healthy", run(200, ""), ""},
-		{"a row", run(1, ""), ""},
 		{"NaN from a step on", run(50, "grad_norm 0.3x30 nan, kl_ref 0.02x30 nan, len_clipped 0x30 1"),
 			"!numerical-failure@310: kl_ref and grad_norm are NaN or infinite since step 310 to the end " +
 				"(20 of 50 rows)"},

@@ -55,7 +55,11 @@ func Judge(l *logs.Log, trace diagnose.Trace, stated []Finding) (all []Finding, 
 		verdict.weigh(l)
 		verdicts = append(verdicts, verdict)
 		if v.Finding == diagnose.Present {
-			all = append(all, verdict.asFinding())
+			f := Finding{Kind: Kind(v.Mode), Level: verdict.Level, Since: v.Since, Text: verdict.Text}
+			if f.Level == Failure {
+				f.Next = f.Kind.Next()
+			}
+			all = append(all, f)
 		}
 	}
 	// Failures come before remarks in the alphabet too.
@@ -159,13 +163,4 @@ func evidenceText(e diagnose.Evidence) string {
 		text += fmt.Sprintf(" ± %.2g", e.Error)
 	}
 	return text + fmt.Sprintf(" (sign: %s %.3g)", e.Side, e.Threshold)
-}
-
-// asFinding is a mode that is present as a finding.
-func (v *Verdict) asFinding() Finding {
-	f := Finding{Kind: Kind(v.Mode), Level: v.Level, Since: v.Since, Text: v.Text}
-	if f.Level == Failure {
-		f.Next = f.Kind.Next()
-	}
-	return f
 }

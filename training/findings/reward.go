@@ -49,17 +49,14 @@ func rewardCollapse(l *logs.Log) []Finding {
 	if why == "" && d.from-d.to >= max(lostReward*(d.from-min(start, d.to)), 2*noise) {
 		f.Level = Failure
 	}
-	switch {
-	case f.Level == Failure && slow.since > 0 && 2*(slow.from-slow.to) > 3*(d.from-d.to): // a part of it
+	if f.Level == Failure && slow.since > 0 && 2*(slow.from-slow.to) > 3*(d.from-d.to) { // a part of it
 		said = slow
 		sign, first = earliestSign(l, steps[said.since])
-	case d.how == slow.how:
-	default:
-		for level(said.begin-leastExcess) > level(said.begin)+noise { // it was under way already
-			said.begin -= leastExcess / 2
-			said.from, said.to = level(said.begin), min(d.to, level(len(x)))
-			said.since = said.begin + said.half(x[said.begin:])
-		}
+	}
+	for said.how != slow.how && level(said.begin-leastExcess) > level(said.begin)+noise { // it was under way
+		said.begin -= leastExcess / 2
+		said.from, said.to = level(said.begin), min(d.to, level(len(x)))
+		said.since = said.begin + said.half(x[said.begin:])
 	}
 	f.Since, f.begins = steps[said.since], steps[said.begin]
 	f.order = f.Since + (l.Steps[len(l.Steps)-1]-l.Steps[0])/10
@@ -128,12 +125,11 @@ func (f fall) harder(l *logs.Log, sign string) string {
 			worse = worse || len(after) > 1
 		}
 	}
-	floor := leastLeft * f.from
-	if start := change.Mean(x[:max(1, len(x)/10)]); slices.Min(x) < 0 { // worse than at the start
-		floor = start - lostReward*(f.from-start)
-		if f.from-start < 4*change.Noise(x) {
-			floor = math.Inf(-1)
-		}
+	floor, start := leastLeft*f.from, change.Mean(x[:max(1, len(x)/10)])
+	if rise := f.from - start; slices.Min(x) < 0 && rise < 4*change.Noise(x) {
+		floor = math.Inf(-1)
+	} else if slices.Min(x) < 0 { // worse than at the start
+		floor = start - lostReward*rise
 	}
 	gone := below(x[f.since:], floor) || below(x[max(f.since, len(x)-leastExcess):], floor)
 	// At a step half of the fall lies between eight rows before and after.
