@@ -49,7 +49,7 @@ var (
 	ScheduleKinds   = all(CosineDecay)
 	UpdateStates    = all(ResetState)
 	ParameterKinds  = all(Shared)
-	PromptOrders    = all(Independent)
+	PromptOrders    = all(ByFailure)
 )
 
 // Law is the distribution of an arm's reward.
@@ -335,6 +335,9 @@ const (
 	Shuffled    PromptOrder = iota // each once an epoch, in a new random order
 	InOrder                        // each once an epoch, as listed
 	Independent                    // uniformly, with replacement
+	ByFailure                      // with replacement, in proportion to 1 − J of the prompt
 )
 
-func (w PromptOrder) String() string { return text(w, "shuffled", "in-order", "independent") }
+func (w PromptOrder) String() string {
+	return text(w, "shuffled", "in-order", "independent", "by-failure")
+}

@@ -15,12 +15,14 @@ type promptSampler struct {
 	packs   []*draw.Pack   // by prompt; none for larger groups
 	order   []int          // the prompts of the present epoch
 	next    int            // index in order of the next one
+	sums    []float64      // of option.ByFailure
 	redraws *promptRedraws // nil: groups of equal rewards stay
 }
 
 // newPromptSampler returns one for groups of a size.
 func newPromptSampler(p *Prompts, size int) *promptSampler {
-	s := &promptSampler{Prompts: p, order: make([]int, len(p.Means))}
+	n := len(p.Means)
+	s := &promptSampler{Prompts: p, order: make([]int, n), sums: make([]float64, n)}
 	if size > draw.MaxPacked {
 		return s
 	}
@@ -38,13 +40,21 @@ func (s *promptSampler) begin() {
 	}
 }
 
-// choose returns the prompt of the next group. A new epoch is shuffled by Fisher and Yates.
-func (s *promptSampler) choose(w *draw.Words) (prompt int) {
+// choose returns the prompt of the next group. A new epoch is shuffled by Fisher and Yates. all are
+// the prompts with a policy each; where all succeed always, every one fails as often.
+func (s *promptSampler) choose(w *draw.Words, all []promptPolicy) (prompt int) {
 	below := func(n int) int {
 		high, _ := bits.Mul64(w.Next(), uint64(n))
 		return int(high)
 	}
-	if s.Order == option.Independent {
+	switch s.Order {
+	case option.ByFailure:
+		accumulate(s.sums, func(x int) float64 { return max(1-all[x].reward, 0) })
+		if s.sums[len(all)-1] > 0 {
+			return draw.Index(w.Next(), s.sums)
+		}
+		fallthrough
+	case option.Independent:
 		return below(len(s.order))
 	}
 	if s.next == 0 && s.Order == option.Shuffled {
@@ -180,7 +190,7 @@ func (p *tabular) draw(r *replica, t int) {
 	groups := r.cell.Estimator.GroupsPerStep
 	share := 1 / float64(groups)
 	for range groups {
-		x := r.sampler.prompts.choose(r.words)
+		x := r.sampler.prompts.choose(r.words, p.prompts)
 		p.group.Reset()
 		x = r.sampler.promptGroup(&p.group, r.words, x, p.prompts[x].snapshot)
 		b := &p.prompts[x]

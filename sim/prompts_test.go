@@ -34,14 +34,19 @@ func slowPrompts(c *Cell, rng *rand.Rand) []float64 {
 		g := make([]float64, n) // of z: twice that of the first logit
 		for range e.GroupsPerStep {
 		again:
-			if len(epoch) == 0 {
-				epoch = rng.Perm(n)
-				for i := range epoch {
-					switch p.Order {
-					case option.InOrder:
-						epoch[i] = i
-					case option.Independent:
-						epoch[i] = rng.IntN(n)
+			for len(epoch) == 0 {
+				switch x := rng.IntN(n); p.Order {
+				case option.Shuffled:
+					epoch = rng.Perm(n)
+				case option.InOrder:
+					for i := range n {
+						epoch = append(epoch, i)
+					}
+				case option.Independent:
+					epoch = []int{x}
+				case option.ByFailure: // the first of any that fails in a trial
+					if pi := first(z[x]); rng.Float64() >= pi*p.Means[x][0]+(1-pi)*p.Means[x][1] {
+						epoch = []int{x}
 					}
 				}
 			}
@@ -205,9 +210,11 @@ func promptCells() map[string]Cell {
 		"redraw, large groups": promptCell(func(c *Cell) { redraw(c, 70); c.Optimizer.LearningRate = 0.4 }),
 		"shared, redraw": promptCell(func(c *Cell) {
 			share(c)
-			redraw(c,
-				8)
+			redraw(c, 8)
 			c.Optimizer.LearningRate = 0.2
+		}),
+		"by failure": promptCell(func(c *Cell) {
+			c.Prompts.Order, c.Lag.Interval = option.ByFailure, 2
 		}),
 		"shared, redraw, block, ratio": promptCell(func(c *Cell) {
 			share(c)
@@ -287,17 +294,18 @@ func TestPromptOrder(t *testing.T) {
 		c.Prompts.Order = order
 		s := newPromptSampler(c.Prompts, c.Estimator.GroupSize)
 		s.begin()
+		choose := func() int { return s.choose(words, make([]promptPolicy, 5)) }
 		words.Reset(Stream(1, "order", ForReplica, 0))
 		counts, seconds := make([]int, 5), [5][5]int{}
 		for i := range 5000 {
-			x := s.choose(words)
-			y := s.choose(words)
+			x := choose()
+			y := choose()
 			seconds[x][y]++
-			for _, z := range []int{x, y, s.choose(words), s.choose(words), s.choose(words)} {
+			for _, z := range []int{x, y, choose(), choose(), choose()} {
 				counts[z]++
 			}
 			least, most := slices.Min(counts), slices.Max(counts)
-			if order != option.Independent && (least != i+1 || most != i+1) {
+			if order < option.Independent && (least != i+1 || most != i+1) {
 				t.Fatalf("%s: after %d epochs the prompts were chosen %v times", order, i+1, counts)
 			}
 		}

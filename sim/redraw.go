@@ -76,11 +76,7 @@ func (r *promptRedraws) choose(w *draw.Words) (prompt int, ok bool) {
 	}
 	if r.stale {
 		r.stale = false
-		sum := 0.0
-		for x, group := range r.groups {
-			sum += group.Chance(r.behaviour(x).Probs)
-			r.sums[x] = sum
-		}
+		accumulate(r.sums, func(x int) float64 { return r.groups[x].Chance(r.behaviour(x).Probs) })
 	}
 	if !(r.sums[len(r.sums)-1] > 0) {
 		return 0, false
@@ -137,12 +133,18 @@ func (r *promptRedraws) near(probs *[2]float64) *promptTable {
 
 // newTable returns the table of a policy.
 func (r *promptRedraws) newTable(odds float64, probs [2]float64) *promptTable {
-	t, sum := &promptTable{odds, probs, make([]float64, len(r.groups))}, 0.0
-	for x, group := range r.groups {
-		sum += group.Chance(probs[:])
-		t.sums[x] = sum
-	}
+	t := &promptTable{odds, probs, make([]float64, len(r.groups))}
+	accumulate(t.sums, func(x int) float64 { return r.groups[x].Chance(probs[:]) })
 	return t
+}
+
+// accumulate sets sums[x] to the sum of a function over the integers up to x.
+func accumulate(sums []float64, of func(x int) float64) {
+	sum := 0.0
+	for x := range sums {
+		sum += of(x)
+		sums[x] = sum
+	}
 }
 
 // propose proposes a prompt from the table by two words, and reports if it is accepted.

@@ -77,7 +77,7 @@ func TestRedrawnPrompts(t *testing.T) {
 					}
 					got, first := make([]float64, len(want)), make([]float64, len(want))
 					for range draws {
-						x := r.sampler.prompts.choose(r.words)
+						x := r.sampler.prompts.choose(r.words, nil)
 						r.statistics.Reset()
 						x = r.sampler.promptGroup(&r.statistics, r.words, x, snapshot(x))
 						arms := r.statistics.Arms

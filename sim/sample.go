@@ -133,7 +133,7 @@ func (s *sampler) groups(sum *grpo.GroupStatistics, w *draw.Words) {
 	s.reward = 0
 	for range s.estimator.GroupsPerStep {
 		if s.prompts != nil {
-			s.promptGroup(sum, w, s.prompts.choose(w), s.behaviour)
+			s.promptGroup(sum, w, s.prompts.choose(w, nil), s.behaviour)
 			continue
 		}
 		s.group(sum, w)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 
+	"gonum.org/v1/gonum/floats"
+
 	"grposim/grpo"
 	"grposim/option"
 	"grposim/sim/measure"
@@ -337,10 +339,7 @@ func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory
 			w.edge = stiffnessAtEnd(r)
 		}
 		if len(curves) > 0 {
-			curve := curves[w.binOf(i)-w.binOf(first)]
-			for n, reward := range r.curve {
-				curve[n] += reward
-			}
+			floats.Add(curves[w.binOf(i)-w.binOf(first)], r.curve)
 		}
 		if w.logs != nil {
 			w.logs[i] = slices.Clone(r.log)
@@ -365,10 +364,7 @@ func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory
 			w.total.merge(&next.moments)
 		}
 		for b, curve := range next.curves {
-			sum := w.curves[w.binOf(w.merged*chunkSize)+b]
-			for n, reward := range curve {
-				sum[n] += reward
-			}
+			floats.Add(w.curves[w.binOf(w.merged*chunkSize)+b], curve)
 		}
 		delete(w.pending, w.merged)
 		w.merged++

@@ -141,8 +141,7 @@ func (p *Prompts) check(c *Cell, m *option.Mistakes) {
 	m.Want(among(p.Parameters, option.Tabular, option.Shared), "Prompts.Parameters", p.Parameters,
 		"tabular or shared")
 	order := func(known bool, want string) { m.Want(known, "Prompts.Order", p.Order, want) }
-	order(among(p.Order, option.Shuffled, option.InOrder, option.Independent),
-		"shuffled, in-order or independent")
+	order(slices.Contains(option.PromptOrders, p.Order), "one of option.PromptOrders")
 	two := len(c.Bandit.Arms) == 2 && allBernoulli(&c.Bandit)
 	with(two, "Bandit.Arms", c.Bandit.Arms, "two Bernoulli arms")
 	with(c.Lag.Kind.Regular(), "Lag.Kind", c.Lag.Kind, "block or delay")
@@ -151,6 +150,7 @@ func (p *Prompts) check(c *Cell, m *option.Mistakes) {
 		"independent with the filter redraw")
 	with(!c.Deterministic(), "Estimator.GroupSize", e.GroupSize, "a finite size")
 	if p.Parameters == option.Shared {
+		order(p.Order != option.ByFailure, "another order with shared parameters")
 		m.Want(p.Starts == nil, "Prompts.Starts", p.Starts, "nil with shared parameters")
 		return
 	}

@@ -32,7 +32,7 @@ func (p *Params) Visits() (visit Params, period int, because scope.Reason) {
 	o, prompts := p.Optimizer, len(p.Prompts.First)
 	period = prompts / p.GroupsPerStep
 	switch {
-	case p.Prompts.Order == option.Independent:
+	case p.Prompts.Order >= option.Independent:
 		because = scope.NotPredicted.Because("prompts with a policy each that are drawn with replacement")
 	case prompts%p.GroupsPerStep != 0:
 		because = scope.NotPredicted.Because(
