@@ -16,7 +16,7 @@ var rooms = map[string]int{
 	"fp":                     546,
 	"grpo":                   1270,
 	"network":                1296,
-	"option":                 902,
+	"option":                 905,
 	"rom":                    92,
 	"rom/arrive":             753,
 	"rom/cell":               1026,
