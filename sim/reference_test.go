@@ -624,7 +624,7 @@ func agreement() []Cell {
 	for _, kind := range option.Methods {
 		add("moving reference that resets "+kind.String(), func(c *Cell) {
 			c.ReferenceUpdate = option.ReferenceUpdate{Interval: 5, Rate: 1, Optimizer: option.ResetState}
-			c.Optimizer.Kind = kind
+			c.Optimizer.Kind, c.Optimizer.Epsilon = kind, 1e-3 // else Adam makes a step of rounding errors
 		})
 	}
 	return cells
