@@ -427,16 +427,16 @@ func TestUnscaledNormalRewardsAreExact(t *testing.T) {
 // The fixed point of normal arms is off by at most what is neglected from the mean of J of 1,000
 // simulated replicas at a small learning rate: four standard errors and the noise are 1e-3.
 func TestFixedPointOfNormalArms(t *testing.T) {
-	got := Predict(Params{
-		Arms: []option.Arm{{Law: option.Normal, Mean: 1, Std: 0.3},
-			{Law: option.Normal, Mean: 0, Std: 0.3}},
-		Estimator: option.Estimator{GroupSize: 16, GroupsPerStep: 1,
-			KL: option.KL{Coefficient: 1.2, At: option.AtSnapshot}},
-		Lag:       block(1),
-		Optimizer: option.Optimizer{LearningRate: 0.01},
-	})
-	if off, left := math.Abs(got.FixedPoint.Reward-0.83618),
-		got.Neglected.RewardMean; off > 1e-3+left || left > 0.01 {
+	p := Params{Lag: block(1), Optimizer: option.Optimizer{LearningRate: 0.01}}
+	p.Arms = []option.Arm{{Law: option.Normal, Mean: 1, Std: 0.3}, {Law: option.Normal, Std: 0.3}}
+	p.GroupSize, p.GroupsPerStep, p.KL = 16, 1, option.KL{Coefficient: 1.2, At: option.AtSnapshot}
+	got := Predict(p)
+	off, left := math.Abs(got.FixedPoint.Reward-0.83618), got.Neglected.RewardMean
+	if off > 1e-3+left || left > 0.01 {
 		t.Errorf("J* = %v, simulated 0.83618, neglected %.2g", got.FixedPoint.Reward, left)
+	}
+	p.Arms[0].Mean, p.Arms[1].Std, p.Reference = 0, 0, []float64{1, 0} // even laws of equal means
+	if all := fixed.Points(p); len(all) != 1 || all[0].Logits[0] != 0.5 {
+		t.Errorf("got %v, want the reference alone", all)
 	}
 }

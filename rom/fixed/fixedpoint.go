@@ -241,15 +241,14 @@ func (f *Folded) fixedPoints() [][]float64 {
 			}
 		}
 	} else {
+		var starts [][]float64
 		for _, t := range c.zeros() {
-			all = append(all, c.logits(t))
+			starts = append(starts, c.logits(t))
 		}
 		if m.Factored() {
-			return all
+			return starts
 		}
-		starts := append(all, slices.Clone(f.Reference))
-		all = nil
-		for _, start := range starts {
+		for _, start := range append(starts, f.Reference) { // Newton changes none
 			if end, ok := f.Newton(m, start); ok {
 				add(end)
 			}
@@ -390,7 +389,7 @@ func (c *curve) factor(t float64) float64 {
 // balance iterates π ↦ π_ref e^{R(π)/β} (k3: π_ref/(C − R/β)), R the mean advantages of the arms,
 // whose fixed points are those of the force, from the reference. Where β is so small that all arms
 // but one nearly vanish R hardly varies and the iteration converges at once, while the force is too
-// small for Newton's method. ok is true if the last change is below 1e-10 in every logit.
+// small for Newton's method. It goes on to rounding; ok is true if changes fall below 1e-10.
 func (c *curve) balance() (logits []float64, ok bool) {
 	arms := len(c.Arms)
 	at := *c
@@ -411,18 +410,17 @@ func (c *curve) balance() (logits []float64, ok bool) {
 		if math.IsNaN(change) {
 			return nil, false
 		}
-		if change >= last {
+		if change >= last && change < 1e-10 {
+			return next, true
+		} else if change >= last {
 			damping = max(damping/2, 1e-3)
 		}
 		last = change
-		if change < 1e-10 {
-			return next, true
-		}
 		for a := range logits {
 			logits[a] += damping * (next[a] - logits[a])
 		}
 	}
-	return nil, false
+	return logits, last < 1e-10
 }
 
 // zeros returns all t ≥ 0 with βt = φ(t), increasing.
@@ -677,7 +675,9 @@ func (s *scan) visit(t, value float64) {
 	s.values = [3]float64{s.values[1], s.values[2], value}
 	ts, values := s.ts, s.values
 	s.n++
-	if s.n >= 2 && (values[1] < 0) != (values[2] < 0) {
+	if s.n == 1 && value == 0 { // as of arms of equal means and even laws
+		s.zeros = append(s.zeros, t)
+	} else if s.n >= 2 && (values[1] < 0) != (values[2] < 0) {
 		s.zeros = append(s.zeros, linear.Root(s.f, ts[1], ts[2], values[1]))
 	} else if s.n >= 3 && (values[0] < 0) == (values[1] < 0) {
 		// Three values of one sign, the middle one nearest to zero: the

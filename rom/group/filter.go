@@ -69,11 +69,8 @@ func (c *Counts) Kept(j, rest float64) (success, failure float64) {
 // redrawn groups π_a[m_a(1 − J^{G−1}) + (1−m_a)(1 − (1−J)^{G−1})]/P.
 func (c *Counts) SampleShares(dst []float64) {
 	copy(dst, c.Old)
-	if c.e.Filter != option.Redraw {
-		return
-	}
 	j, rest := c.Chances(c.Old)
-	if j <= 0 || rest <= 0 {
+	if c.e.Filter != option.Redraw || j <= 0 || rest <= 0 {
 		return
 	}
 	p, _ := c.Differ(j, rest)

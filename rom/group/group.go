@@ -250,10 +250,12 @@ func (b *base) prepare() float64 {
 	if b.states == nil {
 		b.states = make([]partial, len(b.arms))
 	}
-	mean := 0.0
+	mean, low, high := 0.0, math.Inf(1), math.Inf(-1)
 	for a, old := range b.Old {
-		mean += old * (b.arms[a].Mean + b.Shift[a])
+		x := b.arms[a].Mean + b.Shift[a]
+		mean, low, high = mean+old*x, min(low, x), max(high, x)
 	}
+	mean = min(max(mean, low), high) // that of equal means is exact, else rounding is a force
 	for a, arm := range b.arms {
 		b.states[a] = partialMoments(arm, mean-b.Shift[a])
 	}
