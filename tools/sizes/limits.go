@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_437
+	mostProduct = 69_436
 	mostTools   = 5_092
 	mostTests   = 45_454
 	mostDocs    = 329
@@ -23,7 +23,7 @@ var rooms = map[string]int{
 	"rom/deep":               981,
 	"rom/fixed":              1055,
 	"rom/force":              1237,
-	"rom/group":              1932,
+	"rom/group":              1931,
 	"rom/linear":             3104,
 	"rom/paper":              330,
 	"rom/path":               2308,
