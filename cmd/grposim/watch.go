@@ -258,7 +258,7 @@ func (w *watcher) tell(l *logs.Log, all []findings.Finding) (found bool) {
 		remark := f.Level == findings.Remark && !(mode && w.asked != nil)
 		switch {
 		case mode:
-			since, wait = w.suspected[name], max(patience[name], 1)
+			since = w.suspected[name]
 		case remark:
 			wait = 0
 		}
