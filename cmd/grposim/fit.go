@@ -172,29 +172,47 @@ func (f *logFit) lawTime() string {
 
 // unit is the unit of a parameter, as the JSON names it.
 func (f *logFit) unit(p fit.Parameter) string {
-	atRate := ""
-	if f.time.intrinsic {
-		atRate = " at the peak rate"
+	if f.time.intrinsic && (p.Is == fit.Duration || p.Is == fit.Frequency) {
+		return string(p.Is) + " at the peak rate"
 	}
-	switch p.Is {
-	case fit.OfReward:
-		return "reward"
-	case fit.Duration, fit.AtMidpoint:
-		return "steps" + atRate
-	case fit.Frequency:
-		return "radians per step" + atRate
-	}
-	return "1"
+	return string(p.Is)
 }
 
-// print writes the fit for people.
+// print writes the fit for people: first whether the run is lost, the regime, which numbers of the
+// best law to trust, when half of the way is made, and the forecast.
 func (f *logFit) print(p *page) {
 	r, steps := &f.result, f.steps.Time
 	best := r.Model(r.Best)
 	p.printf("%s: %s, %d rows with a reward, steps %.6g to %.6g\n", f.log.Name(), f.log.Format,
 		len(steps), steps[0], steps[len(steps)-1])
-	for _, says := range f.words(best) {
-		p.paragraph("  ", says+".")
+	if f.lost != "" {
+		p.paragraph("  ", "the run is "+f.lost+".")
+	}
+	p.paragraph("  ", fmt.Sprintf("regime: %s; %s.", r.Regime, meaning(r)))
+	parameters := [][]string{{strings.ToUpper(string(best.Name)), "VALUE", "90 % INTERVAL", ""}}
+	trust, but := fmt.Sprintf("trust the %s law", best.Name), " but for what the log does not fix: "
+	for _, x := range best.Parameters() {
+		name, known := strings.ReplaceAll(x.Name, "_", " "), "identified"
+		if !x.Identifiable {
+			trust, but, known = trust+but+name, ", ", "not identified"
+		}
+		if x.Is != fit.OfReward && x.Is != fit.Ratio {
+			name += ", " + f.unit(x)
+		}
+		parameters = append(parameters,
+			[]string{name, bound(x.Value, 4), bound(x.Lo, 4) + " to " + bound(x.Hi, 4), known})
+	}
+	if step := f.time.step(best.HalfTime()); !math.IsNaN(step) {
+		trust += fmt.Sprintf(". Half of the way from the first row to the plateau is made at step %.4g", step)
+	}
+	p.paragraph("  ", trust+".")
+	if n := len(f.at) - 1; n < 0 {
+		p.printf("no forecast: the run is lost.\n")
+	} else {
+		by := map[bool]string{true: "the level", false: "exponential smoothing"}[r.Regime == fit.Flat]
+		p.paragraph("  ", fmt.Sprintf("forecast for step %.6g by %s: %.3g, a row between %s "+
+			"and %s with 90 %%, if neither a take-off nor a collapse comes first, which no reward before "+
+			"them shows.", f.at[n], by, f.ahead.Mean, bound(f.ahead.Lo[n], 3), bound(f.ahead.Hi[n], 3)))
 	}
 	p.printf("\n")
 	lowest := slices.MinFunc(r.Models, func(a, b fit.Model) int { return cmp.Compare(a.BIC, b.BIC) })
@@ -209,56 +227,9 @@ func (f *logFit) print(p *page) {
 			best.Name, fit.GrowthEvidence)
 	}
 	p.printf("\n")
-	p.table(f.parameterRows(best))
+	p.table(parameters)
 	p.printf("\n")
 	p.paragraph("  ", "time of the laws: "+f.lawTime())
-}
-
-// words are the answer: the regime, which numbers of the best law to trust, when half of the way is
-// made, and the forecast.
-func (f *logFit) words(best *fit.Model) []string {
-	says := []string{fmt.Sprintf("regime: %s; %s", f.result.Regime, meaning(&f.result))}
-	forecast := "no forecast: the run is lost"
-	if f.lost != "" {
-		says = append([]string{"the run is " + f.lost}, says...)
-	} else {
-		n, by := len(f.at)-1, "exponential smoothing"
-		if f.result.Regime == fit.Flat {
-			by = "the level"
-		}
-		forecast = fmt.Sprintf("forecast for step %.6g by %s: %.3g, a row between %s "+
-			"and %s with 90 %%, if neither a take-off nor a collapse comes first, which no reward before "+
-			"them shows", f.at[n], by, f.ahead.Mean, bound(f.ahead.Lo[n], 3), bound(f.ahead.Hi[n], 3))
-	}
-	trust := fmt.Sprintf("trust the %s law", best.Name)
-	var open []string
-	for _, p := range best.Parameters() {
-		if !p.Identifiable {
-			open = append(open, strings.ReplaceAll(p.Name, "_", " "))
-		}
-	}
-	if len(open) > 0 {
-		trust += " but for what the log does not fix: " + strings.Join(open, ", ")
-	}
-	if step := f.time.step(best.HalfTime()); !math.IsNaN(step) {
-		trust += fmt.Sprintf(". Half of the way from the first row to the plateau is made at step %.4g", step)
-	}
-	return append(says, trust, forecast)
-}
-
-func (f *logFit) parameterRows(m *fit.Model) [][]string {
-	rows := [][]string{{strings.ToUpper(string(m.Name)), "VALUE", "90 % INTERVAL", ""}}
-	for _, p := range m.Parameters() {
-		name, known := strings.ReplaceAll(p.Name, "_", " "), "identified"
-		if p.Is != fit.OfReward && p.Is != fit.Ratio {
-			name += ", " + f.unit(p)
-		}
-		if !p.Identifiable {
-			known = "not identified"
-		}
-		rows = append(rows, []string{name, bound(p.Value, 4), bound(p.Lo, 4) + " to " + bound(p.Hi, 4), known})
-	}
-	return rows
 }
 
 // bound prints an end of an interval with a number of digits.

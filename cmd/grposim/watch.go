@@ -300,16 +300,7 @@ func (w *watcher) end() error {
 		return err
 	}
 	r := s.report(findings.Of(l))
-	var verdicts []string
-	for _, f := range r.findings {
-		if f.Level == findings.Failure && !f.Kind.IsMode() {
-			verdicts = append(verdicts, string(f.Kind))
-		}
-	}
-	for _, m := range r.modes {
-		verdicts = append(verdicts, fmt.Sprintf("%s %s", m.Mode, m.Finding))
-	}
-	p, says := &page{w: w.stdout}, fmt.Sprintf("leading %s (%s)", r.leading, strings.Join(verdicts, ", "))
+	p, says := &page{w: w.stdout}, "leading "+r.leading+r.whyNone()
 	if l.Other != "" && r.leading == string(diagnose.None) {
 		says = "not judged"
 	}

@@ -35,21 +35,20 @@ type parameter struct {
 	grid   int // values tried before the search
 }
 
-// Dimension says what a parameter is.
+// Dimension is the unit of a parameter.
 type Dimension string
 
 const (
-	OfReward   Dimension = "reward"    // start, plateau, level
-	Ratio      Dimension = "ratio"     // a number without a unit
-	Duration   Dimension = "duration"  // a time from the start on
-	AtMidpoint Dimension = "width"     // a time about the midpoint
-	Frequency  Dimension = "frequency" // an angle in radians per time
+	OfReward  Dimension = "reward" // start, plateau, level
+	Ratio     Dimension = "1"
+	Duration  Dimension = "steps"
+	Frequency Dimension = "radians per step"
 )
 
 // bounds returns the range of the parameter for a curve of the given length.
 func (p parameter) bounds(known float64) (lo, hi float64) {
 	switch p.is {
-	case Duration, AtMidpoint:
+	case Duration:
 		return p.lo * known, p.hi * known
 	case Frequency:
 		return p.lo / known, p.hi / known
@@ -68,7 +67,7 @@ var laws = []law{
 	{name: ThreePhase, shape: []parameter{{"frequency", 0.1, 400, Frequency, 60}},
 		at: func(t float64, p []float64) float64 { return measure.CriticallyDamped.Shape(p[0], 0, t) }},
 	{name: Logistic, shape: []parameter{{"midpoint", 0.02, 4, Duration, 40},
-		{"width", 0.005, 2, AtMidpoint, 12}},
+		{"width", 0.005, 2, Duration, 12}},
 		at: func(t float64, p []float64) float64 { return measure.Logistic.Shape(1/p[1], p[0], t) }},
 	{name: ScalingLaw, shape: []parameter{{"midpoint", 0.01, 10, Duration, 40},
 		{"exponent", 0.3, 40, Ratio, 12}},
