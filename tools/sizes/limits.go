@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_436
+	mostProduct = 69_397
 	mostTools   = 5_092
 	mostTests   = 45_454
 	mostDocs    = 329
@@ -11,7 +11,7 @@ const (
 
 // rooms has the most lines of each folder, without tests.
 var rooms = map[string]int{
-	"cmd/grposim":            5091,
+	"cmd/grposim":            5053,
 	"configs":                39,
 	"fp":                     546,
 	"grpo":                   1270,
@@ -59,6 +59,6 @@ var rooms = map[string]int{
 	"training/diagnose":      1198,
 	"training/equivalence":   804,
 	"training/findings":      1684,
-	"training/fit":           876,
+	"training/fit":           875,
 	"training/logs":          5102,
 }
