@@ -43,6 +43,7 @@ func (c *collector) log() (*Log, error) {
 		case len(c.err.Problems) > 0:
 		case len(l.Steps) == 0:
 			c.err.add(0, "got no row of training with a step, want at least one")
+			c.tellNotes()
 		case len(l.Columns) == 0:
 			c.err.add(0, "got no value in the rows of training, want at least one; %s", c.keysSeen())
 		case a.steps == nil && l.ofSamples():
@@ -215,9 +216,18 @@ func (a *assembly) columns(of part) []source {
 	}
 	named(EvalScore+"/named", a.how.TrueReward)
 	if of == training {
-		for _, s := range a.general() {
-			if r := s.general; take(r.Quantity, r, s) {
+		times := make(map[Quantity]int) // that a name says it after the slash
+		for _, s := range a.series {
+			if s.general != nil {
+				times[s.general.Quantity]++
+			}
+		}
+		for _, s := range a.series {
+			if r := s.general; r != nil && times[r.Quantity] == 1 && take(r.Quantity, r, s) {
 				a.note("%s is read as %s, by what its name says after the slash.", s.key, r.Quantity)
+				for row := range a.rows {
+					a.rows[row].training = a.rows[row].training || s.has(row)
+				}
 			}
 		}
 	}
@@ -232,20 +242,6 @@ func (a *assembly) applies(r *rule) bool {
 	}
 	complete := a.container == TrainerState || a.container == Console || a.container == TensorBoard
 	return r.Without == "" || complete && !a.hasKey(a.trainer, r.Without)
-}
-
-// general returns the series that only what stands after their first slash makes known,
-// where no other series of the kind says the same.
-func (a *assembly) general() []*series {
-	counts := make(map[Quantity]int)
-	var all []*series
-	for _, s := range a.series {
-		if r := s.general; r != nil {
-			counts[r.Quantity]++
-			all = append(all, s)
-		}
-	}
-	return slices.DeleteFunc(all, func(s *series) bool { return counts[s.general.Quantity] > 1 })
 }
 
 // sumCounts sets slime's numbers of groups with equal rewards, by value of the reward, to 0 in rows

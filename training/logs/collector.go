@@ -99,6 +99,9 @@ func (c *collector) set(line int, key, text []byte) {
 
 // setSeries is set for a key that has been looked up.
 func (c *collector) setSeries(line int, s *series, text []byte) {
+	if s.isStep {
+		text, _, _ = bytes.Cut(text, []byte("/")) // 5/100 of ms-swift
+	}
 	x, has, ok := number(text)
 	switch {
 	case !ok && !s.isStep && s.ofEval && len(s.values) == 0: // a setting such as eval_strategy
@@ -122,9 +125,9 @@ func (s *series) wrote(text []byte) {
 	if s.decimals == unrounded {
 		return
 	}
-	point := bytes.IndexByte(text, '.') + 1
-	n := len(bytes.TrimRight(text, " ,%)")) - point
-	if point == 0 || n < 2 || bytes.ContainsAny(text, "eE") || s.decimals > 0 && n != s.decimals {
+	_, after, _ := bytes.Cut(text, []byte("."))
+	n := len(after) - len(bytes.TrimLeft(after, "0123456789"))
+	if n < 2 || bytes.ContainsAny(text, "eE") || s.decimals > 0 && n != s.decimals {
 		n = unrounded
 	}
 	s.decimals = n
@@ -150,14 +153,21 @@ func number(text []byte) (x float64, has, ok bool) {
 
 // spelled reads a number in a form that is none of Go's.
 func spelled(word string) (x float64, has, ok bool) {
-	if _, inner, call := strings.Cut(word, "("); call { // tensor(0.5, device='cuda:0')
-		word = inner
+	if name, inner, call := strings.Cut(word, "("); call && (name == "" || isLetter(rune(name[0]))) {
+		word = inner // of tensor(0.5, device='cuda:0')
 		if end := strings.IndexAny(word, ",)"); end >= 0 {
 			word = word[:end]
 		}
+	} else if scatter := strings.IndexAny(word, "(±"); scatter > 0 { // 0.72 (0.05)
+		word = word[:scatter]
 	}
-	word, _, _ = strings.Cut(word, "/") // 5/100 of ms-swift
-	word, percent := strings.CutSuffix(word, "%")
+	if part, whole, ratio := strings.Cut(word, "/"); ratio { // 3/8 were right
+		x, isPart, _ := number([]byte(part))
+		n, isWhole, _ := number([]byte(whole))
+		return x / n, true, isPart && isWhole && n > 0
+	}
+	word, percent := strings.CutSuffix(strings.TrimSpace(word), "%")
+	word = strings.TrimSpace(word)
 	if thousands.MatchString(word) {
 		word = strings.ReplaceAll(word, ",", "")
 	}

@@ -244,6 +244,7 @@ func (k *console) firstRank(rows []printedRow) []printedRow {
 
 // put sets the value of a key; one that is not understood is noted.
 func (k *console) put(l line, key, value string) {
+	value = strings.TrimSuffix(value, ",")
 	if _, _, ok := number([]byte(value)); ok {
 		k.set(l.number, []byte(key), []byte(value))
 	} else if k.look(key) != nil {

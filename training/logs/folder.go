@@ -29,11 +29,8 @@ type runFiles struct {
 
 // IsOutput reports whether Open reads a folder: the output of a trainer, or one with logs.
 func IsOutput(dir string) bool {
-	if len(states(dir)) > 0 {
-		return true
-	}
 	runs, err := runsIn(dir)
-	return err == nil && len(runs) > 0 || tuned(dir) != ""
+	return len(states(dir)) > 0 || tuned(dir) != "" || err == nil && len(runs) > 0
 }
 
 // tuned returns the rows of a trial of Ray Tune in its folder, "" if it is none.

@@ -228,7 +228,7 @@ func goesOn(text, next string) (joined string, ok bool) {
 
 // keyNumber is KEY NUMBER or KEY: NUMBER with a unit.
 var keyNumber = regexp.MustCompile(`^(\S.*?)(?:\s*[:=]\s*|\s+)` +
-	`([-+]?(?:[\d.,]+(?:[eE][-+]?\d+)?|nan|inf)%?)(?:\s*[a-zA-Z(/].*)?$`)
+	`([-+]?(?:[\d.,]+(?:[eE][-+]?\d+)?|nan|inf)(?: ?%)?)(?:\s*[a-zA-Z(/±].*)?$`)
 
 // parts returns a reader of lines with parts KEY NUMBER, with a text between them, after a step.
 func parts(step, by string, form rowForm) func(*console, line) bool {
@@ -245,8 +245,12 @@ func parts(step, by string, form rowForm) func(*console, line) bool {
 			all = all[:len(all)-1] // it may be cut
 		}
 		for _, part := range all {
-			if m := keyNumber.FindStringSubmatch(strings.TrimSpace(part)); m != nil {
-				k.put(l, m[1], m[2])
+			found := k.pairs(part)
+			if m := keyNumber.FindStringSubmatch(strings.TrimSpace(part)); m != nil && len(found) < 2 {
+				found = []pair{{m[1], m[2]}}
+			}
+			for _, p := range found {
+				k.put(l, p.key, p.value)
 			}
 		}
 		k.add(printedRow{form: form, line: l.number, step: step, cells: k.cells})
@@ -271,7 +275,8 @@ var (
 	// (N/M) of an epoch [E/F] is step (E − 1)·M + N.
 	stepShare = regexp.MustCompile(`(?:\[(\d+)/\d+\] *)?\((\d+)/(\d+)\)`)
 	// A number after the sign of KEY=NUMBER or KEY: NUMBER.
-	numberAfter = regexp.MustCompile(`^\s*([-+]?(?:\d[\d,]*\.?\d*(?:[eE][-+]?\d+)?|nan|inf)%?)(?:[\s,;|)\]]|$)`)
+	numberAfter = regexp.MustCompile(`^\s*([-+]?(?:(?:\d[\d,]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan|inf)(?: ?%)?)` +
+		`(?:[\s,;|)\]±]|$)`)
 )
 
 // several reads a line with several of KEY=NUMBER or KEY: NUMBER.
@@ -296,7 +301,7 @@ func (k *console) several(l line) bool {
 		return false
 	}
 	for _, p := range found {
-		k.put(l, p.key, strings.TrimSuffix(p.value, ","))
+		k.put(l, p.key, p.value)
 	}
 	k.add(printedRow{form: ofOneLine, line: l.number, step: step, redraw: barText.MatchString(l.text),
 		cells: k.cells})
@@ -407,9 +412,6 @@ func (k *console) single(l line) bool {
 	key, value, ok := keyAndValue(unprefixed(l.text))
 	if !ok || strings.Contains(l.text, "%|") { // a bar
 		return false
-	}
-	if s, seen := k.byKey[key]; seen && s == nil && !k.eval && l.whole && !strings.Contains(value, "=") {
-		return true // nobody knows the key
 	}
 	if named := inner.FindAllStringSubmatch(value, -1); named != nil {
 		for _, n := range named {

@@ -106,10 +106,7 @@ func (p *parser) object() {
 	for b := p.next(); p.err == nil && b != '}'; b = p.next() { // Python allows a last comma
 		p.path = p.path[:prefix]
 		if b == '.' && p.container == Console { // 'reward': 0.5, ...}: people leave keys out
-			for b == '.' {
-				b = p.next()
-			}
-			if b == ',' {
+			for b == '.' || b == ',' {
 				b = p.next()
 			}
 			if b == '}' {

@@ -69,10 +69,9 @@ func readRows(c *collector, p *parquet.File, known map[int]parquetColumn) error 
 		n, err := rows.ReadRows(batch)
 		for _, row := range batch[:n] {
 			for _, v := range row {
-				if column := known[v.Column()]; column.of != nil {
-					if x, has := column.number(v); has {
-						c.cells = append(c.cells, cell{column.of, x})
-					}
+				column := known[v.Column()]
+				if x, has := column.number(v); has && column.of != nil {
+					c.cells = append(c.cells, cell{column.of, x})
 				}
 			}
 			c.endRow(0)
@@ -116,11 +115,9 @@ func (c parquetColumn) number(v parquet.Value) (x float64, has bool) {
 		return 0, false
 	case kind == parquet.Int32 && c.unsigned:
 		x = float64(v.Uint32())
-	case kind == parquet.Int32:
-		x = float64(v.Int32())
 	case kind == parquet.Int64 && c.unsigned:
 		x = float64(v.Uint64())
-	case kind == parquet.Int64:
+	case kind == parquet.Int32, kind == parquet.Int64:
 		x = float64(v.Int64())
 	case kind == parquet.Float:
 		x = float64(v.Float())

@@ -67,10 +67,10 @@ func TestTextForms(t *testing.T) {
 		{"a quote that stays open", "{'reward': 0.1, 'text': \"it\n$1\n$2\n"},
 		{"labels", "x rollout 1: {'$r': 0.5}\nx rollout 2: {'$r': 0.75}\nx step 1: {'loss': 0.1}\n"},
 		{"headings", "Step 1/9\n• Reward: 0.5\nvalidation of 3: 4\nStep 2/9\n• Reward: 0.75\n"},
-		{"per cent", "Step 1 | Reward 50% | x\nStep 2 | Reward: 75.0% | x\n"},
+		{"per cent", "Step 1 | Reward 50% | x\nStep 2 | Reward: 75.0 % | x\n"},
 		{"carriage returns", "  1%|  | 1/99 [00:01<01:00]\r$a\r  2%|  | 2/99 [00:01<01:00]$b\r\n"},
 		{"a bar without a picture", "1/99 [00:01<01:00]\n$a\n2/99 [00:01<01:00]\n$b\n"},
-		{"a table", "text | with bars\n\nStep | reward\n:-: | -\n1 | 0.5\n2 | 0.75\n\nmore"},
+		{"a table", "text | with bars\n\nStep | reward\n:-: | -\n1 | 0.5 ± 0.05\n2 | 0.75 (0.05)\n\nmore"},
 		{"two tables", "|Step|reward|\n|-|-|\n|1|0.5|\n\nthen\n|reward|step|\n|-|-|\n|0.75|2|\n"},
 		{"tabs", "a table:\nStep\treward\tf\n1\t0.5\t\n2\t0.75\t—\n"},
 		{"pandas", "df\n   step  reward   kl\n0     1    0.50   1e-05\n1     2    0.75 -0.0001\nall\n"},
@@ -80,7 +80,7 @@ func TestTextForms(t *testing.T) {
 			"Step 2/9\nx: 100%|█| 40/40 [00:08<00:00]\n• Reward: 0.75\n"},
 		{"keys left out", "{'step': 1, 'reward': 0.5, ...}\n{'reward': 0.75, ..., 'step': 2}\n"},
 		{"a table in a comment", "# t\n# | Step | reward |\n# |--|--|\n# | 1 | 0.5   |\n#\n# |2|0.75|\n"},
-		{"a table that is quoted", "> | Step | reward |\n> |--|--|\n>> | 1 | 0.5 |\n> | 2 | 0.75 |\n"},
+		{"a table that is quoted", "> | Step | reward |\n> |--|--|\n>> | 1 | 1/2 |\n> | 2 | 3/4 |\n"},
 		{"a table pasted twice", "|Step|reward|\n|-|-|\n|1|0.5|\n|2|0.75|\n\n" +
 			"|Step|reward|kl|\n|-|-|-|\n|1|0.5|0.1|\n|2|0.75|0.2|\n"},
 		{"a picture", "Step Training Loss reward rewards / f / mean\n1 0 0.5 1\n2 0 0.75 1\nmore\n"},
@@ -121,9 +121,9 @@ func TestTextForms(t *testing.T) {
 			"Rank 1: step 2 reward=0.7\nRank 0: step 2 reward=0.75\n"},
 		{"two words", "step: 1, Format Reward: 1, Mean Reward: 0.5\n" +
 			"step: 2, Format Reward: 1, Mean Reward: 0.75\n"},
-		{"one known word", "at step 1 its reward: 0.5, kl: 0\nat step 2 its reward: 0.75, kl: 0\n"},
+		{"one known word", "at step 1 its reward: .5, kl: 0\nat step 2 its reward: 0.75, kl: 0\n"},
 		{"steps as labels", "1: $a\n2: $b\n"},
-		{"bars and equal signs", "Step 1 | mean_reward=0.5 | kl=0.2\nStep 2 | mean_reward=0.75 | kl=0\n"},
+		{"bars and equal signs", "Step 1 | mean_reward=0.5 kl=0.2 lr=0\nStep 2 | mean_reward=0.75 | kl=0\n"},
 		{"bars, in small letters", "step 1 | reward 0.5 | kl 0.01\nstep 2 | reward 0.75 | kl 0.02\n"},
 		{"brackets", "[00:01][t.py:88] Iter [1/9] reward: 0.5, kl: 0\n" +
 			"[00:02][t.py:88] Iter [2/9] reward: 0.75, kl: 0\n"},
@@ -142,7 +142,7 @@ func TestTextForms(t *testing.T) {
 		{"a dict after a logger's words", "06-18 | INFO | 'reward/avg_raw_reward': '0.5', 'trainer/global_step': '1'\n" +
 			"06-18 | INFO | 'reward/avg_raw_reward': '0.75', 'trainer/global_step': '2'\n"},
 		{"a dict of two lines", "rollout 1: ... '$r': 0.5,\n  'rollout/x': 1.0\nstep 1: {'train/loss': 0.1}\nrollout 2: '$r': 0.75\n"},
-		{"rows written twice", "step,reward\n1,0.5\n2,0.75\n2,0.75\n"},
+		{"rows written twice", "step,my/reward\n1,0.5\n2,0.75\n2,0.75\n"},
 		{"other cases", `{"Step": 1, "REWARD": 0.5}{"STEP": 2, "reward": 0.75}`},
 	} {
 		wantRows(t, tt[0], readText(t, rows.Replace(tt[1])), "[1 2] [0.5 0.75]")
