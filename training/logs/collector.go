@@ -223,44 +223,33 @@ func (c *collector) look(key string) *series {
 	key = strings.Clone(strings.TrimSpace(key)) // it may be part of a long line
 	tidied := tidy(key)
 	name := strings.ToLower(tidied)
-	s := &series{key: strings.ReplaceAll(key, " / ", "/"), name: name,
-		isStep: name == evalStepKey || slices.Contains(stepKeys, name), ends: slices.Contains(endNames, name),
-		updates: slices.Contains(updateNames, name),
-		ofEval:  strings.HasPrefix(name, "eval/") || strings.HasPrefix(name, "eval_") && name != string(EvalScore)}
-	if !s.isStep && !s.ends {
-		named := key != "" && (strings.EqualFold(key, c.how.Reward) || strings.EqualFold(key, c.how.TrueReward))
-		if !s.findRules(tidied) && !named {
-			return nil
-		}
-		s.trains, s.tells = s.trains || named, s.tells || named
+	isStep, ends := name == evalStepKey || slices.Contains(stepKeys, name), slices.Contains(endNames, name)
+	found, general := rulesOf().find(tidied, name)
+	named := key != "" && (strings.EqualFold(key, c.how.Reward) || strings.EqualFold(key, c.how.TrueReward))
+	switch {
+	case isStep || ends:
+		found, general, named = nil, nil, false
+	case len(found) == 0 && general == nil && !named:
+		return nil
 	}
-	if len(c.looked) < mostKeys {
-		c.looked[key] = s
+	s := &series{
+		key: strings.ReplaceAll(key, " / ", "/"), name: name, isStep: isStep, ends: ends,
+		updates: slices.Contains(updateNames, name), trains: named, tells: named,
+		ofEval: strings.HasPrefix(name, "eval/") ||
+			strings.HasPrefix(name, "eval_") && name != string(EvalScore),
+		matches: make(map[rulesPlace]match), general: general,
 	}
-	return s
-}
-
-// findRules finds the rules of a tidy key, and reports whether there is one.
-func (s *series) findRules(tidied string) bool {
-	for _, m := range rulesOf().find(tidied) {
-		if s.matches == nil {
-			s.matches = make(map[rulesPlace]match)
-		}
+	for _, m := range found {
 		if first, has := s.matches[m.rulesPlace]; !has || m.order < first.order {
 			s.matches[m.rulesPlace] = m
 		}
 		s.trains = s.trains || m.of == training
 		s.tells = s.tells || m.of == training && m.rule.Quantity != LR && m.rule.Quantity != ""
 	}
-	before, after, ok := strings.Cut(tidied, "/")
-	if ok && len(s.matches) == 0 && !slices.Contains(otherPrefixes, strings.ToLower(before)) {
-		for _, m := range rulesOf().find(after) {
-			if trainers()[m.trainer].Name == Plain && m.of == training && m.name == "" {
-				s.general = m.rule
-			}
-		}
+	if len(c.looked) < mostKeys {
+		c.looked[key] = s
 	}
-	return len(s.matches) > 0 || s.general != nil
+	return s
 }
 
 // rule returns the rule of a trainer that knows the key, nil if there is none.
@@ -353,11 +342,10 @@ func (c *collector) resumed(step int) {
 
 // wantValues reports a file in which nobody has written a value yet.
 func (c *collector) wantValues() {
-	if len(c.series)+len(c.unknown) > 0 || len(c.err.Problems) > 0 {
-		return
+	if len(c.series)+len(c.unknown)+len(c.err.Problems) == 0 {
+		c.err.add(0, "got no values, want those of a run")
+		c.tellNotes()
 	}
-	c.err.add(0, "got no values, want those of a run")
-	c.tellNotes()
 }
 
 // tellNotes adds the notes to the problems: they may say why there are no rows.

@@ -229,18 +229,30 @@ var rulesOf = sync.OnceValue(func() *index {
 	return x
 })
 
-// find returns the rules of a tidy key, whatever its case.
-func (x *index) find(key string) (found []match) {
-	found = append(found, x.whole[strings.ToLower(key)]...)
+// find returns the rules of a key that is tidy, and has the given name in small letters. One that has
+// none may have a general rule: that of what stands after its first slash, among the keys of any file.
+func (x *index) find(key, name string) (found []match, general *rule) {
+	found = slices.Clip(x.whole[name])
+	before, after, ok := strings.Cut(name, "/")
+	if !ok { // patterns have a slash
+		return found, nil
+	}
 	for i := range x.patterns {
 		p := &x.patterns[i]
-		if end := len(key) - len(p.after); end > len(p.before) &&
-			strings.EqualFold(key[:len(p.before)], p.before) && strings.EqualFold(key[end:], p.after) {
+		if len(name) > len(p.before)+len(p.after) && strings.HasPrefix(name, p.before) &&
+			strings.HasSuffix(name, p.after) {
 			found = append(found, p.match)
-			found[len(found)-1].name = key[len(p.before):end]
+			found[len(found)-1].name = key[len(p.before) : len(key)-len(p.after)]
 		}
 	}
-	return found
+	if len(found) == 0 && !slices.Contains(otherPrefixes, before) {
+		for _, m := range x.whole[after] {
+			if trainers()[m.trainer].Name == Plain && m.of == training {
+				general = m.rule
+			}
+		}
+	}
+	return found, general
 }
 
 // tidy returns a key with underscores for spaces, without the dots of abbreviations and the spaces
