@@ -5,7 +5,7 @@ package main
 const (
 	mostProduct = 69_397
 	mostTools   = 5_092
-	mostTests   = 45_454
+	mostTests   = 45_453
 	mostDocs    = 329
 )
 
