@@ -22,8 +22,10 @@ func adviseFrom(out *printer, file string) error {
 	}
 	return out.print(t, func(p *page) {
 		p.printf("# made by `grposim advise --from %s`; the rest is the preset %s\n", pathWord(file), t.Trainer)
-		unknown := []string{strings.Join(t.Unknown, ", ")}
-		for i, lines := range [][]string{t.Modelled, t.Left, unknown, t.Learn} {
+		for i, lines := range [][]string{t.Modelled, t.Left, {strings.Join(t.Unknown, ", ")}, t.Learn} {
+			if strings.Join(lines, "") == "" {
+				continue
+			}
 			p.printf("#\n# %s:\n", []string{"modelled", "left out, and why", "not known, or nothing of the update",
 				"to learn from a run"}[i])
 			for _, line := range lines {

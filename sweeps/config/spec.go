@@ -201,9 +201,8 @@ func (c *Control) String() string {
 			words = append(words, names[i]+" = "+*word)
 		}
 	}
-	for _, a := range c.Set {
-		words = append(words, a.Param+" = "+Format(a.Value))
-	}
+	setTo := func(a Assignment) string { return a.Param + " = " + Format(a.Value) }
+	words = append(words, each(c.Set, setTo)...)
 	for i, factor := range factorsOf(&c.Scale) {
 		if *factor != 1 {
 			words = append(words, fmt.Sprintf("%s × %g", faultNames[i], *factor))

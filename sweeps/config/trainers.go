@@ -88,11 +88,8 @@ func Translate(file string, data []byte) (*Translation, error) {
 	}
 	t.read()
 	t.make()
-	for _, name := range slices.Sorted(maps.Keys(t.values)) {
-		if !t.used[name] {
-			t.Unknown = append(t.Unknown, name)
-		}
-	}
+	isUsed := func(name string) bool { return t.used[name] }
+	t.Unknown = slices.DeleteFunc(slices.Sorted(maps.Keys(t.values)), isUsed)
 	nested := map[string]any{}
 	for path, value := range t.set {
 		nest(nested, path, value)
@@ -176,7 +173,11 @@ func (t *Translation) make() {
 		if t.set[m.Sets] = int(math.Round(product)); m.Word != "" {
 			t.set[m.Sets] = m.Word
 		}
-		t.Modelled = append(t.Modelled, fmt.Sprint(strings.Join(from, ", "), ": ", m.Sets, " ", t.set[m.Sets], m.Note))
+		says, line := strings.Join(from, ", ")+": ", fmt.Sprint(m.Sets, " ", t.set[m.Sets], m.Note)
+		if last := len(t.Modelled) - 1; last >= 0 && strings.HasPrefix(t.Modelled[last], says) {
+			says, t.Modelled = t.Modelled[last]+"; ", t.Modelled[:last]
+		}
+		t.Modelled = append(t.Modelled, says+line)
 	}
 }
 
