@@ -258,7 +258,7 @@ func TestMapQuery(t *testing.T) {
 			`--where: got conditions that no cell satisfies, want values of the sweep`},
 		{"several colours", "", MapQuery{X: rate, Y: lag, Quantities: []string{"entropy", "time_to_95"}},
 			`--quantity: got entropy,time_to_95, want one, which colours the cells of a map over two keys`},
-		{"another key", "", two(config.MomentumKey, ""), `--x: got optimizer.momentum, which the sweep does not vary, want one of optimizer.learning_rate, lag.interval`},
+		{"another key", "", two("eta", ""), `--x: got eta, which the sweep does not vary, want one of optimizer.learning_rate, lag.interval, did you mean "optimizer.learning_rate"?`},
 		{"no cell at all", "", two("", "", "lag.interval=5"),
 			`--where: got conditions that no cell satisfies, want values of the sweep`},
 		{"no quantity", "", MapQuery{Quantities: []string{"reward"}},

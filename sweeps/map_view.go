@@ -80,8 +80,8 @@ func NewMap(sweep *plan.Plan, q MapQuery) (*Map, error) {
 			}
 		}
 		if q.X != "" && !slices.Contains(swept, q.X) {
-			report("--x", "got %s, which the sweep does not vary, want one of %s", q.X,
-				cmp.Or(strings.Join(swept, ", "), "its keys, of which there are none"))
+			report("--x", "got %s, which the sweep does not vary, want one of %s%s", q.X,
+				cmp.Or(strings.Join(swept, ", "), "its keys: it has none"), config.DidYouMean(q.X, swept))
 		}
 		if len(q.Quantities) == 0 {
 			q.Quantities = usualNumbers

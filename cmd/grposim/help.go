@@ -33,14 +33,18 @@ var helpTexts = template.Must(template.New("help").Funcs(template.FuncMap{
 	"defaultPoints": func() int { return defaultPoints },
 	"experiments":   func(suite string) string { return strings.Join(experimentNames(suite), ", ") },
 	"findings":      findings.Table,
-	"memoryFactor":  func() int { return memoryFactor },
-	"mostRows":      func() int { return mostRows },
-	"patience":      func() string { return logs.CountWords(findings.Patience, "row") },
-	"presets":       func() string { return config.JoinWords(config.Presets(), "or") },
-	"shortestTime":  shortestTime.String,
-	"suiteNames":    func() string { return strings.Join(suiteNames(), " or ") },
-	"suites":        func() any { return suites },
-	"timeFactor":    func() int { return timeFactor },
+	"fold": func(indent int, text string) string {
+		lines := fill(strings.SplitAfter(text, " "), readable-indent)
+		return strings.Join(lines, "\n"+strings.Repeat(" ", indent))
+	},
+	"memoryFactor": func() int { return memoryFactor },
+	"mostRows":     func() int { return mostRows },
+	"patience":     func() string { return logs.CountWords(findings.Patience, "row") },
+	"presets":      func() string { return config.JoinWords(config.Presets(), "or") },
+	"shortestTime": shortestTime.String,
+	"suiteNames":   func() string { return strings.Join(suiteNames(), " or ") },
+	"suites":       func() any { return suites },
+	"timeFactor":   func() int { return timeFactor },
 }).ParseFS(helpFiles, "help/*.md"))
 
 // newCommand returns the command with the help of help/NAME.md that does what run does. args nil
@@ -149,11 +153,8 @@ func explain(w io.Writer, topic, name string, write func(io.Writer) error) error
 	if slices.Contains(known, name) {
 		return p.err
 	}
-	hint := fmt.Sprintf("`grposim help %s` lists all", topic)
-	if near := config.Meant(name, known); near != "" {
-		hint = fmt.Sprintf("did you mean %q?", near)
-	}
-	return cmp.Or(err, misuse("help %s: got %q: %s", topic, name, hint))
+	hint := cmp.Or(config.DidYouMean(name, known), fmt.Sprintf(": `grposim help %s` lists all", topic))
+	return cmp.Or(err, misuse("help %s: got %q%s", topic, name, hint))
 }
 
 func writeReasons(w io.Writer) error {

@@ -21,13 +21,11 @@ func knownCommand(root *cobra.Command, args []string) error {
 	for _, c := range root.Commands() {
 		known = append(known, c.Name())
 	}
-	text := fmt.Sprintf("unknown command %q", word)
-	if near := config.Meant(strings.ToLower(word), known); near != "" {
-		text += fmt.Sprintf(": did you mean %q?", near)
-	} else if other := (&input{name: "a command"}).instead(word); other != "" {
-		text += ": " + other
+	text := config.DidYouMean(strings.ToLower(word), known)
+	if other := (&input{name: "a command"}).instead(word); text == "" && other != "" {
+		text = ": " + other
 	}
-	return misuse("%s", text)
+	return misuse("unknown command %q%s", word, text)
 }
 
 // arguments turns the error of a check of positional arguments into a usage error with an example.

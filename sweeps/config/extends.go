@@ -86,7 +86,7 @@ func (l *loader) tree(chain []string, data []byte, read reading) *node {
 	data, problem := read(other)
 	if problem != "" {
 		if !strings.ContainsAny(name.text, "./") {
-			problem += ", or " + presets + didYouMean(strings.ToLower(name.text), Presets())
+			problem += ", or " + presets + DidYouMean(strings.ToLower(name.text), Presets())
 		}
 		l.problem(name.at, extendsKey, "%s: %s", quoteText(name.text), problem)
 		return root

@@ -302,7 +302,7 @@ func (rd *reader) word(n *node, path string, words []string) (string, bool) {
 		return refuse[string](rd, n, path, listWords(words))
 	}
 	if !slices.Contains(words, n.text) {
-		return refuse[string](rd, n, path, listWords(words)+didYouMean(n.text, words))
+		return refuse[string](rd, n, path, listWords(words)+DidYouMean(n.text, words))
 	}
 	return n.text, true
 }
@@ -329,7 +329,7 @@ func (rd *reader) start(n *node, path, want string) (Init, bool) {
 	case !n.isScalar():
 		return refuse[Init](rd, n, path, want)
 	case n.text != fixedPointWord:
-		return refuse[Init](rd, n, path, want+didYouMean(n.text, []string{fixedPointWord}))
+		return refuse[Init](rd, n, path, want+DidYouMean(n.text, []string{fixedPointWord}))
 	}
 	return Init{Kind: AtFixedPoint}, true
 }

@@ -82,5 +82,5 @@ func (rd *reader) quantity(n *node, path string) (sim.Quantity, bool) {
 	if _, ofArm := q.Arm(); slices.Contains(recordNames, n.text) || ofArm && !strings.Contains(n.text, "_") {
 		return q, true
 	}
-	return refuse[sim.Quantity](rd, n, path, listWords(words)+didYouMean(n.text, words))
+	return refuse[sim.Quantity](rd, n, path, listWords(words)+DidYouMean(n.text, words))
 }

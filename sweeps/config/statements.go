@@ -175,7 +175,7 @@ func (a *About) UnmarshalJSON(data []byte) error {
 func (rd *reader) about(n *node, path string) *About {
 	if n.kind != mapping {
 		if !n.isScalar() || !slices.Contains(aboutKinds, n.text) {
-			rd.want(n, path, "exact-theory, code or {statement: ID}"+didYouMean(n.text, aboutKinds))
+			rd.want(n, path, "exact-theory, code or {statement: ID}"+DidYouMean(n.text, aboutKinds))
 			return nil
 		}
 		return &About{Kind: AboutKind(n.text)}

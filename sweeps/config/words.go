@@ -33,9 +33,9 @@ func JoinWords(words []string, conjunction string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " " + conjunction + " " + words[len(words)-1]
 }
 
-// didYouMean ends a message about an unknown word: it suggests a known word, and is ""
+// DidYouMean ends a message about an unknown word: it suggests a known word, and is ""
 // where none is near.
-func didYouMean(word string, known []string) string { return didYou(Meant(word, known)) }
+func DidYouMean(word string, known []string) string { return didYou(Meant(word, known)) }
 
 // didYou ends a message with the word that is meant; "" where there is none.
 func didYou(meant string) string {
