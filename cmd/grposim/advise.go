@@ -92,7 +92,7 @@ func newAdvise(stdout, stderr io.Writer) *cobra.Command {
 // advise prints the advice for every cell of a plan, and a table that compares several. What an
 // interrupted cell has come to is printed.
 func (f *adviseFlags) advise(ctx context.Context, stderr io.Writer, plan *plan.Plan) error {
-	compared := [][]string{{"CELL", "90 % OF THE WAY", "ARRIVE", "SUGGESTION"}}
+	compared := [][]string{{"CELL", "90 % OF THE WAY", "SAMPLES", "ARRIVE", "SUGGESTION"}}
 	display := newProgress(stderr)
 	for cell, given := range advice.Advise(plan) {
 		given.All = f.all
@@ -148,7 +148,7 @@ func comparison(name string, given *advice.Advice) []string {
 	if longer := given.Suggestion.Longer; longer != nil {
 		choice += fmt.Sprintf(", may grow to %d", longer.Interval)
 	}
-	return []string{name, way.Says, arrive, choice}
+	return []string{name, way.Says, given.Answer("samples drawn by then").Says, arrive, choice}
 }
 
 // adviceRows returns the first columns of lines of advice as rows of a table, below their names.

@@ -86,7 +86,7 @@ func (v *Verdict) Cells() []string {
 	switch {
 	case v.Hypothesis != nil:
 		predicted += " (hypothesis)"
-	case v.PredictionKind != rom.Exact:
+	case v.PredictionKind != rom.Exact && v.PredictionKind != "":
 		predicted += " (" + string(v.PredictionKind) + ")"
 	}
 	if v.Expect == config.Fails {
