@@ -7,21 +7,21 @@ import (
 	"testing"
 )
 
-// docs/commands.md lists the commands as the program does, and holds the text on exit codes.
+// docs/commands.md lists the commands, whose help is narrow, and holds the text on exit codes.
 // To rewrite both: go test ./cmd/grposim -run TestCommandsDocument -update
 func TestCommandsDocument(t *testing.T) {
-	var commands strings.Builder
-	commands.WriteString("| command | what it does |\n|---|---|\n")
+	commands := "| command | what it does |\n|---|---|\n"
 	for _, c := range newRoot(nil, nil).Commands() {
 		if c.Runnable() && c.Name() != "help" {
-			fmt.Fprintf(&commands, "| `grposim %s` | %s |\n", strings.ReplaceAll(c.Use, "|", `\|`), c.Short)
+			commands += fmt.Sprintf("| `grposim %s` | %s |\n", strings.ReplaceAll(c.Use, "|", `\|`), c.Short)
+			help, _ := grposim(t, 0, c.Name(), "--help")
+			narrow(t, c.Name()+" --help", help)
 		}
 	}
 	_, codes, _ := strings.Cut(newCommand("exit-codes", nil, nil).Long, "\n\n")
 	file := filepath.Join(moduleRoot(t), "docs", "commands.md")
-	want := replaceBlock(t, string(readDocument(t, file)), "commands", commands.String())
-	want = replaceBlock(t, want, "exit-codes", "```text\n"+codes+"\n```\n")
-	golden(t, file, want)
+	want := replaceBlock(t, string(readDocument(t, file)), "commands", commands)
+	golden(t, file, replaceBlock(t, want, "exit-codes", "```text\n"+codes+"\n```\n"))
 }
 
 // replaceBlock replaces what a document has between its marks of a name.

@@ -156,14 +156,14 @@ func runDocuments(t *testing.T, fast func(args string) bool) {
 }
 
 // narrow fails where a command prints a line of more than a readable width for people: what it
-// prints is neither data nor a script.
+// prints is neither data nor a script. A command that is shown is one line.
 func narrow(t *testing.T, command, stdout string) {
 	t.Helper()
 	if forPrograms.MatchString(command) {
 		return
 	}
 	for line := range strings.Lines(stdout) {
-		if n := utf8.RuneCountInString(line) - 1; n > readable {
+		if n := utf8.RuneCountInString(line) - 1; n > readable && !strings.HasPrefix(line, "  grposim ") {
 			t.Errorf("%s: a line of %d columns, want at most %d: %s", command, n, readable, line)
 		}
 	}

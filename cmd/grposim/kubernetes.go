@@ -34,8 +34,7 @@ func newKubernetes(stdout, stderr io.Writer) *cobra.Command {
 // Object returns a name of Kubernetes objects, which is shorter than that of a sweep can
 // be, and neither begins nor ends with a hyphen.
 func (j *jobs) Object() string {
-	short := strings.Trim(j.Sweep[:min(len(j.Sweep), 40)], "-")
-	return strings.TrimRight("grposim-"+short, "-")
+	return strings.TrimRight("grposim-"+strings.Trim(j.Sweep[:min(len(j.Sweep), 40)], "-"), "-")
 }
 
 // noVariables keeps Kubernetes from replacing $(NAME) in an argument.

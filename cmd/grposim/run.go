@@ -153,6 +153,7 @@ func newRoot(stdout, stderr io.Writer) *cobra.Command {
 	})
 	root.Version, root.Args = version(), knownCommand
 	root.SilenceUsage, root.SilenceErrors = true, true
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "Usages", "UsagesWrapped 100"))
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	for _, command := range []func(stdout, stderr io.Writer) *cobra.Command{

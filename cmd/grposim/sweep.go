@@ -73,8 +73,7 @@ func (f *sweepFlags) forecast(ctx context.Context, stdout io.Writer, spec *confi
 	if part != nil {
 		work = work.Part(plan.NewPart(spec, *part))
 	}
-	out := printer{stdout: stdout, json: f.verdicts.json}
-	return out.print(work, func(p *page) {
+	return (&printer{stdout: stdout, json: f.verdicts.json}).print(work, func(p *page) {
 		p.printf("%s, %.3g replica-steps, about %.2g s of simulation on %d workers\n",
 			config.CountWords(work.Cells, "cell"), work.ReplicaSteps, work.Seconds, f.workers)
 	})
