@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -110,37 +111,31 @@ func (t *Trace) missing(mode Mode) (names, remedies []string) {
 // because says why a mode is not observable, by the first reason that applies. They are the noise,
 // a run too short, a series that is missing, a diagnostic without a value.
 func (d *Diagnosis) because(t *Trace, mode Mode, missing []string) string {
-	first := func(is func(e Evidence) bool) (Evidence, bool) {
-		i := slices.IndexFunc(d.Evidence, func(e Evidence) bool { return e.Of == mode && is(e) })
-		if i < 0 {
-			return Evidence{}, false
+	const noise, short, lacks, undefined = 0, 1, 2, 3
+	var says [4]string
+	add := func(kind int, format string, args ...any) {
+		says[kind] = cmp.Or(says[kind], fmt.Sprintf(format, args...))
+	}
+	for _, e := range d.Evidence {
+		switch few := t.fewEvaluations(); {
+		case e.Of != mode:
+		case e.noisy():
+			add(noise, "the noise hides on which side of %.3g the %s is: %.3g ± %.2g",
+				e.Threshold, e.Diagnostic, e.Value, e.Error)
+		case e.Observable == Ended:
+			add(short, "%s: what it is read from ends before the last eighth of the run", e.Diagnostic)
+		case e.Observable == TooShort && mode == RewardHacking && few != "":
+			add(short, "%s", few)
+		case e.Observable == TooShort:
+			add(short, "%s: fewer than %d values in the last half of the run", e.Diagnostic, minLate)
+		case e.Observable == Undefined && mode == RewardHacking:
+			add(undefined, "the reward has not risen beyond its noise: there is nothing for the true reward to follow")
+		case e.Observable == Undefined:
+			add(undefined, "%s has no value in this run", e.Diagnostic)
 		}
-		return d.Evidence[i], true
-	}
-	if e, found := first(Evidence.noisy); found {
-		return fmt.Sprintf("the noise hides on which side of %.3g the %s is: %.3g ± %.2g",
-			e.Threshold, e.Diagnostic, e.Value, e.Error)
-	}
-	isShort := func(e Evidence) bool { return e.Observable == TooShort || e.Observable == Ended }
-	e, found := first(isShort)
-	switch few := t.fewEvaluations(); {
-	case !found:
-	case e.Observable == Ended:
-		return e.Diagnostic + ": what it is read from ends before the last eighth of the run"
-	case mode == RewardHacking && few != "":
-		return few
-	default:
-		return fmt.Sprintf("%s: fewer than %d values in the last half of the run", e.Diagnostic, minLate)
 	}
 	if len(missing) > 0 {
-		return "not recorded: " + missing[0]
+		add(lacks, "not recorded: %s", missing[0])
 	}
-	e, found = first(func(e Evidence) bool { return e.Observable == Undefined })
-	switch {
-	case !found:
-		return "no diagnostic of it has a value"
-	case mode == RewardHacking:
-		return "the reward has not risen beyond its noise: there is nothing for the true reward to follow"
-	}
-	return e.Diagnostic + " has no value in this run"
+	return cmp.Or(says[noise], says[short], says[lacks], says[undefined], "no diagnostic of it has a value")
 }
