@@ -3,9 +3,9 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_397
+	mostProduct = 69_392
 	mostTools   = 5_092
-	mostTests   = 45_453
+	mostTests   = 45_418
 	mostDocs    = 329
 )
 
@@ -56,7 +56,7 @@ var rooms = map[string]int{
 	"tools/site":             470,
 	"tools/sizes":            247,
 	"training/change":        328,
-	"training/diagnose":      1198,
+	"training/diagnose":      1193,
 	"training/equivalence":   804,
 	"training/findings":      1684,
 	"training/fit":           875,
