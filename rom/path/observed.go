@@ -125,7 +125,7 @@ var observables = map[Observed]observable{
 		span: func(p *cell.Params) float64 { return 1 - 1/float64(len(p.Arms)) }, fourth: constant(0.5),
 	},
 	KLReference: {
-		of:   policyOnly(func(m *force.Model) float64 { return divergence(m, m.LogReference) }),
+		of:   policyOnly(func(m *force.Model) float64 { return max(0, divergence(m, m.LogReference)) }),
 		span: func(p *cell.Params) float64 { return -slices.Min(cell.ReferenceLogs(p)) },
 		fourth: func(p *cell.Params) float64 {
 			logs := cell.ReferenceLogs(p)
