@@ -99,7 +99,8 @@ func noSignal(l *logs.Log) []Finding {
 		return nil
 	}
 	at, mean := s.past(silent), change.Mean(s.values)
-	if !at.certain() && len(s.values) >= leastExcess && mean >= silent { // batches of a few groups
+	late := change.Mean(s.values[max(0, len(s.values)-leastExcess):])
+	if !(at.certain() && at.atEnd) && len(s.values) >= leastExcess && min(mean, late) >= silent {
 		at = longest(s.steps, func(int) bool { return true })
 	}
 	if at.certain() {

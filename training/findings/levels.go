@@ -94,9 +94,8 @@ func truncation(l *logs.Log) []Finding {
 		return oneLength(l)
 	}
 	if at := share.past(half); at.certain() {
-		const all = 0.995 // 1 but for the rounding of a mean
 		which, values := "most completions are", share.values[at.begin:at.end]
-		if change.Median(values) >= all {
+		if change.Median(values) >= 0.995 { // 1 but for the rounding of a mean
 			which = "every completion is"
 		}
 		f := Finding{Level: Failure, Since: at.from,
