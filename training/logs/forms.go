@@ -11,7 +11,7 @@ import (
 // Dicts of Python, as TRL, ms-swift, slime and SkyRL print them.
 
 // label names the step of the dict after it.
-var label = regexp.MustCompile(`(?i)\b(rollout|step|perf|eval|iteration|iter) (\d+): *$`)
+var label = regexp.MustCompile(`(?i)\b(rollout|step|perf|eval|iteration|iter) (\d+)(?:/\d+)?(?: metrics)?:? *$`)
 
 // labelled returns the step in the label at the end of a text, and what it counts; NaN without one.
 func labelled(text string) (step float64, counts string) {

@@ -65,7 +65,7 @@ func TestTextForms(t *testing.T) {
 		{"a configuration", "{'lr': 1e-06}\nStep 1/9\n• Reward: 0.5\nStep 2/9\n• Reward: 0.75\n"},
 		{"an unfinished dict", "{'step': 1,\n 'reward': 0.5}\n$2\n{'step': 3,\n 'reward': 1,\n 'k': 0.1"},
 		{"a quote that stays open", "{'reward': 0.1, 'text': \"it\n$1\n$2\n"},
-		{"labels", "x rollout 1: {'$r': 0.5}\nx rollout 2: {'$r': 0.75}\nx step 1: {'loss': 0.1}\n"},
+		{"labels", "x rollout 1: {'$r': 0.5}\nx rollout 2/9 metrics: {'$r': 0.75}\nx step 1 {'loss': 0.1}\n"},
 		{"headings", "Step 1/9\n• Reward: 0.5\nvalidation of 3: 4\nStep 2/9\n• Reward: 0.75\n"},
 		{"per cent", "Step 1 | Reward 50% | x\nStep 2 | Reward: 75.0 % | x\n"},
 		{"carriage returns", "  1%|  | 1/99 [00:01<01:00]\r$a\r  2%|  | 2/99 [00:01<01:00]$b\r\n"},
