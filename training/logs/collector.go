@@ -32,6 +32,7 @@ type collector struct {
 	values  int    // kept of all series, missing ones too
 	cells   []cell // of the row being read
 	bad     bool   // that row has a text where a number belongs; for console output only
+	ofEval  bool   // that row says that it is of evaluation
 }
 
 // series holds the values of one key.
@@ -39,7 +40,7 @@ type series struct {
 	key      string
 	name     string    // the key as it is compared
 	decimals int       // of every number as it is written; 0: none yet, unrounded: they differ
-	values   []float64 // by row, as far as the last row with the key: NaN where missing, ∞ not finite
+	values   []float64 // by row, to the last that has the key: NaN where missing, ∞ not finite
 	isStep   bool
 	ends     bool // only the line that a trainer writes after the last step has it
 	updates  bool // only rows of training have it
@@ -87,6 +88,7 @@ func (c *collector) addRun(name string) *collector {
 // set adds a value to the row that is being read: a number, or the text of one. Empty
 // text, null and None are no value.
 func (c *collector) set(line int, key, text []byte) {
+	c.ofEval = c.ofEval || slices.Contains(splitKeys, string(key)) && evalWords.Match(text)
 	if _, seen := c.byKey[string(key)]; !seen && len(c.texts) < mostKeys {
 		if _, _, ok := number(text); !ok && c.look(string(key)) == nil {
 			c.texts, c.byKey[string(key)] = append(c.texts, string(key)), nil
@@ -137,12 +139,12 @@ func (s *series) wrote(text []byte) {
 // 1,568,987.96 and 12.5%.
 func number(text []byte) (x float64, has, ok bool) {
 	word := strings.TrimSpace(string(text))
-	switch word {
-	case "", "null", "NULL", "None", "N/A", "NA", "<NA>": // the last two of R and pandas
+	switch strings.ToLower(word) {
+	case "", "-", "–", "—", "null", "none", "n/a", "na", "<na>", "no log": // R: NA, pandas: <NA>
 		return 0, false, true
-	case "true", "True":
+	case "true":
 		return 1, true, true
-	case "false", "False":
+	case "false":
 		return 0, true, true
 	}
 	if x, err := strconv.ParseFloat(word, 64); err == nil || math.IsInf(x, 0) {
@@ -185,16 +187,12 @@ func spelled(word string) (x float64, has, ok bool) {
 // follow a comma.
 var thousands = regexp.MustCompile(`^[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.|$)`)
 
-// seriesOf returns the series of a key, nil if nobody knows it.
-func (c *collector) seriesOf(line int, key []byte) *series {
-	if s, seen := c.byKey[string(key)]; seen {
+// seriesOf returns the series of a key, nil if nobody knows it. It looks a new key up in the table.
+func (c *collector) seriesOf(line int, of []byte) *series {
+	if s, seen := c.byKey[string(of)]; seen {
 		return s
 	}
-	return c.addKey(line, string(key))
-}
-
-// addKey looks a new key up in the table.
-func (c *collector) addKey(line int, key string) *series {
+	key := string(of)
 	s := c.look(key)
 	switch {
 	case s == nil && len(c.unknown) == mostKeys:
@@ -214,7 +212,7 @@ func (c *collector) addKey(line int, key string) *series {
 	return s
 }
 
-// look returns the series of a key, empty until addKey has added it; nil if the table does not have
+// look returns the series of a key, empty until seriesOf has added it; nil if the table does not have
 // it. It keeps those of the first keys, because a console has the same words in every line.
 func (c *collector) look(key string) *series {
 	if s := c.looked[key]; s != nil {
@@ -271,8 +269,15 @@ func stepsAndKeys(c *collector, names []string) (steps, keys int) {
 
 // endRow keeps the row that has been read, if it has a known key. After the last step a trainer
 // repeats means over the run. That line is no row; a table can have it in the row of the last step.
+// Keys of training in a row that says that it is of evaluation are read as those of evaluation.
 func (c *collector) endRow(line int) {
 	defer c.dropRow()
+	for i, cell := range c.cells {
+		if s := cell.of; c.ofEval && s.trains && !s.ofEval {
+			c.cells[i].of = c.seriesOf(line, []byte("eval/"+s.key))
+		}
+	}
+	c.cells = slices.DeleteFunc(c.cells, func(c cell) bool { return c.of == nil })
 	info, ends := rowInfo{line: line}, false
 	for _, cell := range c.cells {
 		s := cell.of
@@ -318,7 +323,7 @@ func (s *series) put(row int, x float64) {
 }
 
 // dropRow forgets the row that has been read.
-func (c *collector) dropRow() { c.cells, c.bad = c.cells[:0], false }
+func (c *collector) dropRow() { c.cells, c.bad, c.ofEval = c.cells[:0], false, false }
 
 // broken reports whether the file has NaN or an infinite number in a row.
 func (s *series) broken(row int) bool { return row < len(s.values) && math.IsInf(s.values[row], 0) }

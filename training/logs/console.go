@@ -76,6 +76,7 @@ type printedRow struct {
 	cells  []cell
 	bars   []cell // where each bar is
 	redraw bool   // a progress bar is in its line
+	ofEval bool   // its line says so
 }
 
 // rowForm says how certain it is that a row is one of metrics.
@@ -114,10 +115,12 @@ func readConsole(c *collector, l *lines) error {
 	}
 	rows := k.firstRank(k.mostCertain())
 	perRollout := k.stepsPerRollout(rows)
+	trains := slices.ContainsFunc(rows, func(r printedRow) bool { return !r.ofEval })
 	for _, r := range rows {
 		if r.label != "step" && r.label != "" {
 			r.step *= perRollout
 		}
+		k.ofEval = r.ofEval && trains
 		k.endStep(r)
 	}
 	k.stepsOfBars()
@@ -139,6 +142,7 @@ func (k *console) endStep(r printedRow) {
 func (k *console) add(r printedRow) {
 	r.cells, r.end = slices.Concat(k.ahead, r.cells), r.line
 	k.ahead = nil
+	r.ofEval = evalStep.MatchString(k.text)
 	if m := rank.FindStringSubmatch(k.text); m != nil && r.form != ofLines {
 		r.rank = m[1]
 	}
@@ -210,6 +214,9 @@ func (k *console) mostCertain() []printedRow {
 	}
 	return rows[best]
 }
+
+// evalStep says that a line is of evaluation: "[eval] step 5", "Validation at step 5".
+var evalStep = regexp.MustCompile(`(?i)\b(eval(uation)?|val(idation)?)\b\W*(at )?(step|iter(ation)?)\b`)
 
 // rank is what srun, torchrun, mpirun and Ray set before the lines of each process.
 var rank = regexp.MustCompile(`^\s*(\[(?:(?i:rank ?)|default|\d+,)?\d+\](?:<\w+>)?:?|(?i:rank ?)\d+:|\d+:|` +

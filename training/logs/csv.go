@@ -123,7 +123,7 @@ func chartRows(c *collector, names []string) (rows []rowReader) {
 				case isReward && key == keys[0]:
 					columns[i] = asReward(r, key)
 				default:
-					columns[i] = r.addKey(1, key)
+					columns[i] = r.seriesOf(1, []byte(key))
 				}
 			}
 		}
@@ -134,7 +134,7 @@ func chartRows(c *collector, names []string) (rows []rowReader) {
 
 // asReward returns the series of a column that is read as the reward, whatever its name.
 func asReward(c *collector, key string) *series {
-	s := c.addKey(1, string(Reward))
+	s := c.seriesOf(1, []byte(Reward))
 	s.key = key
 	c.byKey[key] = s
 	c.note("%s is the only series of the file and is read as the reward.", quote(key))
@@ -257,11 +257,10 @@ func longRow(c *collector, names []string) (row rowReader, finish func()) {
 	run := find("run", "run_id", "run_uuid", "run_name", "experiment", "trial_id")
 	key := find("key", "name", "metric", "metric_name", "tag")
 	step, value := find("step"), find("value", "metric_value")
-	tells := func(name string) bool {
+	if min(key, step, value) < 0 || slices.ContainsFunc(names, func(name string) bool {
 		s := c.look(name)
 		return s != nil && s.tells
-	}
-	if min(key, step, value) < 0 || slices.ContainsFunc(names, tells) {
+	}) {
 		return nil, nil
 	}
 	runs := make(map[string]*timeline)
@@ -306,7 +305,7 @@ var eventJSONFormat = format{
 // what it is; TensorBoard's name for it does, run-RUN-tag-TAG.csv.
 func eventRow(c *collector) rowReader {
 	c.container = EventChart
-	step, value := c.addKey(1, "Step"), asReward(c, "Value")
+	step, value := c.seriesOf(1, []byte("Step")), asReward(c, "Value")
 	if _, tag, named := strings.Cut(filepath.Base(c.err.File), "-tag-"); named && likeReward(tag) == 0 {
 		c.err.add(0, "got the chart of another tag by the file's name, want that of the reward")
 	}

@@ -37,11 +37,8 @@ func TestCutForms(t *testing.T) {
 		for cut := len(form[0]+row(18)) + 1; cut < len(text); cut++ {
 			l := readText(t, text[:cut])
 			for i, step := range l.Steps {
-				for q, unit := range map[Quantity]float64{Reward: 0, KLRef: 1e-5} {
-					want := float64(step)/100 + 0.0025
-					if unit > 0 {
-						want = (float64(step) + 0.5) * unit
-					}
+				x := float64(step)
+				for q, want := range map[Quantity]float64{Reward: x/100 + 0.0025, KLRef: (x + 0.5) * 1e-5} {
 					c, has := l.Column(q)
 					if has && (step < 18 || step > 23 || math.Abs(c.Values[i]/want-1) > 1e-9) {
 						t.Fatalf("%s: %q: %s at %d is %v, want %v", name, text[:cut], q, step, c.Values[i], want)

@@ -324,7 +324,7 @@ func (t *timeline) metrics(dir, folder string, files []string) error {
 	var all []metric
 	for i, name := range files {
 		keys[i] = strings.TrimPrefix(strings.TrimPrefix(name, folder), "/")
-		if path.Base(keys[i]) != runTime && t.addKey(0, keys[i]) == nil {
+		if path.Base(keys[i]) != runTime && t.seriesOf(0, []byte(keys[i])) == nil {
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))

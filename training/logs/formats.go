@@ -32,7 +32,7 @@ type input struct {
 var formats = []format{parquetFormat, wandbFormat, eventsFormat, noFormat, notebookFormat, jsonFormat,
 	eventJSONFormat, csvFormat, pageFormat, pastedFormat, consoleFormat}
 
-// noFormat is what is no text, or empty.
+// noFormat refuses a file that is empty or no text.
 var noFormat = format{
 	begins: func(_ *collector, in *input) bool {
 		return notText(in.head) != "" || in.begin == "" && len(in.head) < peeked
@@ -55,11 +55,6 @@ const knownFormats = `a trainer_state.json, JSON lines ({"step": 1, "reward": 0.
 func matches(pattern string) func(*collector, *input) bool {
 	start := regexp.MustCompile(`^(?:` + pattern + `)`)
 	return func(_ *collector, in *input) bool { return start.MatchString(in.begin) }
-}
-
-// hasMagic returns a test of the first bytes of a file.
-func hasMagic(magic string) func(*collector, *input) bool {
-	return func(_ *collector, in *input) bool { return bytes.HasPrefix(in.head, []byte(magic)) }
 }
 
 // read recognises the format and reads the rows.

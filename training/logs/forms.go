@@ -56,7 +56,7 @@ func (k *console) dicts(l line) (any bool) {
 		if row.step, row.label = labelled(text[:i]); row.label == "" && k.headed == l.number-1 {
 			row.step = k.heading
 		}
-		used, after, ended := 0, new(strings.Builder), false // lines that follow, their text, and whether they end
+		used, after, ended := 0, new(strings.Builder), false // following lines, their text, their end
 		p := &parser{collector: k.collector, from: []byte(text[i+1:]), line: l.number, wrapped: true,
 			more: func() ([]byte, error) {
 				if used == mostJoined || after.Len() >= longJoined {

@@ -7,8 +7,8 @@ const (
 	longWindow    = 64 << 20  // of zstd
 	longLine      = 1 << 20
 	longText      = 4096     // a key or a value
-	longRecord    = 16 << 20 // a row of CSV, which a quote that is not closed makes of all that follows
-	longEvent     = 1 << 20  // a record of scalars, of which 1000 take 100 kB; graphs and images are longer
+	longRecord    = 16 << 20 // a row of CSV: after an open quote it goes on to the end
+	longEvent     = 1 << 20  // a record of scalars: 1000 take 100 kB; graphs and images take more
 	longParquet   = 1 << 30  // which is read in memory
 	longFooter    = 1 << 20  // of Parquet: so many nested lists take half of the stack that Go allows
 	longJoined    = 1 << 18  // a dict

@@ -16,7 +16,7 @@ import (
 
 var parquetFormat = format{
 	container: Parquet,
-	begins:    hasMagic(parquetMagic),
+	begins:    matches(parquetMagic),
 	read:      readParquet,
 }
 
@@ -48,7 +48,7 @@ func readParquet(c *collector, in *input) (err error) {
 	known := make(map[int]parquetColumn) // by index of column
 	for _, path := range p.Schema().Columns() {
 		if leaf, ok := p.Schema().Lookup(path...); ok && leaf.MaxRepetitionLevel == 0 {
-			if s := c.addKey(0, strings.Join(path, "/")); s != nil {
+			if s := c.seriesOf(0, []byte(strings.Join(path, "/"))); s != nil {
 				known[leaf.ColumnIndex] = newParquetColumn(s, leaf.Node.Type().LogicalType())
 			}
 		}

@@ -153,7 +153,7 @@ func readPasted(c *collector, l *lines) error {
 			c.cannotRead(next.number, next.text, "it has "+CountWords(len(cells), "cell")+", the table "+CountWords(len(table.names), "column"))
 		default:
 			for i, cell := range cells {
-				if missing(cell) {
+				if strings.EqualFold(cell, "nan") { // as pandas writes what is missing
 					cells[i] = ""
 				}
 			}
@@ -170,16 +170,6 @@ func readPasted(c *collector, l *lines) error {
 func isNumber(word string) bool {
 	_, has, ok := number([]byte(word))
 	return has && ok
-}
-
-// missing reports whether a cell has no value. Notebooks write No Log or nan where a row
-// lacks one.
-func missing(cell string) bool {
-	switch strings.ToLower(cell) {
-	case "", "-", "–", "—", "no log", "nan", "n/a", "none", "null":
-		return true
-	}
-	return false
 }
 
 var notebookFormat = format{

@@ -194,7 +194,7 @@ func (t *tensor) element() (x float64, is bool) {
 
 var wandbFormat = format{
 	container: WandbRun,
-	begins:    hasMagic(wandbMagic),
+	begins:    matches(wandbMagic[:4]),
 	read:      func(c *collector, in *input) error { return readWandb(c, in.Reader) },
 }
 

@@ -117,6 +117,8 @@ func TestTextForms(t *testing.T) {
 		{"frames", "╭── Step 1/9 ──╮\n│ reward: 0.5  │\n╰──╯\n╭── Step 2/9 ──╮\n│ reward: 0.75 │\n╰──╯\n"},
 		{"several processes, pairs", "Rank 0: step 1 reward=0.5\nRank 1: step 1 reward=0.6\n" +
 			"Rank 1: step 2 reward=0.7\nRank 0: step 2 reward=0.75\n"},
+		{"evaluation", "[train] step 1: reward=0.5 kl=0\n[eval] step 1: reward=0.1 kl=0\n" +
+			"[train] step 2: reward=0.75 kl=0\nValidation at step 2: reward=0.1 kl=0\n"},
 		{"two words", "step: 1, Format Reward: 1, Mean Reward: 0.5\n" +
 			"step: 2, Format Reward: 1, Mean Reward: 0.75\n"},
 		{"one known word", "at step 1 its reward: .5, kl: 0\nat step 2 its reward: 0.75, kl: 0\n"},
@@ -182,6 +184,10 @@ func TestRowOfBoth(t *testing.T) {
 	wantRows(t, "training", l, "[1 3] [0.5 1]")
 	l.Table = *l.Evaluation
 	wantRows(t, "evaluation", l, "[1 2] [] [0.25 NaN] [NaN 90]", EvalScore, LenMean)
+	l = readText(t, `{"step": 1, "reward": 0.5}{"step": 1, "reward": 0.25, "split": "eval"}`)
+	wantRows(t, "training of a split", l, "[1] [0.5]")
+	l.Table = *l.Evaluation
+	wantRows(t, "evaluation of a split", l, "[1] [] [0.25]", EvalScore)
 }
 
 // Values that a quantity cannot have are said and missing.

@@ -104,7 +104,7 @@ func (t *timeline) finish() {
 	if len(kept) == 0 {
 		return
 	}
-	steps := t.addKey(0, "step")
+	steps := t.seriesOf(0, []byte("step"))
 	for len(kept) > 0 {
 		n := 1
 		for n < len(kept) && t.rows[kept[n]].step == t.rows[kept[0]].step {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -133,6 +134,9 @@ var (
 	// otherPrefixes are beginnings of keys that are not about the policy in training.
 	otherPrefixes = []string{"eval", "val", "valid", "validation", "test", "critic", "value", "ref",
 		"reference", "teacher", "old", "time", "timing", "perf", "loss", "objective", "config"}
+	// splitKeys are keys of a text that says of what a row is; evalWords begin that of evaluation.
+	splitKeys = []string{"split", "phase", "mode", "type", "stage"}
+	evalWords = regexp.MustCompile(`^(?i:eval|val)`)
 )
 
 // names are the rules for keys that are called as the quantities are.
@@ -229,8 +233,8 @@ var rulesOf = sync.OnceValue(func() *index {
 	return x
 })
 
-// find returns the rules of a key that is tidy, and has the given name in small letters. One that has
-// none may have a general rule: that of what stands after its first slash, among the keys of any file.
+// find returns the rules of a tidy key, given with its name in small letters. A key without rules
+// may have a general one: what stands after its first slash may be a key of any file.
 func (x *index) find(key, name string) (found []match, general *rule) {
 	found = slices.Clip(x.whole[name])
 	before, after, ok := strings.Cut(name, "/")
