@@ -5,7 +5,7 @@ package main
 const (
 	mostProduct = 69_392
 	mostTools   = 5_092
-	mostTests   = 45_418
+	mostTests   = 45_416
 	mostDocs    = 329
 )
 
