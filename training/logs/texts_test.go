@@ -184,7 +184,7 @@ func TestRowOfBoth(t *testing.T) {
 	wantRows(t, "training", l, "[1 3] [0.5 1]")
 	l.Table = *l.Evaluation
 	wantRows(t, "evaluation", l, "[1 2] [] [0.25 NaN] [NaN 90]", EvalScore, LenMean)
-	l = readText(t, `{"step": 1, "reward": 0.5}{"step": 1, "reward": 0.25, "split": "eval"}`)
+	l = readText(t, `{"step": 1, "type": "value", "reward": 0.5}{"step": 1, "reward": 0.25, "split": "eval"}`)
 	wantRows(t, "training of a split", l, "[1] [0.5]")
 	l.Table = *l.Evaluation
 	wantRows(t, "evaluation of a split", l, "[1] [] [0.25]", EvalScore)

@@ -136,7 +136,7 @@ var (
 		"reference", "teacher", "old", "time", "timing", "perf", "loss", "objective", "config"}
 	// splitKeys are keys of a text that says of what a row is; evalWords begin that of evaluation.
 	splitKeys = []string{"split", "phase", "mode", "type", "stage"}
-	evalWords = regexp.MustCompile(`^(?i:eval|val)`)
+	evalWords = regexp.MustCompile(`(?i)^(eval|valid|val$)`)
 )
 
 // names are the rules for keys that are called as the quantities are.
