@@ -5,7 +5,7 @@ package main
 const (
 	mostProduct = 69_392
 	mostTools   = 5_092
-	mostTests   = 45_416
+	mostTests   = 45_413
 	mostDocs    = 329
 )
 
