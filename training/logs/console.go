@@ -127,9 +127,10 @@ func readConsole(c *collector, l *lines) error {
 	return unlessEnd(l.err)
 }
 
-// endStep keeps a row, of a step if one is given.
+// endStep keeps a row, of a step if one is given. Not every part of a step repeats it as a key.
 func (k *console) endStep(r printedRow) {
-	k.cells = append(r.cells, r.bars...)
+	again := func(c cell) bool { return c.of.isStep && c.value == r.step }
+	k.cells = slices.DeleteFunc(append(r.cells, r.bars...), again)
 	if !math.IsNaN(r.step) && !slices.ContainsFunc(k.cells, func(c cell) bool { return c.of.isStep }) {
 		k.set(r.line, []byte("step"), []byte(strconv.FormatFloat(r.step, 'f', -1, 64)))
 	}

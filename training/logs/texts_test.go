@@ -2,6 +2,7 @@ package logs
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -149,13 +150,17 @@ func TestTextForms(t *testing.T) {
 	}
 }
 
-// Slime counts steps and rollouts, of which each may have several steps.
+// Slime counts steps and rollouts, of which each may have several steps. Only a step may repeat its
+// number as a key.
 func TestStepsOfRollouts(t *testing.T) {
-	l := readText(t, "rollout 0: {'rollout/raw_reward': 0.5}\nstep 0: {'train/loss': 0}\n"+
-		"step 1: {'train/loss': 0.1}\nrollout 1: {'rollout/raw_reward': 0.75}\n"+
-		"step 2: {'train/loss': 0.2}\nstep 3: {'train/loss': 0.3}\n")
-	wantRows(t, "slime", l, "[0 1 2 3] [0.5 NaN 0.75 NaN] [0 0.1 0.2 0.3]", Loss)
-	wantNotes(t, "slime", l, "Steps are counted, of which a rollout has 2: it stands at its first.")
+	for _, key := range []string{"", "'train/step': $1, "} {
+		l := readText(t, regexp.MustCompile(`(\d): {'t`).ReplaceAllString(
+			"rollout 0: {'rollout/raw_reward': 0.5}\nstep 0: {'train/loss': 0}\n"+
+				"step 1: {'train/loss': 0.1}\nrollout 1: {'rollout/raw_reward': 0.75}\n"+
+				"step 2: {'train/loss': 0.2}\nstep 3: {'train/loss': 0.3}\n", "$1: {"+key+"'t"))
+		wantRows(t, key, l, "[0 1 2 3] [0.5 NaN 0.75 NaN] [0 0.1 0.2 0.3]", Loss)
+		wantNotes(t, key, l, "Steps are counted, of which a rollout has 2: it stands at its first.")
+	}
 }
 
 // The line that transformers write after the last step is no row, wherever it stands.
