@@ -29,18 +29,13 @@ func promptParams(policies option.Parameters, scale option.Scale) Params {
 }
 
 // The mean force and its covariance of prompts that share one policy are those of all
-// groups of all prompts, counted one by one: a group of three samples has 4³ outcomes. Where
-// groups of equal rewards are redrawn those of all prompts count whose rewards differ, each in
-// proportion to its probability.
+// groups of all prompts, counted one by one: a group of three samples has 4³ outcomes.
 func TestSharedPromptsByEnumeration(t *testing.T) {
-	for _, c := range []struct {
-		filter   option.Filter
-		gradient option.KLGradient
-	}{{option.KeepAll, option.K2}, {option.Redraw, option.ExactKL}} {
+	for _, gradient := range []option.KLGradient{option.K2, option.ExactKL} {
 		for _, scale := range []option.Scale{option.NoScale, option.StdScale} {
 			for _, weighting := range []option.ImportanceMode{option.NoImportance, option.Ratio} {
 				p := promptParams(option.Shared, scale)
-				p.Importance.Mode, p.Filter, p.KL.Gradient = weighting, c.filter, c.gradient
+				p.Importance.Mode, p.KL.Gradient = weighting, gradient
 				theta, old := []float64{0.3, -0.3}, []float64{0.1, -0.2}
 				var pi, behaviour [2]float64
 				cell.Softmax(pi[:], theta)
@@ -59,9 +54,6 @@ func TestSharedPromptsByEnumeration(t *testing.T) {
 							sum += reward[i]
 						}
 						r := sum / 3
-						if c.filter == option.Redraw && (r == 0 || r == 1) {
-							continue
-						}
 						for i, a := range arm {
 							weight, score := 1.0, [2]float64{1 - pi[0], -pi[0]}[a]
 							if weighting == option.Ratio {
@@ -74,11 +66,11 @@ func TestSharedPromptsByEnumeration(t *testing.T) {
 								}
 								g += weight * advantage * score / 3
 							}
-							if c.gradient == option.K2 {
+							if gradient == option.K2 {
 								g -= p.KL.Coefficient * math.Log(2*pi[a]) * score / 3
 							}
 						}
-						if c.gradient == option.ExactKL {
+						if gradient == option.ExactKL {
 							g -= p.KL.Coefficient * pi[0] * pi[1] * math.Log(pi[0]/pi[1])
 						}
 						whole += probability
@@ -90,12 +82,12 @@ func TestSharedPromptsByEnumeration(t *testing.T) {
 				pushed := make([]float64, 2)
 				if kind := force.Mean(pushed, p, theta, old); kind != Exact ||
 					math.Abs(pushed[0]-mean) > 1e-14 {
-					t.Errorf("filter %v, scale %v, weighting %v: mean force %v (%s), want %v", c.filter, scale,
+					t.Errorf("%v, scale %v, weighting %v: mean force %v (%s), want %v", gradient, scale,
 						weighting, pushed[0], kind, mean)
 				}
 				noise, _ := force.Covariance(p, theta, old)
 				if want := square - mean*mean; math.Abs(noise.At(0, 0)-want) > 1e-14 {
-					t.Errorf("filter %v, scale %v, weighting %v: variance %v, want %v", c.filter, scale, weighting,
+					t.Errorf("%v, scale %v, weighting %v: variance %v, want %v", gradient, scale, weighting,
 						noise.At(0, 0), want)
 				}
 			}

@@ -240,8 +240,8 @@ func TestAdamPairMomentsByEnumeration(t *testing.T) {
 				p = p.Checked()
 				m := force.New(&p)
 				m.Set(theta, old)
-				got := m.Pairs()
-				mixed, square := got.Squares(forceOf(m))
+				arms := len(means)
+				got, _ := m.Joint(forceOf(m))
 				moments := enumeratedMoments(&p, theta, old)
 				for a := range means {
 					for b := range means {
@@ -250,9 +250,9 @@ func TestAdamPairMomentsByEnumeration(t *testing.T) {
 							what      string
 							got, want float64
 						}{
-							{"Cov(g_a, g_b)", got.Second[a][b], moments[0][a][b]},
-							{"Cov(g_a, g_b²)", mixed[a][b], moments[1][a][b]},
-							{"Cov(g_a², g_b²)", square[a][b], moments[2][a][b]},
+							{"Cov(g_a, g_b)", got[a][b], moments[0][a][b]},
+							{"Cov(g_a, g_b²)", got[a][arms+b], moments[1][a][b]},
+							{"Cov(g_a², g_b²)", got[arms+a][arms+b], moments[2][a][b]},
 						} {
 							if math.Abs(x.got-x.want) > 1e-13 {
 								t.Errorf("%s%s = %.15g, groups one by one have %.15g", where, x.what, x.got, x.want)
@@ -343,10 +343,10 @@ func TestAdamPairMomentsKnown(t *testing.T) {
 		m := force.New(&p)
 		theta := []float64{c.z / 2, -c.z / 2}
 		m.Set(theta, theta)
-		force, pairs := forceOf(m), m.Pairs()
-		mixed, square := pairs.Squares(force)
-		v := pairs.Second[0][0]
-		for i, got := range [5]float64{force[0], force[0]*force[0] + v, v, mixed[0][0], square[0][0]} {
+		force := forceOf(m)
+		all, _ := m.Joint(force)
+		v := all[0][0]
+		for i, got := range [5]float64{force[0], force[0]*force[0] + v, v, all[0][2], all[2][2]} {
 			if math.Abs(got-c.want[i]) > 1e-4*c.want[i] {
 				t.Errorf("scale %v, number %d is %.9g, want %.9g", c.scale, i, got, c.want[i])
 			}

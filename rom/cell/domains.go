@@ -99,8 +99,9 @@ var domains = []struct {
 	}, simulated("many prompts with a KL penalty outside the loss or an entropy bonus")},
 	{MeanForceKnown, anyLag, func(p *Params) bool { return prompts(p) && p.Filter != option.KeepAll },
 		simulated("dynamic sampling among many prompts")},
-	{MeanForceKnown, anyLag, func(p *Params) bool { return p.KL.OfReward() && !p.Importance.Linear() },
-		simulated("a KL penalty in the reward with weights other than ratios")},
+	{MeanForceKnown, anyLag, func(p *Params) bool {
+		return p.KL.OfReward() && !p.Importance.Linear() && !linear.NewLag(&p.Lag).OnPolicy()
+	}, simulated("a KL penalty in the reward of older samples with weights other than ratios")},
 	{MeanForceKnown, anyLag, func(p *Params) bool { return p.KL.OfReward() && p.Entropy > 0 },
 		simulated("a KL penalty in the reward with an entropy bonus")},
 	{MeanForceKnown, anyLag, func(p *Params) bool {
@@ -169,13 +170,16 @@ var domains = []struct {
 	}, simulated("the second order in the noise where steps share samples or a baseline")},
 	{AdamMoment, randomAges | otherLag, adam, simulated("random ages under Adam")},
 
-	{SpreadOfRuns, anyLag, func(p *Params) bool { return adam(p) && (manyValues(p) || p.KL.OfReward()) },
-		simulated(
-			"the spread of runs under Adam of other rewards than 0 and 1, or with the KL in them")},
 	{SpreadOfRuns, anyLag, func(p *Params) bool {
-		return adam(p) && (prompts(p) || p.Filter == option.Drop || p.Advantage.Scale.OfStep() ||
-			p.Advantage.Baseline == option.RunningMean)
-	}, simulated("the spread of runs under Adam where groups depend on each other")},
+		return adam(p) && (p.Filter == option.Drop || p.Advantage.Baseline == option.RunningMean)
+	}, simulated("the spread of runs under Adam of dropped groups or a running mean as baseline")},
+	{SpreadOfRuns, anyLag, func(p *Params) bool { return adam(p) && expands(p) && p.KL.OfReward() },
+		manyValued},
+	{SpreadOfRuns, anyLag, func(p *Params) bool {
+		return adam(p) && (manyValues(p) || p.Advantage.Scale.OfStep()) &&
+			p.GroupSize*p.GroupsPerStep < 4*leastExpanded
+	}, simulated("Adam's runs with fewer than 32 samples a step of other rewards than 0 and 1, or " +
+		"with a scale of the step")},
 	{SpreadOfRuns, anyLag, (*Params).oldBaseline,
 		simulated("the spread of runs with a running mean of old rewards as baseline")},
 	{SpreadOfRuns, anyLag, clips, scope.NormClips.Because("")},
@@ -184,6 +188,9 @@ var domains = []struct {
 		scope.NoNoise.Because()},
 	{ShareOnTheWay, anyLag, func(p *Params) bool { return p.KL.OfReward() }, simulated(
 		"the share of groups with equal rewards where the KL is a part of the reward")},
+	{ShareOnTheWay, anyLag, func(p *Params) bool {
+		return p.Tabular() && p.Prompts.Order == option.InOrder && adam(p)
+	}, simulated("the share of equal groups of prompts in order under Adam")},
 	{ClipOnTheWay, anyLag, func(p *Params) bool {
 		return manyValues(p) || p.Advantage.Baseline > option.LeaveOneOut || clipsOnTheWay(p)
 	}, simulated("the share of clipped samples of finite groups, of other rewards than two values, " +
@@ -198,8 +205,9 @@ var domains = []struct {
 	{ArrivalOfRuns, anyLag, prompts, simulated("the share of runs that arrive, of many prompts")},
 	{KicksOfK3, anyLag, adam, simulated("the kicks of k3 under Adam")},
 	{KicksOfK3, anyLag, func(p *Params) bool {
-		return !linear.NewLag(&p.Lag).OnPolicy() || p.Filter != option.KeepAll
-	}, simulated("the kicks of k3 of older samples or with dynamic sampling")},
+		return !linear.NewLag(&p.Lag).OnPolicy() || p.Filter != option.KeepAll ||
+			len(p.Arms) > MaxPathArms
+	}, simulated("the kicks of k3 of older samples, with dynamic sampling or more than 64 arms")},
 	{KicksOfK3, anyLag, func(p *Params) bool {
 		return p.Optimizer.MaxNorm > 0 && !p.RewardWithinNorm()
 	}, scope.NormClips.Because("")},

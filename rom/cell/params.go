@@ -38,6 +38,10 @@ type Measured struct {
 	Stale *mat.Dense // Λ_s = −∂E[g]/∂θ_old, A×A
 }
 
+// MaxPathArms is the largest number of arms with which the spread of runs is followed: the forces of
+// 4(A−1) displaced policies are computed at a step.
+const MaxPathArms = 64
+
 // Drawn returns the number of draws of groups in the steps before t.
 func (p *Params) Drawn(t int) int {
 	if p.Samples == option.Reused {
@@ -116,6 +120,10 @@ type Params struct {
 
 	// TrueMeans are the intended mean rewards by arm, which no run is led by; nil: those of Arms.
 	TrueMeans []float64
+
+	// Chance is the probability that a group of a step is of this prompt, of one among others with a
+	// policy each; 0: it is.
+	Chance float64
 
 	uniform []float64 // logits of the uniform policy over arms, by class; nil: all 0
 

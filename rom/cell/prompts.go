@@ -49,9 +49,28 @@ func (p *Params) Visits() (visit Params, period int, because scope.Reason) {
 	return visit, period, because
 }
 
+// ByChance returns the bandit of one prompt to which each group of a step belongs with a chance, of
+// those that are drawn with replacement 1/C. Under Adam so are those of epochs, but for the order: a
+// step has one group of it with the chance B/C, which is the B-th part of the gradient.
+func (p *Params) ByChance() (visit Params, because scope.Reason) {
+	visit = *p
+	visit.Prompts, visit.Chance = Prompts{}, 1/float64(len(p.Prompts.First))
+	switch groups := float64(p.GroupsPerStep); {
+	case p.Prompts.Order == option.Independent:
+	case !adam(p) || p.Prompts.Order == option.ByFailure:
+		_, _, because = p.Visits()
+		return visit, because
+	default:
+		visit.Chance, visit.GroupsPerStep = min(groups*visit.Chance, 1), 1
+		visit.Optimizer.Epsilon *= groups
+	}
+	return visit, p.NotDerived(MeanForceKnown)
+}
+
 // Visited returns the bandit of a prompt with the lag and the optimizer of its visits.
 func (p Params) Visited(visit *Params) Params {
-	p.GroupsPerStep, p.Lag, p.Optimizer = 1, visit.Lag, visit.Optimizer
+	p.GroupsPerStep, p.Lag, p.Optimizer = visit.GroupsPerStep, visit.Lag, visit.Optimizer
+	p.Chance = visit.Chance
 	return p
 }
 

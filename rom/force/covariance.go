@@ -55,12 +55,18 @@ func (m *Model) Covariance() *mat.SymDense {
 	projectMatrix(reward, m.Now.Probs, m.Now.Probs)
 	projectMatrix(cross, m.Now.Probs, at)
 	projectMatrix(penalty, at, at)
-	beta, factor := m.KL.Coefficient, m.Factors.Noise/float64(m.GroupsPerStep)
+	beta, factor := m.KL.Coefficient, m.Factors.Noise*chanceOf(m)/float64(m.GroupsPerStep)
 	for a := range arms {
 		for b := a; b < arms; b++ {
 			v := reward[a][b] - beta*(cross[a][b]+cross[b][a]) + beta*beta*penalty[a][b]
 			total.SetSym(a, b, factor*v)
 		}
+	}
+	if m.Chance > 0 {
+		force := make([]float64, arms)
+		m.MeanForce(force)
+		other := (1/m.Chance - 1) / float64(m.GroupsPerStep)
+		total.SymRankOne(total, other, mat.NewVecDense(arms, force))
 	}
 	return total
 }

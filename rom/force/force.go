@@ -44,7 +44,15 @@ func (m *Model) MeanForce(dst []float64) {
 	m.rewardForce(dst)
 	m.SubtractPenalty(dst)
 	m.AddEntropy(dst)
-	floats.Scale(m.Factors.Stiffness, dst)
+	floats.Scale(m.Factors.Stiffness*chanceOf(m), dst)
+}
+
+// chanceOf returns the probability of a group, see cell.Params.Chance.
+func chanceOf(m *Model) float64 {
+	if m.Chance > 0 {
+		return m.Chance
+	}
+	return 1
 }
 
 // rewardForce writes the reward part of E[g], without Factors.Stiffness.

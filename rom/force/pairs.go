@@ -5,21 +5,19 @@ import (
 	"grposim/rom/group"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 )
 
-// pairMoments holds the joint cumulants of the force g of one step that the second order of Adam
-// needs, A×A each, in units of force to the power of their order.
-type pairMoments struct {
-	Second [][]float64 // Cov(g_a, g_b)
-	third  [][]float64 // of g_a, g_b, g_b
-	Fourth [][]float64 // of g_a, g_a, g_b, g_b
-}
-
-// Pairs returns the pair moments of the force at the logits given to set, at a finite G. Given S
-// successes the force of a group is the sum of S independent contributions of successes and G − S
-// of failures, so that its cumulants V (pairs), T (a, b, b) and Q (a, a, b, b)
-// are S times those of one contribution and G − S times those of the other. With d the mean of g
-// given S less that of all groups,
+// Joint returns the covariance of (g, g²) of a step with the mean force F given, 2A×2A, by arm
+//
+//	Cov(g_a, g_b²)  = κ_12 + 2F_b κ_11
+//	Cov(g_a², g_b²) = κ_22 + 2κ_11² + 2F_a κ_12 + 2F_b κ_21 + 4F_a F_b κ_11
+//
+// and the excess kurtosis of g_a, 1/p where few steps, a share p, exert a force, at the logits given
+// to set and a finite G. Given S successes the force of a group is the sum of S independent
+// contributions of successes and G − S of failures, so that its cumulants V (pairs), T (a, b, b) and
+// Q (a, a, b, b) are S times those of one contribution and G − S times those of the other. With d the
+// mean of g given S less that of all groups,
 //
 //	E[g̃_a g̃_b²]  = E[T_ab + 2 d_b V_ab + d_a V_bb + d_a d_b²]
 //	E[g̃_a² g̃_b²] = E[Q_ab + V_aa V_bb + 2 V_ab² + 2 d_a T_ab + 2 d_b T_ba
@@ -27,84 +25,105 @@ type pairMoments struct {
 //
 // for g̃ = g − E g. A cumulant of order n of the mean of B groups is B^{1−n} times that of one. The
 // work is that of a few products of A×A matrices for every number of successes.
-func (m *Model) Pairs() *pairMoments {
+//
+// Of many prompts the prompt is given as well. The force of rewards of many values is taken for normal,
+// and the scale of a step for that of its mean. There κ_11 is that of Covariance.
+func (m *Model) Joint(mean []float64) (joint [][]float64, excess []float64) {
 	arms := len(m.Arms)
-	all := &pairMoments{group.Square(arms), group.Square(arms), group.Square(arms)}
-	j, rest := m.Counts.Chances(m.Old)
-	if m.Counts.AtRest(j, rest) && !m.KL.Sampled() {
-		return all
-	}
-	given := givenSuccesses(m)
-	law, means := m.Counts.Successes(j, rest), make([]float64, arms)
-	for i, w := range law.Weights {
-		floats.AddScaled(means, w, given(law.At(i)).mean)
-	}
-	for i, w := range law.Weights {
-		c := given(law.At(i))
+	second, third, fourth := group.Square(arms), group.Square(arms), group.Square(arms)
+	means := make([]float64, arms)
+	m.given(func(w float64, c *contribution) { floats.AddScaled(means, w, c.mean) })
+	m.given(func(w float64, c *contribution) {
 		floats.Sub(c.mean, means)
 		for a, da := range c.mean {
 			for b, db := range c.mean {
 				va, vb, v := c.second[a][a], c.second[b][b], c.second[a][b]
-				all.Second[a][b] += w * (v + da*db)
-				all.third[a][b] += w * (c.third[a][b] + 2*db*v + da*vb + da*db*db)
-				all.Fourth[a][b] += w *
+				second[a][b] += w * (v + da*db)
+				third[a][b] += w * (c.third[a][b] + 2*db*v + da*vb + da*db*db)
+				fourth[a][b] += w *
 					(c.fourth[a][b] + va*vb + 2*v*v + 2*da*c.third[a][b] + 2*db*c.third[b][a] +
 						db*db*va + da*da*vb + 4*da*db*v + da*da*db*db)
 			}
 		}
-	}
-	size, variances := float64(m.GroupsPerStep), make([]float64, arms)
-	for a := range variances {
-		variances[a] = all.Second[a][a]
-	}
-	noise := m.Factors.Noise
-	for a := range arms {
-		for b := range arms {
-			v := all.Second[a][b]
-			all.Fourth[a][b] = (all.Fourth[a][b] - variances[a]*variances[b] - 2*v*v) * noise * noise /
-				(size * size * size)
-			all.third[a][b] *= fp.Pow(noise, 1.5) / (size * size)
-			all.Second[a][b] = v * noise / size
+	})
+	size, noise, ofOne := float64(m.GroupsPerStep), m.Factors.Noise, second
+	if m.Counts == nil || m.Advantage.Scale.OfStep() {
+		exact := m.Covariance()
+		second = group.Square(arms)
+		for a, row := range second {
+			mat.Row(row, a, exact)
+			floats.Scale(size/noise, row)
 		}
 	}
-	return all
+	joint, excess = group.Square(2*arms), make([]float64, arms)
+	at := func(a, b int) (k11, k12, k22 float64) {
+		v := ofOne[a][b]
+		return second[a][b] * noise / size, third[a][b] * fp.Pow(noise, 1.5) / (size * size),
+			(fourth[a][b] - ofOne[a][a]*ofOne[b][b] - 2*v*v) * noise * noise / (size * size * size)
+	}
+	for a, fa := range mean {
+		for b, fb := range mean {
+			v, k12, k22 := at(a, b)
+			_, k21, _ := at(b, a)
+			joint[a][b] = v
+			joint[a][arms+b], joint[arms+b][a] = k12+2*fb*v, k12+2*fb*v
+			joint[arms+a][arms+b] = k22 + 2*v*v + 2*fa*k12 + 2*fb*k21 + 4*fa*fb*v
+		}
+		if v, _, k22 := at(a, a); v > 0 {
+			excess[a] = k22 / (v * v)
+		}
+	}
+	return joint, excess
 }
 
-// givenSuccesses returns a function that gives the mean and the cumulants of the force of one
-// group, given its number of successes. The next call overwrites them.
-func givenSuccesses(m *Model) func(s int) *contribution {
-	alpha, delta := m.Counts.Outcomes(m.Counts.Chances(m.Old))
-	c := newContribution(len(m.Arms))
-	success, failure := newContribution(len(m.Arms)), newContribution(len(m.Arms)) // of one sample
+// given calls visit with the mean and the cumulants of the force of a group given all that they
+// depend on, and the probability of that. The next call overwrites them.
+func (m *Model) given(visit func(weight float64, c *contribution)) {
+	if law, ok := m.Law.(*group.Prompts); ok {
+		for _, one := range law.Each {
+			givenSuccesses(m, one, 1/law.Prompts(), visit)
+		}
+	} else if m.Counts != nil {
+		givenSuccesses(m, m.Counts, chanceOf(m), visit)
+	}
+	if m.Chance > 0 {
+		visit(1-m.Chance, newContribution(len(m.Arms)))
+	}
+}
+
+// givenSuccesses is given by the numbers of successes of groups with a law that have a weight.
+func givenSuccesses(m *Model, law *group.Counts, weight float64,
+	visit func(weight float64, c *contribution)) {
+	j, rest := law.Chances(m.Old)
+	if law.AtRest(j, rest) && !m.KL.Sampled() {
+		return
+	}
+	alpha, delta := law.Outcomes(j, rest)
+	c, success, failure := newContribution(len(m.Arms)), newContribution(len(m.Arms)),
+		newContribution(len(m.Arms)) // of one sample
 	success.ofOne(m, 1, m.Up, alpha)
 	failure.ofOne(m, 1, m.Down, delta)
-	return func(s int) *contribution {
-		c.clear()
-		up, down := m.Counts.Advantages(s)
+	scale := 0.0
+	if m.Advantage.Scale.OfStep() {
+		scale = law.PhiOfAll(j, rest) / (1 - 1/m.Size)
+	}
+	counts := law.Successes(j, rest)
+	for i, w := range counts.Weights {
+		s := counts.At(i)
+		up, down := scale*(1-float64(s)/m.Size), -scale*float64(s)/m.Size
+		if scale == 0 {
+			up, down = law.Advantages(s)
+		}
 		if m.KL.Sampled() { // which does not scale with the advantage
 			success.ofOne(m, up, m.Up, alpha)
 			failure.ofOne(m, down, m.Down, delta)
 			up, down = 1, 1
 		}
+		c.clear()
 		c.add(float64(s), up, success)
 		c.add(m.Size-float64(s), down, failure)
-		return c
+		visit(weight*w, c)
 	}
-}
-
-// Squares returns Cov(g_a, g_b²) and Cov(g_a², g_b²) of a force of the given mean:
-//
-//	κ_12 + 2F_b κ_11,   κ_22 + 2κ_11² + 2F_a κ_12 + 2F_b κ_21 + 4F_a F_b κ_11
-func (p *pairMoments) Squares(mean []float64) (mixed, square [][]float64) {
-	mixed, square = group.Square(len(mean)), group.Square(len(mean))
-	for a, fa := range mean {
-		for b, fb := range mean {
-			v := p.Second[a][b]
-			mixed[a][b] = p.third[a][b] + 2*fb*v
-			square[a][b] = p.Fourth[a][b] + 2*v*v + 2*fa*p.third[a][b] + 2*fb*p.third[b][a] + 4*fa*fb*v
-		}
-	}
-	return mixed, square
 }
 
 // contribution holds the mean and the pair cumulants of a part of a group's force.

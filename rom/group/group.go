@@ -165,22 +165,14 @@ func (b *base) listed() []take {
 	}
 	values := make([]float64, 0, 2*len(b.arms))
 	b.takes = make([]take, 0, 2*len(b.arms))
-	add := func(arm int, value, chance float64) {
-		at := slices.Index(values, value)
-		if at < 0 || b.e.KL.OfReward() { // then no two arms have equal rewards
-			at = len(values)
-			values = append(values, value)
-		}
-		b.takes = append(b.takes, take{arm, at, chance})
-	}
 	for a, arm := range b.arms {
-		switch {
-		case arm.Law == option.Bernoulli:
-			add(a, 1, arm.Mean)
-			add(a, 0, 1-arm.Mean)
-		case arm.Law == option.Normal && arm.Std > 0:
-		default:
-			add(a, arm.Mean, 1)
+		for _, x := range outcomes(arm) {
+			at := slices.Index(values, x[0])
+			if at < 0 || b.e.KL.OfReward() { // then no two arms have equal rewards
+				at = len(values)
+				values = append(values, x[0])
+			}
+			b.takes = append(b.takes, take{a, at, x[1]})
 		}
 	}
 	b.values = len(values)

@@ -58,6 +58,17 @@ func Support(arm option.Arm) (low, high float64, ok bool) {
 	return arm.Mean, arm.Mean, true
 }
 
+// outcomes returns the rewards of an arm with their probabilities; none of a density.
+func outcomes(arm option.Arm) [][2]float64 {
+	switch {
+	case arm.Law == option.Bernoulli:
+		return [][2]float64{{1, arm.Mean}, {0, 1 - arm.Mean}}
+	case arm.Law == option.Normal && arm.Std > 0:
+		return nil
+	}
+	return [][2]float64{{arm.Mean, 1}}
+}
+
 // partial holds the moments E[x^j; x > 0] and E[x^j; x < 0] of x = r − J on one arm, j = 0 … 4. An
 // atom at x = 0 counts half on either side, where a finite group's mean falls equally often.
 type partial struct {
@@ -92,11 +103,10 @@ func partialMoments(arm option.Arm, mean float64) partial {
 			power *= x
 		}
 	}
-	switch {
-	case arm.Law == option.Bernoulli:
-		atom(1-mean, arm.Mean)
-		atom(-mean, 1-arm.Mean)
-	case arm.Law == option.Normal && arm.Std > 0:
+	for _, x := range outcomes(arm) {
+		atom(x[0]-mean, x[1])
+	}
+	if arm.Law == option.Normal && arm.Std > 0 {
 		d, s := arm.Mean-mean, arm.Std
 		half := func(d float64) (i [5]float64) {
 			i[0] = 0.5 * fp.Erfc(-d/(s*math.Sqrt2))
@@ -110,8 +120,6 @@ func partialMoments(arm option.Arm, mean float64) partial {
 		m.below = half(-d)
 		m.below[1] = -m.below[1]
 		m.below[3] = -m.below[3]
-	default:
-		atom(arm.Mean-mean, 1)
 	}
 	return m
 }
@@ -134,13 +142,12 @@ func positivePart(d, std float64) float64 {
 // blur returns E(x + y)⁺ − E x⁺, where x = r − mean for the arm's reward r. y ~ N(0, spread²) is
 // independent of x.
 func blur(arm option.Arm, mean, spread float64) float64 {
-	d := arm.Mean - mean
-	switch {
-	case arm.Law == option.Bernoulli:
-		grow := func(x float64) float64 { return positivePart(x, spread) - max(x, 0) }
-		return arm.Mean*grow(1-mean) + (1-arm.Mean)*grow(-mean)
-	case arm.Law == option.Normal:
+	d, sum := arm.Mean-mean, 0.0
+	if arm.Law == option.Normal {
 		return positivePart(d, math.Hypot(arm.Std, spread)) - positivePart(d, arm.Std)
 	}
-	return positivePart(d, spread) - max(d, 0)
+	for _, x := range outcomes(arm) {
+		sum += x[1] * (positivePart(x[0]-mean, spread) - max(x[0]-mean, 0))
+	}
+	return sum
 }

@@ -56,18 +56,16 @@ type adamState struct {
 	rows           [][]float64
 }
 
-// adamLocal is the force of a step and its square, expanded about the mean of the policies. It has
-// slopes by arm and reduced coordinate, ½ Σ ∂² Cov, and the covariance of (g, g²), 2A×2A. They are
-// used while the mean and the covariance stay near those that they were computed at; see localForce.
+// adamLocal is the force f of a step and its square about a mean of the policies, of which they are
+// functions: ½ Σ ∂² Cov of (E g, E g²) by arm, and the covariance of (g, g²), 2A×2A. They are computed
+// at the centre and the covariance around it, and used while both stay near; see localForce.
 type adamLocal struct {
-	localForce             // of the force: slope, bend, centre and around
-	squareBend []float64   // ½ Σ ∂² E g_a² Cov
-	joint      [][]float64 // the covariance
+	localForce
+	joint [][]float64 // the covariance
 	// excess kurtosis of g_a, 1/p where few steps, a share p, exert a force
 	excess []float64
-	// slopes of g_a and of E g_a², by arm and logit of the policies
-	along  [2][][]float64
-	inputs []int // the policies that the slopes are of
+	along  [][]float64 // slopes of E g_a, then of E g_a², by logit of the policies
+	inputs []int       // the policies that the slopes are of
 }
 
 func newAdamState(p cell.Params, init []float64) *adamState {
@@ -144,18 +142,19 @@ func (s *adamState) logits(x []float64) []float64 {
 	return theta.RawVector().Data
 }
 
-// moments returns the mean of the force and of its square at policies in reduced coordinates, one
-// or two.
-func (s *adamState) moments(x []float64) (force, square []float64) {
+// moments returns the mean of the force and of its square, one after the other, at policies in
+// reduced coordinates, one or two.
+func (s *adamState) moments(x []float64) []float64 {
 	_, n := s.q.Dims()
 	s.Set(s.logits(x[:n]), s.logits(x[len(x)-n:]))
-	force, square = make([]float64, len(s.Arms)), make([]float64, len(s.Arms))
-	s.MeanForce(force)
+	arms := len(s.Arms)
+	all := make([]float64, 2*arms)
+	s.MeanForce(all[:arms])
 	noise := s.Covariance()
-	for a, f := range force {
-		square[a] = f*f + max(noise.At(a, a), 0)
+	for a, f := range all[:arms] {
+		all[arms+a] = f*f + max(noise.At(a, a), 0)
 	}
-	return force, square
+	return all
 }
 
 // derive returns the local force and its square for policies of this mean and covariance.
@@ -165,50 +164,23 @@ func (s *adamState) derive(centre []float64, cov [][]float64) (l *adamLocal, gro
 			return s.local, growth
 		}
 	}
-	arms, d := len(s.Arms), len(centre)
-	l = &adamLocal{
-		localForce: localForce{centre: centre, around: cov, bend: make([]float64, arms),
-			slope: group.Zeros(arms, d)},
-		squareBend: make([]float64, arms), inputs: s.inputs(0),
-	}
-	squareSlope := group.Zeros(arms, d) // ∂E g_a²
-	var force, square []float64
-	points(centre, cov, s.DifferenceStep(), func(x []float64) {
-		force, square = s.moments(x)
-		pairs := s.Pairs()
-		mixed, ofSquare := pairs.Squares(force)
-		l.joint, l.excess = group.Square(2*arms), make([]float64, arms)
-		for a := range arms {
-			copy(l.joint[a], pairs.Second[a])
-			copy(l.joint[a][arms:], mixed[a])
-			copy(l.joint[arms+a][arms:], ofSquare[a])
-			for b := range arms {
-				l.joint[arms+a][b] = mixed[b][a]
-			}
-			if v := pairs.Second[a][a]; v > 0 {
-				l.excess[a] = pairs.Fourth[a][a] / (v * v)
-			}
-		}
-	}, func(up, down, axis []float64, r, variance float64) {
-		forceUp, squareUp := s.moments(up)
-		forceDown, squareDown := s.moments(down)
-		w := 0.5 * variance / (r * r)
-		for a := range arms {
-			l.bend[a] += w * (forceUp[a] + forceDown[a] - 2*force[a])
-			l.squareBend[a] += w * (squareUp[a] + squareDown[a] - 2*square[a])
-			floats.AddScaled(l.slope[a], (forceUp[a]-forceDown[a])/(2*r), axis)
-			floats.AddScaled(squareSlope[a], (squareUp[a]-squareDown[a])/(2*r), axis)
+	arms, n := s.q.Dims()
+	l = &adamLocal{localForce: localForce{centre: centre, around: cov}, inputs: s.inputs(0)}
+	var force []float64
+	_, l.bend, l.slope = expand(centre, cov, s.DifferenceStep(), func(x []float64) []float64 {
+		force = s.moments(x)
+		return force
+	}, func(_, _ float64) {
+		if l.joint == nil {
+			l.joint, l.excess = s.Joint(force[:arms])
 		}
 	})
-	for half, slopes := range [2][][]float64{l.slope, squareSlope} {
-		l.along[half] = group.Zeros(arms, len(l.inputs)*arms)
-		for a, row := range slopes {
-			for i := range l.inputs {
-				var back mat.VecDense
-				back.MulVec(s.q, mat.NewVecDense(d/len(l.inputs), row[i*d/len(l.inputs):(i+1)*d/len(l.inputs)]))
-				copy(l.along[half][a][i*arms:], back.RawVector().Data)
-			}
+	for _, row := range l.slope {
+		var back []float64
+		for i := range l.inputs {
+			back = append(back, s.logits(row[i*n:(i+1)*n])...)
 		}
+		l.along = append(l.along, back)
 	}
 	s.local = l
 	return l, 1
@@ -231,13 +203,13 @@ func (s *adamState) step(t int) {
 	}
 	local, growth := s.derive(centre, cov)
 	local.inputs = at
-	force, square := s.moments(centre)
+	moments := s.moments(centre)
 	s.nearBound = s.nearBound || s.BoundWithin(s.q, cov)
 	if s.kept > 0 && t%s.period == 0 {
 		renew(s.cov, s.kept, func(i int) []float64 { return local.joint[i] })
 		s.drawn = local.joint
 	}
-	s.average(local, growth, force, square)
+	s.average(local, growth, moments)
 	s.decay1 *= s.Optimizer.Beta1
 	s.decay2 *= s.Optimizer.Beta2
 	for a := range arms {
@@ -280,67 +252,40 @@ func (s *adamState) coast(l *adamLocal, rate float64) {
 	}
 }
 
-// average is the first half of a step: m and v take in the force and its square.
-func (s *adamState) average(l *adamLocal, growth float64, force, square []float64) {
+// average is the first half of a step: m and v take in the force and its square, of these moments.
+func (s *adamState) average(l *adamLocal, growth float64, moments []float64) {
 	arms := len(s.Arms)
 	keep := [2]float64{s.Optimizer.Beta1, s.Optimizer.Beta2}
 	take := [2]float64{1 - keep[0], 1 - keep[1]}
-	// Rows of the linear map: of m and v, by the logits of the policies, and themselves.
-	for half, slopes := range l.along {
-		for a := range arms {
-			row := s.rows[half*arms+a]
-			clear(row)
-			floats.AddScaled(row, keep[half], s.cov[(1+half)*arms+a])
-			for i, from := range l.inputs {
-				for b, w := range slopes[a][i*arms : (i+1)*arms] {
-					floats.AddScaled(row, take[half]*w, s.cov[from+b])
-				}
-			}
-		}
-	}
-	// the covariance of the new m and v, of which rows has that with the old state
-	inner := group.Square(2 * arms)
-	kept := make([]float64, 2*arms) // how much of the reused noise a force has
+	parts := append([]int{arms, 2 * arms}, l.inputs...)
 	if s.kept > 0 {
-		for i := range kept {
-			if s.drawn[i][i] > 0 {
-				kept[i] = take[i/arms] * math.Sqrt(l.joint[i][i]/s.drawn[i][i])
-				floats.AddScaled(s.rows[i], kept[i], s.cov[s.kept+i])
-			}
+		parts = append(parts, s.kept, s.kept+arms)
+	}
+	change := group.Zeros(2*arms, len(parts)*arms)
+	for i, slopes := range l.along {
+		row, half := change[i], i/arms
+		row[i] = keep[half]
+		floats.AddScaled(row[2*arms:2*arms+len(slopes)], take[half], slopes)
+		if s.kept > 0 && s.drawn[i][i] > 0 { // how much of the reused noise a force has
+			row[len(row)-2*arms+i] = take[half] * math.Sqrt(l.joint[i][i]/s.drawn[i][i])
 		}
 	}
-	for r, row := range s.rows {
-		for half, slopes := range l.along {
-			for a := range arms {
-				x := keep[half] * row[(1+half)*arms+a]
-				for i, from := range l.inputs {
-					x += take[half] * floats.Dot(slopes[a][i*arms:(i+1)*arms], row[from:from+arms])
-				}
-				c := half*arms + a
-				if inner[r][c] = x + kept[c]*row[s.kept+c]; s.kept == 0 {
-					inner[r][c] = x + take[r/arms]*take[half]*l.joint[r][c]
-				}
-			}
-		}
-	}
-	pushed := make([]float64, arms)
 	if s.kept > 0 {
-		pushed = pushOf(s.Model, block(s.cov, s.kept, 0, arms), s.mean[:arms])
+		pushed := pushOf(s.Model, block(s.cov, s.kept, 0, arms), s.mean[:arms])
 		for a, x := range pushed {
-			square[a] += 2*force[a]*x + 2*floats.Dot(l.along[0][a][:arms], s.cov[s.kept+a][:arms])
+			moments[arms+a] += 2*moments[a]*x + 2*floats.Dot(l.along[a][:arms], s.cov[s.kept+a][:arms])
+			moments[a] += x
 		}
 	}
-	for a := range arms {
-		s.mean[arms+a] = keep[0]*s.mean[arms+a] + take[0]*(force[a]+growth*l.bend[a]+pushed[a])
-		s.mean[2*arms+a] = keep[1]*s.mean[2*arms+a] + take[1]*(square[a]+growth*l.squareBend[a])
+	for i, x := range moments {
+		s.mean[arms+i] = keep[i/arms]*s.mean[arms+i] + take[i/arms]*(x+growth*l.bend[i])
 	}
-	for r, row := range s.rows {
-		copy(row[arms:3*arms], inner[r])
-		copy(s.cov[arms+r], row)
-		for i := range s.cov {
-			s.cov[i][arms+r] = row[i]
+	takeAlong(s.cov, s.rows, change, arms, parts, []int{arms, 2 * arms}, func(r, c int) float64 {
+		if s.kept > 0 {
+			return 0
 		}
-	}
+		return take[r/arms] * take[c/arms] * l.joint[r][c]
+	})
 }
 
 // move is the second half of a step: the logits move by η times the mean of k_1m/(√(k_2v) + ε),
@@ -348,25 +293,24 @@ func (s *adamState) average(l *adamLocal, growth float64, force, square []float6
 func (s *adamState) move(rate float64) {
 	arms := len(s.Arms)
 	k1, k2 := 1/(1-s.decay1), 1/(1-s.decay2)
+	change := group.Zeros(arms, 3*arms)
 	for a := range arms {
 		m, v := arms+a, 2*arms+a
+		change[a][a] = 1
 		if s.mean[v] == 0 { // which no step of a finite size leaves behind
 			continue
 		}
 		h := adamSlopes(k1*s.mean[m], k2*s.mean[v], s.Optimizer.Epsilon)
 		mixed, square := k1*k2*s.cov[m][v], k2*k2*s.cov[v][v]
-		byM, bySquare := rate*k1*h.byM, rate*k2*h.byV
-		s.mean[a] += rate * (h.value + h.byMV*mixed + 0.5*h.byVV*square)
-		if s.kept > 0 { // few draws are in the memory of v: the order beyond the second
-			q := s.cov[v][v] / (s.mean[v] * s.mean[v])
-			s.idle[a] += rate * h.value * min(q*q, 1)
-		}
-		floats.AddScaled(s.cov[a], byM, s.cov[m])
-		floats.AddScaled(s.cov[a], bySquare, s.cov[v])
-		for _, row := range s.cov {
-			row[a] += byM*row[m] + bySquare*row[v]
-		}
+		noisy := h.byMV*mixed + 0.5*h.byVV*square
+		s.mean[a] += rate * (h.value + noisy)
+		// the order beyond the second, where few draws are in the memory of v
+		q := s.cov[v][v] / (s.mean[v] * s.mean[v])
+		s.idle[a] += math.Copysign(rate*min(q*q, 1)*(math.Abs(h.value)+math.Abs(noisy)), h.value+noisy)
+		change[a][m], change[a][v] = rate*k1*h.byM, rate*k2*h.byV
 	}
+	takeAlong(s.cov, s.rows[:arms], change, arms, []int{0, arms, 2 * arms}, []int{0},
+		func(_, _ int) float64 { return 0 })
 }
 
 // underAdam is spread.shift with the mean itself in the place of its shift.
@@ -405,18 +349,4 @@ func adamPath(p cell.Params, init []float64, at []int, of []observable, fields [
 		s.step(t)
 	}
 	return all
-}
-
-// ofAdam is the size of what the second order leaves out over its difference to the mean field, the
-// order before. Where few forces are in the memory of v, the next order is larger than that.
-const ofAdam = 3
-
-// adamNeglect returns the error size of the second-order step, beside what idle runs, higher
-// cumulants and a bound at which a weight drops to 0 add.
-func (o *observable) adamNeglect(p *cell.Params, by *shifted) float64 {
-	size := ofAdam*math.Abs(by.shift) + by.idle + o.cumulants(p, by.variance)
-	if by.nearBound {
-		size += force.BoundReach * by.deviation
-	}
-	return size
 }

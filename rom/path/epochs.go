@@ -90,9 +90,6 @@ func newPaths(p *cell.Params, of []observable, init []float64, steps int) (
 // tabularPaths is Paths for prompts with a policy each.
 func tabularPaths(p cell.Params, init []float64, at []int, of ...observable) []Path {
 	all, parts := newPaths(&p, of, init, len(at))
-	if len(all) == 0 {
-		return all // no quantity is derived
-	}
 	if because := followEpochs(of, p, init, at, parts); because.Out() {
 		for i := range all {
 			all[i].Scope, all[i].Strata = because.Scope(), nil
@@ -209,10 +206,15 @@ func (e *epochs) close(part *partOfPrompts, o *observable) {
 func followEpochs(of []observable, p cell.Params, init []float64, at []int,
 	parts [][]*partOfPrompts) scope.Reason {
 	visit, period, because := p.Visits()
+	order := p.Prompts.Order
+	if because.Out() { // every step is a visit
+		order, period = option.Shuffled, 1
+		visit, because = p.ByChance()
+	}
 	if because.Out() || len(at) == 0 {
 		return because
 	}
-	e := &epochs{order: p.Prompts.Order, period: period, groups: p.GroupsPerStep,
+	e := &epochs{order: order, period: period, groups: p.GroupsPerStep,
 		prompts: len(p.Prompts.First), momentum: p.Optimizer.Momentum, at: at}
 	visits := make([]int, at[len(at)-1]/period+2)
 	for i := range visits {
@@ -255,7 +257,9 @@ func followEpochs(of []observable, p cell.Params, init []float64, at []int,
 	}
 	for k := range of {
 		for _, part := range parts[k] {
-			e.close(part, &of[k])
+			if e.close(part, &of[k]); p.Prompts.Order == option.Independent {
+				part.Deviation = nil
+			}
 		}
 	}
 	return scope.Reason{}

@@ -94,15 +94,14 @@ func Follow(p cell.Params, init []float64, steps int,
 		}
 		rate := RateAt(o, t)
 		switch o.Kind {
-		case option.HeavyBall:
+		default:
 			for a, g := range force {
 				velocity[a] = o.Momentum*velocity[a] + g
-				theta[a] += rate * velocity[a]
-			}
-		case option.Nesterov:
-			for a, g := range force {
-				velocity[a] = o.Momentum*velocity[a] + g
-				theta[a] += rate * (g + o.Momentum*velocity[a])
+				if o.Kind == option.Nesterov {
+					theta[a] += rate * (g + o.Momentum*velocity[a])
+				} else {
+					theta[a] += rate * velocity[a]
+				}
 			}
 		case option.Adam:
 			decay1 *= o.Beta1

@@ -144,6 +144,9 @@ var observables = map[Observed]observable{
 		samples: func(m *force.Model, _, old []float64) float64 {
 			cell.Softmax(m.Now.Probs, old)
 			z := m.Law.EqualRewards(m.Now.Probs)
+			if m.Chance > 0 { // by how many prompts a step has
+				return math.NaN()
+			}
 			return z * (1 - z) / float64(m.GroupsPerStep)
 		},
 		depends: ofDrawing, span: constant(1), fourth: constant(steepestFourth),

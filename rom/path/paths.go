@@ -96,7 +96,7 @@ type Path struct {
 	// spread of runs has no finite prediction.
 	Neglected []float64
 
-	// Kind is that of MeanField. Scope is also out for more than maxPathArms arms or maxPathState
+	// Kind is that of MeanField. Scope is also out for more than cell.MaxPathArms arms or maxPathState
 	// coordinates, and at finite G under Adam for what the table of domains lists.
 	Kind  scope.Kind
 	Scope scope.Scope
@@ -130,11 +130,11 @@ func pathsOf(p cell.Params, init []float64, at []int, of ...observable) []Path {
 	if finite {
 		steps = sampled(&p, at)
 	}
-	if finite && ofAdam {
-		last = steps[len(steps)-1]
-	}
 	var noise *spread
-	if finite && !ofAdam {
+	switch {
+	case finite && ofAdam:
+		last = steps[len(steps)-1]
+	case finite:
 		noise = newSpread(p, init, steps[len(steps)-1])
 	}
 	run := followOn(p, init, steps, last, 0, of, noise)
@@ -175,17 +175,13 @@ func neglect(p *cell.Params, init []float64, at []int, all []Path, of []observab
 		if !path.Scope.In {
 			continue
 		}
-		neglected, ofAdam := o.neglectedShift, p.Optimizer.Kind == option.Adam
-		if ofAdam {
-			neglected = o.adamNeglect
-		}
 		if run.noisy != nil {
 			size := func(n int) (size, variance float64) {
-				return neglected(p, &run.noisy[i][n]), run.noisy[i][n].variance
+				return o.neglectedShift(p, &run.noisy[i][n]), run.noisy[i][n].variance
 			}
 			floats.Add(path.Neglected, ahead(steps[:run.visited], at, o.span(p), size))
 		}
-		if run.noisy != nil && !ofAdam && path.Kind != scope.Exact {
+		if run.noisy != nil && force.New(p).Kind() != scope.Exact {
 			shift := func(n int) float64 { return run.noisy[i][places[n]].shift }
 			addLargest(path.Neglected, o.expansionError(*p, init, at, shift))
 		}
@@ -200,13 +196,17 @@ func neglect(p *cell.Params, init []float64, at []int, all []Path, of []observab
 // expansionError returns how far the observable's mean may be off at step n, since the force is
 // expanded in 1/G: r_n (|f_n − f_n^∞| + |shift(n)|). r_n is the largest share of the noise that this
 // leaves out up to n. f and f^∞ are of the mean fields at G and at G = ∞, the shift is by noise.
+// Under Adam, which divides by the noise, f^∞ is the observable at the start.
 func (o *observable) expansionError(
 	p cell.Params, init []float64, at []int, shift func(n int) float64) func(n int) float64 {
 	last, of, m, largest := at[len(at)-1], []observable{*o}, force.New(&p), 0.0
 	here := followOn(p, init, at, last, 0, of, nil)
-	p.GroupSize = option.Infinite
-	group.AtInfinity(&p.Advantage)
-	infinite := followOn(p, init, at, last, 0, of, nil)
+	other := slices.Repeat([]float64{o.of(m, init, init)}, len(at))
+	if p.Optimizer.Kind != option.Adam {
+		p.GroupSize = option.Infinite
+		group.AtInfinity(&p.Advantage)
+		other = followOn(p, init, at, last, 0, of, nil).field[0]
+	}
 	return func(n int) float64 {
 		theta := here.logits[n]
 		if theta == nil {
@@ -215,7 +215,7 @@ func (o *observable) expansionError(
 		m.Set(theta, theta)
 		_, noise := m.Law.LeftOut()
 		largest = max(largest, noise)
-		return largest * (math.Abs(here.field[0][n]-infinite.field[0][n]) + math.Abs(shift(n)))
+		return largest * (math.Abs(here.field[0][n]-other[n]) + math.Abs(shift(n)))
 	}
 }
 
@@ -292,10 +292,19 @@ func followOn(p cell.Params, init []float64, at []int, last int, displaced float
 // measured: see docs/theory-neglected.md §6.4.
 const ofShift = 0.06
 
-// neglectedShift returns the size of what a shift S by noise leaves out. Near a bound at which a
-// weight drops to 0, S has no order, and force.BoundReach deviations of the observable are added.
+// ofAdam is the same under Adam, over its difference to the mean field, the order before. Where few
+// forces are in the memory of v, the next order is larger than that.
+const ofAdam = 3
+
+// neglectedShift returns the size of what a shift S by noise leaves out, beside the moves of idle runs.
+// Near a bound at which a weight drops to 0, S has no order, and force.BoundReach deviations of the
+// observable are added.
 func (o *observable) neglectedShift(p *cell.Params, by *shifted) float64 {
-	size, span := (ofShift+min(by.variance, 1))*math.Abs(by.shift), o.span(p)
+	share, span := ofShift+min(by.variance, 1), o.span(p)
+	if p.Optimizer.Kind == option.Adam {
+		share = ofAdam
+	}
+	size := share*math.Abs(by.shift) + by.idle
 	if by.nearBound {
 		size += force.BoundReach * by.deviation
 	}

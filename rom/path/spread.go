@@ -19,21 +19,17 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// The largest problems for which the spread of runs is followed: the forces of 4(A−1) displaced
-// policies are computed at a step, and a covariance of the squared number of coordinates is stored.
-const (
-	maxPathArms  = 64
-	maxPathState = 4096
-)
+// maxPathState is the largest number of coordinates of which a covariance is followed.
+const maxPathState = 4096
 
 // noSpread returns the reason why the spread of runs is not followed, none where it is.
 func noSpread(p *cell.Params, steps int) scope.Reason {
 	if because := p.NotDerived(cell.WeightsAtRest, cell.SpreadOfRuns); because.Out() {
 		return because
 	}
-	if arms := len(p.Arms); arms > maxPathArms {
+	if arms := len(p.Arms); arms > cell.MaxPathArms {
 		return scope.TooLarge.Because(
-			fmt.Sprintf("the spread of runs with more than %d arms, here %d", maxPathArms, arms))
+			fmt.Sprintf("the spread of runs with more than %d arms, here %d", cell.MaxPathArms, arms))
 	}
 	slots := newSlots(linear.NewLag(&p.Lag), steps)
 	if n := (len(p.Arms) - 1) * (1 + slots); n > maxPathState {
@@ -234,17 +230,7 @@ func (s *spread) advance(t int, theta []float64, local *localForce, growth float
 		parts = append(parts, s.kept)
 		share = math.Sqrt(mat.Trace(local.noise) / s.drawn)
 	}
-	var from, to []int
-	for _, part := range parts {
-		for i := range n {
-			from = append(from, part+i)
-		}
-	}
-	for _, part := range []int{0, s.slot(t + 1)} {
-		for i := range n {
-			to = append(to, part+i)
-		}
-	}
+	places := []int{0, s.slot(t + 1)}
 	force, pushed := make([]float64, n), []float64(nil)
 	if s.kept > 0 {
 		x := s.slot(t)
@@ -257,7 +243,7 @@ func (s *spread) advance(t int, theta []float64, local *localForce, growth float
 		clear(x)
 		force[i] += local.offset[i] + growth*local.bend[i]
 		for k, by := range local.slope[i] {
-			force[i] += by * s.mean[from[n+k]]
+			force[i] += by * s.mean[parts[1+k/n]+k%n]
 		}
 		copy(v[n:], local.slope[i])
 		if s.kept > 0 {
@@ -271,37 +257,48 @@ func (s *spread) advance(t int, theta []float64, local *localForce, growth float
 	}
 	for i, f := range force {
 		v := s.mean[i]
-		s.mean[to[n+i]] = s.mean[from[n+i]] + rate*(carry*v+gain*f)
+		s.mean[places[1]+i] = s.mean[parts[1]+i] + rate*(carry*v+gain*f)
 		s.mean[i] = mu*v + f
 	}
-	for r, change := range s.change {
-		row := s.rows[r]
-		clear(row)
-		for k, i := range from {
-			if change[k] != 0 {
-				floats.AddScaled(row, change[k], s.cov[i])
-			}
-		}
-	}
-	for c, row := range s.cov {
-		for r, i := range to {
-			row[i] = s.rows[r][c]
-		}
-	}
-	for r, i := range to {
-		copy(s.cov[i], s.rows[r])
-	}
 	weights := [2]float64{1, rate * gain}
-	for r, i := range to {
-		for c, j := range to[:r+1] {
-			x := 0.0
-			if s.kept == 0 {
-				x = weights[r/n] * weights[c/n] * local.noise.At(r%n, c%n)
+	takeAlong(s.cov, s.rows, s.change, n, parts, places, func(r, c int) float64 {
+		if s.kept > 0 {
+			return 0
+		}
+		return weights[r/n] * weights[c/n] * local.noise.At(r%n, c%n)
+	})
+}
+
+// takeAlong takes a covariance along when coordinates are replaced by a linear map of others, and of
+// noise. They are blocks of n that begin at to and at from. The map, change, has a row for each of
+// the former. In rows is their covariance with all others then.
+func takeAlong(cov, rows, change [][]float64, n int, from, to []int,
+	noise func(r, c int) float64) {
+	for r, change := range change {
+		row := rows[r]
+		clear(row)
+		for k, by := range change {
+			if by != 0 {
+				floats.AddScaled(row, by, cov[from[k/n]+k%n])
 			}
-			for k, part := range parts {
-				x += floats.Dot(s.rows[r][part:part+n], s.change[c][k*n:(k+1)*n])
+		}
+	}
+	for c, row := range cov {
+		for r, covariances := range rows {
+			row[to[r/n]+r%n] = covariances[c]
+		}
+	}
+	for r, row := range rows {
+		copy(cov[to[r/n]+r%n], row)
+	}
+	for r, row := range rows {
+		for c, change := range change[:r+1] {
+			x := noise(r, c)
+			for k, part := range from {
+				x += floats.Dot(row[part:part+n], change[k*n:(k+1)*n])
 			}
-			s.cov[i][j], s.cov[j][i] = x, x
+			i, j := to[r/n]+r%n, to[c/n]+c%n
+			cov[i][j], cov[j][i] = x, x
 		}
 	}
 }
@@ -352,34 +349,22 @@ func (s *spread) force(t int, theta, old []float64) (local *localForce, growth f
 		return linear.Reduce(s.q, all)
 	}
 	base := forceAt(make([]float64, d))
-	l := &localForce{centre: centre, around: cov, bend: make([]float64, n), slope: group.Zeros(n, d)}
-	var f0 []float64
+	l := &localForce{centre: centre, around: cov}
 	// the mean of the covariance over the law, the middle with the weight that the others leave
 	var noise, middle *mat.SymDense
 	rest := 1.0
-	gone, total := 0.0, trace(cov) // of the variances of the axes, which ascend
-	points(mean, cov, s.DifferenceStep(), func(x []float64) {
-		f0 = forceAt(x)
-		l.offset = slices.Clone(f0)
-		floats.Sub(l.offset, base)
-		middle = s.Covariance()
-		noise = mat.NewSymDense(middle.SymmetricDim(), nil)
-	}, func(up, down, axis []float64, r, variance float64) {
-		w := 0.5 * variance / (r * r)
-		gone += variance
-		var fs [2][]float64
-		for side, x := range [2][]float64{up, down} {
-			fs[side] = forceAt(x)
-			if gone > unaveraged*total {
-				addScaled(noise, w, s.Covariance())
-				rest -= w
-			}
-		}
-		for i := range n {
-			l.bend[i] += w * (fs[0][i] + fs[1][i] - 2*f0[i])
-			floats.AddScaled(l.slope[i], (fs[0][i]-fs[1][i])/(2*r), axis)
+	total := trace(cov)
+	l.offset, l.bend, l.slope = expand(mean, cov, s.DifferenceStep(), forceAt, func(w, gone float64) {
+		switch {
+		case middle == nil:
+			middle = s.Covariance()
+			noise = mat.NewSymDense(middle.SymmetricDim(), nil)
+		case gone > unaveraged*total:
+			addScaled(noise, w, s.Covariance())
+			rest -= w
 		}
 	})
+	floats.Sub(l.offset, base)
 	addScaled(noise, rest, middle)
 	l.noise = linear.Within(s.q, noise)
 	for i, row := range l.slope {
@@ -387,6 +372,32 @@ func (s *spread) force(t int, theta, old []float64) (local *localForce, growth f
 	}
 	s.local = l
 	return l, 1
+}
+
+// expand returns functions of the policies at the mean of their law, half their second derivatives
+// times its covariance, and their slopes by function. After each call of of it calls at with the
+// weight in a mean over the law, 0 at its mean, and with the sum of the variances of the axes so far,
+// which ascend.
+func expand(mean []float64, cov [][]float64, least float64, of func(x []float64) []float64,
+	at func(weight, gone float64)) (value, bend []float64, slope [][]float64) {
+	gone := 0.0
+	points(mean, cov, least, func(x []float64) {
+		value = of(x)
+		at(0, 0)
+		bend, slope = make([]float64, len(value)), group.Zeros(len(value), len(mean))
+	}, func(up, down, axis []float64, r, variance float64) {
+		w := 0.5 * variance / (r * r)
+		gone += variance
+		high := of(up)
+		at(w, gone)
+		low := of(down)
+		at(w, gone)
+		for i := range value {
+			bend[i] += w * (high[i] + low[i] - 2*value[i])
+			floats.AddScaled(slope[i], (high[i]-low[i])/(2*r), axis)
+		}
+	})
+	return value, bend, slope
 }
 
 // addScaled adds w times a matrix to sum.
