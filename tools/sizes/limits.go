@@ -3,9 +3,9 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_393
+	mostProduct = 69_392
 	mostTools   = 5_092
-	mostTests   = 45_418
+	mostTests   = 45_410
 	mostDocs    = 329
 )
 
@@ -19,14 +19,14 @@ var rooms = map[string]int{
 	"option":                 905,
 	"rom":                    92,
 	"rom/arrive":             753,
-	"rom/cell":               1026,
+	"rom/cell":               1061,
 	"rom/deep":               981,
 	"rom/fixed":              1055,
-	"rom/force":              1237,
-	"rom/group":              1931,
+	"rom/force":              1270,
+	"rom/group":              1906,
 	"rom/linear":             3104,
 	"rom/paper":              330,
-	"rom/path":               2308,
+	"rom/path":               2264,
 	"rom/rest":               2655,
 	"rom/scope":              462,
 	"rom/weight":             214,
