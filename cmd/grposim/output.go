@@ -321,9 +321,9 @@ func drawFigures(stderr io.Writer, folder string, figures ...sweeps.Figure) erro
 // removeFigures removes what grposim drew in a folder of figures: names that are there as SVG and
 // as PNG. Maps stay, and all other files. A folder that is missing is made.
 func removeFigures(figures string) error {
-	err := errors.Join(os.MkdirAll(figures, 0o755), store.RemovePending(figures))
+	made, rest := os.MkdirAll(figures, 0o755), store.RemovePending(figures)
 	drawn, unread := os.ReadDir(figures)
-	err = errors.Join(err, unread)
+	err := cmp.Or(made, rest, unread) // the first says what is wrong
 	for _, figure := range drawn {
 		name, isFigure := strings.CutSuffix(figure.Name(), ".svg")
 		svg, png := filepath.Join(figures, figure.Name()), filepath.Join(figures, name+".png")
