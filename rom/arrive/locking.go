@@ -51,28 +51,66 @@ const leftMiddle = 17
 const lockingStep = 0.1
 
 // locked returns the share of runs from the gap z of the best arm over arm b that are lost below
-// −edge, where nothing brings them back. It is that of a diffusion with the mean force f and the
-// variance D of one step, of which exp(−∫2f/(γD)) is the scale.
+// −edge, where nothing brings them back. It is that of a walk whose odds to fall back by dz decline
+// as exp(−λ dz), of which exp(−∫λ) is the scale.
 func (c *course) locked(b int, z, edge, gain float64) float64 {
 	pair := cell.WithoutNorm(c.Params)
 	pair.Arms = []option.Arm{c.Arms[c.front], c.Arms[b]}
 	pair.Reference, pair.Start = []float64{0, 0}, nil
-	m, force := force.New(&pair), make([]float64, 2)
+	m, lambda := force.New(&pair), 1.0
 	log, below, above := 0.0, 0.0, 0.0
 	for x := -edge; x < min(max(edge, z+1), fixed.SaturatedGap); x += lockingStep {
 		theta := []float64{x / 2, -x / 2}
 		m.Set(theta, theta)
-		m.MeanForce(force)
-		if noise := m.Covariance().At(0, 0); noise > 0 {
-			log -= lockingStep * force[0] / (gain * noise)
-		}
+		lambda = decline(m, lambda)
+		log -= lockingStep * lambda * float64(c.GroupsPerStep) / (2 * gain)
 		if x < z {
 			below += fp.MathExp(log)
 		} else {
 			above += fp.MathExp(log)
 		}
 	}
-	return above / (below + above)
+	return above / max(below+above, math.SmallestNonzeroFloat64)
+}
+
+// decline returns the λ ≠ 0 at which E exp(−λg) = 1, up to 1 %, for the force g of a group on arm 0 of
+// two, on-policy without a penalty: Cramér's exponent of a walk with such steps. For a normal g it is
+// 2E[g]/Var g. It is large where no group pushes back, and searched near the given one.
+func decline(m *force.Model, near float64) float64 {
+	law, p, force := m.Counts, m.Now.Probs[0], make([]float64, 2)
+	j, rest := law.Chances(m.Old)
+	alpha, delta := law.Outcomes(j, rest)
+	counts := law.Successes(j, rest)
+	excess := func(lambda float64) (sum float64) { // E exp(−λg) − 1
+		sample := func(share, advantage float64) float64 { // log E exp(−λg) of one of its samples
+			by := lambda * advantage / m.Size
+			return math.Log1p(share*math.Expm1(-by*(1-p)) + (1-share)*math.Expm1(by*p))
+		}
+		for i, w := range counts.Weights {
+			s := float64(counts.At(i))
+			up, down := law.Advantages(counts.At(i))
+			sum += w * math.Expm1(s*sample(alpha[0], up)+(m.Size-s)*sample(delta[0], down))
+		}
+		return sum
+	}
+	m.MeanForce(force)
+	const factor, most = 1.5, 1e6
+	high := math.Copysign(math.Abs(near), force[0])
+	for !(excess(high) > 0) && math.Abs(high) < most {
+		high *= factor
+	}
+	for excess(high/factor) > 0 {
+		high /= factor
+	}
+	low := high / factor
+	for math.Abs(high-low) > 0.01*math.Abs(high) {
+		if middle := (low + high) / 2; excess(middle) > 0 {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return high
 }
 
 // loneSample returns the mean advantage of a lone sample of arm a among G−1 of arm b, of rewards of
