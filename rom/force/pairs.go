@@ -26,8 +26,9 @@ import (
 // for g̃ = g − E g. A cumulant of order n of the mean of B groups is B^{1−n} times that of one. The
 // work is that of a few products of A×A matrices for every number of successes.
 //
-// Of many prompts the prompt is given as well. The force of rewards of many values is taken for normal,
-// and the scale of a step for that of its mean. There κ_11 is that of Covariance.
+// Of many prompts the prompt is given as well. Of rewards of many values the force is taken for normal,
+// but for κ_22 of an arm by how seldom it is drawn, and the scale of a step for that of its mean. There
+// κ_11 is that of Covariance.
 func (m *Model) Joint(mean []float64) (joint [][]float64, excess []float64) {
 	arms := len(m.Arms)
 	second, third, fourth := group.Square(arms), group.Square(arms), group.Square(arms)
@@ -69,7 +70,12 @@ func (m *Model) Joint(mean []float64) (joint [][]float64, excess []float64) {
 			joint[a][arms+b], joint[arms+b][a] = k12+2*fb*v, k12+2*fb*v
 			joint[arms+a][arms+b] = k22 + 2*v*v + 2*fa*k12 + 2*fb*k21 + 4*fa*fb*v
 		}
-		if v, _, k22 := at(a, a); v > 0 {
+		v, _, k22 := at(a, a)
+		switch {
+		case m.Law.Prompts() == 1 && m.Counts == nil:
+			excess[a] = 1 / (size * m.Size * m.Old[a])
+			joint[arms+a][arms+a] += excess[a] * v * v
+		case v > 0:
 			excess[a] = k22 / (v * v)
 		}
 	}
