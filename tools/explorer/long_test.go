@@ -35,7 +35,7 @@ func TestLongExplorerInBrowser(t *testing.T) {
 	if code := tool.Run(t.Context(), "explorer", run, []string{"-o", page}, t.Output(), t.Output()); code != 0 {
 		t.Fatalf("exit code %d", code)
 	}
-	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", filepath.Join(dir, "bin", "grposim"), "grposim/cmd/grposim").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-C", "../..", "-ldflags=-s -w", "-o", filepath.Join(dir, "bin", "grposim"), "./cmd/grposim").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	fragments, err := os.ReadFile(filepath.Join("testdata", "fragments.txt"))
