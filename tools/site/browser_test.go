@@ -28,7 +28,7 @@ func TestLongSiteInBrowser(t *testing.T) {
 		t.Fatalf("exit code %d", code)
 	}
 	args = []string{"cmd/grposim/testdata/browser.js", chromium}
-	for _, page := range []string{"index.html", "docs/config.html", "docs/third-party.txt.html"} {
+	for _, page := range []string{"index.html", "docs/trainers.html", "docs/third-party.txt.html"} {
 		args = append(args, filepath.Join(dir, page))
 	}
 	if out, err := exec.CommandContext(t.Context(), "node", args...).CombinedOutput(); err != nil || string(out) != "0 rows\n" {
