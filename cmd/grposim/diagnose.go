@@ -180,7 +180,7 @@ func (r *runReport) print(p *page) {
 		p.paragraph("  ", notJudged(name.Name(), r.log))
 		p.printf("%s\n\n", r.about)
 	} else {
-		p.printf("%s (%s)\nleading: %s\n\n", name.Name(), r.about, r.leading+r.whyNone())
+		p.printf("%s (%s)\n%s\n\n", name.Name(), r.about, r.answer())
 	}
 	say := func(what, text, next string) {
 		p.paragraph("  ", what+": "+text+".")
@@ -220,8 +220,8 @@ func notJudged(name string, l *logs.Log) string {
 	return fmt.Sprintf("%s: this is %s; it is not judged", name, l.Other)
 }
 
-// whyNone says what it means that nothing leads; "" if something does.
-func (r *runReport) whyNone() string {
+// answer says what leads, or what it means that nothing does.
+func (r *runReport) answer() string {
 	hidden := 0
 	for _, m := range r.modes {
 		if m.Finding == diagnose.NotObservable {
@@ -230,11 +230,11 @@ func (r *runReport) whyNone() string {
 	}
 	switch {
 	case r.leading != string(diagnose.None):
-		return ""
+		return "leading: " + r.leading
 	case hidden == 0:
-		return " (no failure is found)"
+		return "no failure is found"
 	}
-	return fmt.Sprintf(" (no failure is found; not observable: %d of %d modes)", hidden, len(r.modes))
+	return fmt.Sprintf("no failure is found; not observable: %d of %d modes", hidden, len(r.modes))
 }
 
 // unobservable says why none of the modes is observable, if that is for one reason; "" otherwise.

@@ -222,7 +222,7 @@ func TestWatch(t *testing.T) {
 	}
 	write(t, "log.jsonl", trlLog(160, nil))
 	out := watch(t.Context(), 0, "--until-idle", "20ms")
-	if strings.Contains(out, ": failure") || !strings.Contains(out, "stands still at step 1600: leading none") {
+	if strings.Contains(out, ": failure") || !strings.Contains(out, "stands still at step 1600: no failure is found") {
 		t.Errorf("a healthy run gives\n%s", out)
 	}
 	write(t, "log.jsonl", trlLog(200, func(i int, values numbers) {

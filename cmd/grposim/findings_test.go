@@ -98,7 +98,7 @@ func TestNothingFound(t *testing.T) {
 	} {
 		const shows = "no findings: the columns can show %d of 12 kinds, and show none\n"
 		says(t, c.code, fmt.Sprintf(shows, c.shown), "diagnose", c.file)
-		says(t, c.code, "leading: none ("+c.leading+")\n", "diagnose", c.file)
+		says(t, c.code, "\n"+c.leading+"\n", "diagnose", c.file)
 		r := diagnosed(t, c.code, c.file)
 		hidden := at(r, "findings_not_observable").([]any)
 		if len(hidden) != 12-c.shown || at(r, "rows") == 0. || at(r, "last_step") == 0. {

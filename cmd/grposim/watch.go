@@ -300,7 +300,7 @@ func (w *watcher) end() error {
 		return err
 	}
 	r := s.report(findings.Of(l))
-	p, says := &page{w: w.stdout}, "leading "+r.leading+r.whyNone()
+	p, says := &page{w: w.stdout}, r.answer()
 	if l.Other != "" && r.leading == string(diagnose.None) {
 		says = "not judged"
 	}
