@@ -212,8 +212,8 @@ func (c *collector) seriesOf(line int, of []byte) *series {
 	return s
 }
 
-// look returns the series of a key, empty until seriesOf has added it; nil if the table does not have
-// it. It keeps those of the first keys, because a console has the same words in every line.
+// look returns the series of a key, empty until seriesOf has added it. It is nil if the table does
+// not have it. Those of the first keys are kept: a console has the same words in every line.
 func (c *collector) look(key string) *series {
 	if s := c.looked[key]; s != nil {
 		return s
@@ -272,12 +272,14 @@ func stepsAndKeys(c *collector, names []string) (steps, keys int) {
 // Keys of training in a row that says that it is of evaluation are read as those of evaluation.
 func (c *collector) endRow(line int) {
 	defer c.dropRow()
-	for i, cell := range c.cells {
-		if s := cell.of; c.ofEval && s.trains && !s.ofEval {
-			c.cells[i].of = c.seriesOf(line, []byte("eval/"+s.key))
+	if c.ofEval {
+		for i, cell := range c.cells {
+			if s := cell.of; s.trains && !s.ofEval {
+				c.cells[i].of = c.seriesOf(line, []byte("eval/"+s.key))
+			}
 		}
+		c.cells = slices.DeleteFunc(c.cells, func(c cell) bool { return c.of == nil })
 	}
-	c.cells = slices.DeleteFunc(c.cells, func(c cell) bool { return c.of == nil })
 	info, ends := rowInfo{line: line}, false
 	for _, cell := range c.cells {
 		s := cell.of

@@ -143,7 +143,7 @@ func (k *console) endStep(r printedRow) {
 func (k *console) add(r printedRow) {
 	r.cells, r.end = slices.Concat(k.ahead, r.cells), r.line
 	k.ahead = nil
-	r.ofEval = evalStep.MatchString(k.text)
+	r.ofEval = strings.Contains(strings.ToLower(k.text), "val") && evalStep.MatchString(k.text)
 	if m := rank.FindStringSubmatch(k.text); m != nil && r.form != ofLines {
 		r.rank = m[1]
 	}
@@ -216,7 +216,7 @@ func (k *console) mostCertain() []printedRow {
 	return rows[best]
 }
 
-// evalStep says that a line is of evaluation: "[eval] step 5", "Validation at step 5".
+// evalStep says that a line is of evaluation: "[eval] step 5", "Validation at step 5". It is slow.
 var evalStep = regexp.MustCompile(`(?i)\b(eval(uation)?|val(idation)?)\b\W*(at )?(step|iter(ation)?)\b`)
 
 // rank is what srun, torchrun, mpirun and Ray set before the lines of each process.
