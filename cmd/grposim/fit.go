@@ -178,8 +178,8 @@ func (f *logFit) unit(p fit.Parameter) string {
 	return string(p.Is)
 }
 
-// print writes the fit for people: first whether the run is lost, the regime, which numbers of the
-// best law to trust, when half of the way is made, and the forecast.
+// print writes the fit for people. First come words: whether the run is lost, the regime, which
+// numbers of the best law to trust, half of the way, and the forecast.
 func (f *logFit) print(p *page) {
 	r, steps := &f.result, f.steps.Time
 	best := r.Model(r.Best)

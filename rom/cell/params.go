@@ -38,8 +38,8 @@ type Measured struct {
 	Stale *mat.Dense // Λ_s = −∂E[g]/∂θ_old, A×A
 }
 
-// MaxPathArms is the largest number of arms with which the spread of runs is followed: the forces of
-// 4(A−1) displaced policies are computed at a step.
+// MaxPathArms is the largest number of arms with which the spread of runs is followed. A step takes
+// the forces of 4(A−1) displaced policies.
 const MaxPathArms = 64
 
 // Drawn returns the number of draws of groups in the steps before t.

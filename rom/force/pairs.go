@@ -13,11 +13,10 @@ import (
 //	Cov(g_a, g_b²)  = κ_12 + 2F_b κ_11
 //	Cov(g_a², g_b²) = κ_22 + 2κ_11² + 2F_a κ_12 + 2F_b κ_21 + 4F_a F_b κ_11
 //
-// and the excess kurtosis of g_a, 1/p where few steps, a share p, exert a force, at the logits given
-// to set and a finite G. Given S successes the force of a group is the sum of S independent
-// contributions of successes and G − S of failures, so that its cumulants V (pairs), T (a, b, b) and
-// Q (a, a, b, b) are S times those of one contribution and G − S times those of the other. With d the
-// mean of g given S less that of all groups,
+// and the excess kurtosis of g_a, 1/p where a share p of the steps exerts a force. G is finite, and
+// the logits are those given to Set. Given S successes the force of a group is a sum of independent
+// contributions, S of successes and G − S of failures. So are its cumulants V (pairs), T (a, b, b)
+// and Q (a, a, b, b). With d the mean of g given S less that of all groups,
 //
 //	E[g̃_a g̃_b²]  = E[T_ab + 2 d_b V_ab + d_a V_bb + d_a d_b²]
 //	E[g̃_a² g̃_b²] = E[Q_ab + V_aa V_bb + 2 V_ab² + 2 d_a T_ab + 2 d_b T_ba
@@ -26,9 +25,9 @@ import (
 // for g̃ = g − E g. A cumulant of order n of the mean of B groups is B^{1−n} times that of one. The
 // work is that of a few products of A×A matrices for every number of successes.
 //
-// Of many prompts the prompt is given as well. Of rewards of many values the force is taken for normal,
-// but for κ_22 of an arm by how seldom it is drawn, and the scale of a step for that of its mean. There
-// κ_11 is that of Covariance.
+// Of many prompts the prompt is given as well. The force of rewards with many values is taken for
+// normal, but for the excess of an arm that is seldom drawn. A scale of the step is that of its mean.
+// In both κ_11 is that of Covariance.
 func (m *Model) Joint(mean []float64) (joint [][]float64, excess []float64) {
 	arms := len(m.Arms)
 	second, third, fourth := group.Square(arms), group.Square(arms), group.Square(arms)
@@ -82,8 +81,8 @@ func (m *Model) Joint(mean []float64) (joint [][]float64, excess []float64) {
 	return joint, excess
 }
 
-// given calls visit with the mean and the cumulants of the force of a group given all that they
-// depend on, and the probability of that. The next call overwrites them.
+// given calls visit with the mean and the cumulants of the force of a group, given all that they
+// depend on, and with the probability of that. The next call overwrites them.
 func (m *Model) given(visit func(weight float64, c *contribution)) {
 	if law, ok := m.Law.(*group.Prompts); ok {
 		for _, one := range law.Each {

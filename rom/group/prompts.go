@@ -57,9 +57,9 @@ func (l *Prompts) Response(dst []float64) { l.perSample(dst, l.Mean) }
 
 func (l *Prompts) Stiffness(_, _ [][]float64) (known bool) { return false }
 
-// Covariance is that of Law. By the law of total covariance the first matrix is that within a
-// prompt, in the mean, plus that of the prompts' means c_x = E[c^R | x]. Only the former falls as
-// 1/G:
+// Covariance is that of Law. By the law of total covariance the first matrix has two parts. One is
+// that within a prompt, in the mean, and falls as 1/G. The other is that of the prompts' means
+// c_x = E[c^R | x]:
 //
 //	Cov(c^R, c^R) = mean_x Cov_x + mean_x c_x c_xᵀ − c̄ c̄ᵀ.
 //

@@ -56,9 +56,9 @@ type adamState struct {
 	rows           [][]float64
 }
 
-// adamLocal is the force f of a step and its square about a mean of the policies, of which they are
-// functions: ½ Σ ∂² Cov of (E g, E g²) by arm, and the covariance of (g, g²), 2A×2A. They are computed
-// at the centre and the covariance around it, and used while both stay near; see localForce.
+// adamLocal is the force of a step and its square, (E g, E g²) by arm, expanded about the mean of the
+// policies. It has the covariance of (g, g²), 2A×2A, as well. They are used while the mean and the
+// covariance of the policies stay near those that they were computed at; see localForce.
 type adamLocal struct {
 	localForce
 	joint [][]float64 // the covariance

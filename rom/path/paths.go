@@ -296,8 +296,8 @@ const ofShift = 0.06
 // forces are in the memory of v, the next order is larger than that.
 const ofAdam = 3
 
-// neglectedShift returns the size of what a shift S by noise leaves out, beside the moves of idle runs.
-// Near a bound at which a weight drops to 0, S has no order, and force.BoundReach deviations of the
+// neglectedShift returns the size of what a shift S by noise leaves out, with the moves of idle runs.
+// Near a bound at which a weight drops to 0, S has no order. Then force.BoundReach deviations of the
 // observable are added.
 func (o *observable) neglectedShift(p *cell.Params, by *shifted) float64 {
 	share, span := ofShift+min(by.variance, 1), o.span(p)

@@ -269,9 +269,9 @@ func (s *spread) advance(t int, theta []float64, local *localForce, growth float
 	})
 }
 
-// takeAlong takes a covariance along when coordinates are replaced by a linear map of others, and of
-// noise. They are blocks of n that begin at to and at from. The map, change, has a row for each of
-// the former. In rows is their covariance with all others then.
+// takeAlong takes a covariance along when coordinates are replaced by a linear map of others, and by
+// noise. Both are blocks of n, which begin at to and at from. The map, change, has a row for each of
+// the former. rows then has their covariance with all others.
 func takeAlong(cov, rows, change [][]float64, n int, from, to []int,
 	noise func(r, c int) float64) {
 	for r, change := range change {
@@ -375,8 +375,8 @@ func (s *spread) force(t int, theta, old []float64) (local *localForce, growth f
 }
 
 // expand returns functions of the policies at the mean of their law, half their second derivatives
-// times its covariance, and their slopes by function. After each call of of it calls at with the
-// weight in a mean over the law, 0 at its mean, and with the sum of the variances of the axes so far,
+// times its covariance, and their slopes by function. After each call of of it calls at. weight is
+// that in a mean over the law, 0 at its mean. gone is the sum of the variances of the axes so far,
 // which ascend.
 func expand(mean []float64, cov [][]float64, least float64, of func(x []float64) []float64,
 	at func(weight, gone float64)) (value, bend []float64, slope [][]float64) {

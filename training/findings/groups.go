@@ -13,7 +13,7 @@ import (
 // ZeroVariance returns the share of groups whose rewards are all equal, as far as a log shows it.
 // exact says that every number is the share itself, recorded or from counts over the number of
 // groups; share.Key names these. Else it is 1 where all rewards of a row are equal, or all
-// advantages, or the first deviation that is recorded is negligible; it is 0 where that is not.
+// advantages. By the first deviation that is recorded it is 1 where that is negligible, else 0.
 //
 // Shares of groups with rewards of 0 and of 1 add up to it if there are no other equal rewards.
 // NeMo-RL's are at least the share.

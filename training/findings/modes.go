@@ -22,9 +22,9 @@ type Verdict struct {
 // LeastRows is the number of rows that modes need: fewer have no verdict.
 const LeastRows = 16
 
-// Judge returns the verdicts on the failure modes of a run, and those that are present with what
-// its log states: failures first, and what is stated before modes. The log of a simulated run is
-// nil. Modes are judged on the rows before the first from which no update trains; a note says so.
+// Judge returns the verdicts on the failure modes of a run, and all that is found. Failures come
+// first, and what the log states before modes. The log of a simulated run is nil. Modes are judged
+// on the rows before the first from which no update trains; a note says so.
 func Judge(l *logs.Log, trace diagnose.Trace, stated []Finding) (all []Finding, verdicts []Verdict, notes []string) {
 	because, short := "", "" // no row is evidence; there are too few
 	stops, found := Lost(stated)

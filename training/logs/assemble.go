@@ -244,8 +244,8 @@ func (a *assembly) applies(r *rule) bool {
 	return r.Without == "" || complete && !a.hasKey(a.trainer, r.Without)
 }
 
-// sumCounts sets slime's numbers of groups with equal rewards, one for each value of the reward, to 0
-// in rows that lack them but have the lengths. It adds a series of their sum.
+// sumCounts adds a series of the sum of slime's numbers of groups with equal rewards, one for each
+// value of the reward. They are 0 in rows that lack them but have the lengths.
 func (a *assembly) sumCounts() {
 	sum, lengths := a.look(countOfReward+"*"), a.byName["rollout/response_len/mean"]
 	for _, s := range a.series {
