@@ -234,7 +234,7 @@ func (r *runReport) answer() string {
 	case hidden == 0:
 		return "no failure is found"
 	}
-	return fmt.Sprintf("no failure is found; not observable: %d of %d modes", hidden, len(r.modes))
+	return fmt.Sprintf("no failure is found; %d of %d failure modes of the dynamics cannot be judged from this log", hidden, len(r.modes))
 }
 
 // unobservable says why none of the modes is observable, if that is for one reason; "" otherwise.

@@ -94,7 +94,7 @@ func TestNothingFound(t *testing.T) {
 		leading     string
 	}{
 		{"healthy.jsonl", 9, 0, "no failure is found"},
-		{"curve.csv", 2, exitInconclusive, "no failure is found; not observable: 4 of 4 modes"},
+		{"curve.csv", 2, exitInconclusive, "no failure is found; 4 of 4 failure modes of the dynamics cannot be judged from this log"},
 	} {
 		const shows = "no findings: the columns can show %d of 12 kinds, and show none\n"
 		says(t, c.code, fmt.Sprintf(shows, c.shown), "diagnose", c.file)

@@ -14,6 +14,7 @@ import (
 	"grposim/option"
 	"grposim/rom/scope"
 	"grposim/sweeps"
+	"grposim/sweeps/advice"
 	"grposim/sweeps/config"
 	"grposim/sweeps/plan"
 	"grposim/sweeps/theory"
@@ -105,7 +106,7 @@ func printPredictions(p *page, plan *plan.Plan) {
 		s := &c.Settings
 		adam = adam || line.FixedPoint != nil && s.Optimizer.Kind == option.Adam && s.Estimator.GroupSize != option.Infinite
 	}
-	p.paragraph("  ", predictionsInWords(plan, lines)+".")
+	p.paragraph("  ", predictionsInWords(plan, lines))
 	p.printf("\n")
 	p.table(knownColumns(rows))
 	for _, says := range []string{plan.Units(), adamNote} {
@@ -120,17 +121,23 @@ func printPredictions(p *page, plan *plan.Plan) {
 // predictionsInWords is the answer for a cell, or how many cells are in each regime.
 func predictionsInWords(plan *plan.Plan, lines []*theory.Prediction) string {
 	if first := lines[0]; len(lines) == 1 {
-		return theory.NewRest(&plan.Cells[0].Settings, &first.Prediction, first.AtRest.Variance).Says()
+		rest := theory.NewRest(&plan.Cells[0].Settings, &first.Prediction, first.AtRest.Variance)
+		if rest.Dynamics != nil {
+			return rest.Says() + "."
+		}
+		for _, given := range advice.Advise(plan) {
+			return strings.Join(given.Words[:2], " ") // the way, and where it ends
+		}
 	}
 	count := make(map[string]int)
 	for _, line := range lines {
-		count[cmp.Or(line.Regime, "without a regime")]++
+		count[cmp.Or(line.Regime, "without a predicted state")]++
 	}
 	var says []string
 	for _, regime := range slices.Sorted(maps.Keys(count)) {
 		says = append(says, fmt.Sprintf("%d %s", count[regime], regime))
 	}
-	return fmt.Sprintf("%d cells at rest: %s", len(lines), strings.Join(says, ", "))
+	return fmt.Sprintf("%d cells at rest: %s.", len(lines), strings.Join(says, ", "))
 }
 
 // outOfScope returns why the theory has no stationary state, no dynamics or no Var J of a cell, or

@@ -232,7 +232,7 @@ func strataRows(name string, w *theory.Way) (rows [][]string) {
 		case math.IsInf(t.Steps.Value, 1):
 			time = "not in the run"
 		default:
-			time = fmt.Sprintf("%.5g ± %.2g", t.Steps.Value, t.Steps.Size())
+			time = advice.About(t.Steps.Value, t.Steps.Size())
 		}
 		rows = append(rows, []string{name, strconv.Itoa(s.Prompts), from,
 			atStep(s.Reward, n), atStep(s.Neglected, n), time})
@@ -267,24 +267,13 @@ func entry(s theory.Series, n, digits int, none string) string {
 
 // timeInWords says when a path reaches the level of t, given in words.
 func timeInWords(path *theory.Path, t *theory.TimeTo, level string) string {
-	size := t.Steps.Size()
-	switch {
-	case t.Steps.Out():
-		return fmt.Sprintf("when it reaches %s is not known: %s", level, t.Steps.Because)
-	case math.IsInf(t.Steps.Value, 1) && size == 0:
-		return fmt.Sprintf("it does not reach %s in the run", level)
-	case size >= t.Steps.Value:
-		if first := advice.NotBefore(path, t.Level); first >= 1 {
-			return fmt.Sprintf("it reaches %s not before step %.5g", level, first)
-		}
-		return fmt.Sprintf("when it reaches %s is not known: the theory leaves out too much", level)
-	}
-	says := fmt.Sprintf("it reaches %s at step %.5g ± %.2g", level, t.Steps.Value, size)
-	if t.Deviation > 0 {
+	says := "it reaches " + level + " " + advice.When(path, &t.Steps, t.Level)
+	known := t.Steps.Size() < t.Steps.Value
+	if known && t.Deviation > 0 {
 		says += fmt.Sprintf(", single runs about %.2g steps earlier or later", t.Deviation)
 	}
-	if t.Samples > 0 {
-		says += fmt.Sprintf(", after %.6g samples", t.Samples)
+	if known && t.Samples > 0 {
+		says += fmt.Sprintf(", after %.0f samples", t.Samples)
 	}
 	return says
 }

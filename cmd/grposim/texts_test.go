@@ -36,7 +36,7 @@ func TestPercent(t *testing.T) {
 	const named = " --percent frac_reward_zero_std"
 	line(t, exitInconclusive, "diagnose log.jsonl", "say"+named+".")
 	line(t, 0, "diagnose log.jsonl"+named, "zero-variance groups 0.09")
-	line(t, exitInconclusive, watchOnce, "no failure is found; not observable: 1 of 4 modes")
+	line(t, exitInconclusive, watchOnce, "no failure is found; 1 of 4 failure modes")
 	line(t, 0, watchOnce+named, "no failure is found")
 	line(t, 0, "fit log.jsonl --percent kl", "--percent kl: the log has no share of that name.")
 	line(t, 2, "advise smoke --percent kl", "--percent: want it with --fit")

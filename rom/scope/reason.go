@@ -132,7 +132,7 @@ const simulate = "simulate it (`predict --path --simulate`, `sweep`, or from the
 // rows holds the words of each row, and what a user can do about the reason in those of
 // docs/primer.md.
 var rows = [...]struct{ name, says, try string }{
-	NoPenalty:        {"no-penalty", "no fixed point exists%s", "set `grpo.kl.coefficient` or `grpo.entropy.coefficient` above 0, or above the value named; without one read the way: `predict --path`, `advise`"},
+	NoPenalty:        {"no-penalty", "no fixed point exists%s", "read the way: `predict --path`, `advise`; for a state at rest set `grpo.kl.coefficient` or `grpo.entropy.coefficient` above 0, or above the value named"},
 	MovingReference:  {"moving-reference", "simulated, not predicted: a reference that moves", "set `policy.reference_update.interval` 0, or " + simulate},
 	NotReached:       {"not-reached", "no fixed point is reached from the start", "start nearer to one: `policy.init`, or simulate"},
 	Locked:           {"locked", "no stationary state: the rewards differ by far more than the %s coefficient %.3g balances, and the policy locks on arm %d, the first being 0, beside which the others have a probability of %.1g in all%s", "raise the coefficient to the one named, or read the way: `predict --path`"},

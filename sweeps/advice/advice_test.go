@@ -292,13 +292,13 @@ run: {steps: 200}
 		text string
 		want []string
 	}{
-		{default1, []string{"J goes from 0.55 to 0.9: 90 % of the way by step 83.8 ",
-			"With β = 0 it ends on the best arm and does not rest; when that much is made, 31 % of the groups",
+		{default1, []string{"J goes from 0.55 to 0.9: 90 % of the way by step 83.",
+			"With β = 0 it ends on the best arm and does not rest; at that step 31 % of the groups",
 			"Do: keep η = 0.1 and K = 4, unless the trials below say otherwise."}},
-		{strings.Replace(default1, "rate: 0.1", "rate: 0.025", 1), []string{"not within 200 steps, which make 81 %.",
+		{strings.Replace(default1, "rate: 0.1", "rate: 0.025", 1), []string{"not within 200 steps, after which it is 0.83",
 			"With β = 0 it ends", "Do: run about 449 steps, or raise η to about 0.056."}},
-		{lateUnderNoise, []string{"not within 600 steps, which make 68 %.",
-			"Stable at its fixed point J* = 0.9996", "Do: run about 1759 steps, or raise η to about 0.011."}},
+		{lateUnderNoise, []string{"not within 600 steps, after which it is 0.",
+			"Stable at its fixed point J* = 0.9996", "Do: run about 1760 steps, or raise η to about 0.011."}},
 		{wrongArm, []string{"not before step 25.6 of 1000",
 			"Runs may be lost: the clip reverses the force of late samples.", "Do: see which of the changes"}},
 		{strings.Replace(advisedBandit, "steps: 10", "steps: 200", 1), []string{"J starts where it should end, at 0.752.", "Stable at its fixed point J* = 0.7516",

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"strings"
 
@@ -119,14 +120,11 @@ func (c *course) then(of *theory.Path) float64 {
 // NotBefore returns the step before which a mean path does not reach a level, even displaced toward
 // that by all that it leaves out.
 func NotBefore(path *theory.Path, level float64) float64 {
-	up := level >= path.Reward[0]
-	nearer := make([]float64, len(path.Reward))
-	for i, x := range path.Reward {
-		if nearer[i] = x + path.Neglected[i]; !up {
-			nearer[i] = x - path.Neglected[i]
-		}
+	way, nearer := level-path.Reward[0], slices.Clone(path.Reward)
+	for i, size := range path.Neglected {
+		nearer[i] += math.Copysign(size, way)
 	}
-	return theory.Reaches(path.Steps, nearer, level, up)
+	return theory.Reaches(path.Steps, nearer, level, way >= 0)
 }
 
 // mechanisms says what each does to runs that do not end where they should.
@@ -194,34 +192,40 @@ func (a *adviser) follow() {
 
 // takes says by which step the trained share of the way is made.
 func (c *course) takes() string {
-	last, t, says := len(c.Steps)-1, &c.made, "at a step that is not known: the path leaves out too much"
-	first := NotBefore(&c.Path, c.level())
-	switch size := t.Size(); {
-	case c.isThere():
-		says = "none to go"
-	case t.Out():
-		says = "at a step that is not known: " + t.Because.String()
-	case math.IsInf(t.Value, 1) && size == 0:
-		share := (c.Reward[last] - c.Reward[0]) / (c.end - c.Reward[0])
-		says = fmt.Sprintf("not within %d steps, which make %.0f %%", c.Steps[last], 100*share)
-	case size < t.Value:
-		says = fmt.Sprintf("by step %s ± %.2g of %d", number(t.Value), size, c.Steps[last])
-	case first >= 1:
-		says = fmt.Sprintf("not before step %s of %d", number(first), c.Steps[last])
+	if c.isThere() {
+		return "none to go"
 	}
+	says := When(&c.Path, &c.made, c.level())
 	if c.like != "" {
 		says += " (as with " + c.like + ")"
 	}
 	return says
 }
 
-// number writes a number with three digits, of a larger one those before the point.
-func number(x float64) string {
-	if math.Abs(x) >= 100 && math.Abs(x) < 1e7 {
-		return fmt.Sprintf("%.0f", x)
+// When says by which step a mean path reaches a level, which takes it a time t.
+func When(path *theory.Path, t *scope.Number, level float64) string {
+	last, size, first := len(path.Steps)-1, t.Size(), NotBefore(path, level)
+	switch {
+	case t.Out():
+		return "at a step that is not known: " + t.Because.String()
+	case math.IsInf(t.Value, 1) && size == 0:
+		return fmt.Sprintf("not within %d steps, after which it is %s", path.Steps[last],
+			About(path.Reward[last], path.Neglected[last]))
+	case size < t.Value:
+		return fmt.Sprintf("by step %s of %d", About(t.Value, size), path.Steps[last])
+	case first >= 1:
+		return fmt.Sprintf("not before step %s of %d", number(first), path.Steps[last])
 	}
-	return fmt.Sprintf("%.3g", x)
+	return "at a step that is not known: the path leaves out too much"
 }
+
+// About writes x ± size with four digits and two.
+func About(x, size float64) string {
+	return config.Format(rounded(x, 4)) + " ± " + config.Format(rounded(size, 2))
+}
+
+// number writes a number with three digits.
+func number(x float64) string { return config.Format(rounded(x, 3)) }
 
 // inWords returns the answer in three sentences: the way, the end, and what to do.
 func (a *adviser) inWords() []string {
@@ -301,8 +305,8 @@ func (a *adviser) endInWords() string {
 	}
 	switch {
 	case a.unpulled() && c != nil && c.Scope.In && !math.IsNaN(c.then(&c.equal)):
-		return fmt.Sprintf("With β = 0 it ends on the best arm and does not rest; when that much is made, "+
-			"%.0f %% of the groups give no signal", 100*c.then(&c.equal))
+		return fmt.Sprintf("With β = 0 it ends on the best arm and does not rest; at that step %.0f %% of "+
+			"the groups give no signal", 100*c.then(&c.equal))
 	case a.unpulled():
 		return "With β = 0 it does not rest, and runs end on one arm"
 	}

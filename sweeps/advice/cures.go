@@ -177,12 +177,3 @@ func (t *Trials) hopeful(ctx context.Context, set []change, than *Trial) (*Trial
 
 // withoutNoise leaves out the noise of sampling.
 var withoutNoise = change{Param: config.GroupSizeKey, Value: option.Infinite}
-
-// withoutNoise returns the trial of a cell without the noise of sampling: present, that as it
-// stands, if it has none; nil where it is not possible.
-func (t *Trials) withoutNoise(ctx context.Context, present *Trial) (*Trial, error) {
-	if t.cell.Settings.Estimator.GroupSize == option.Infinite {
-		return present, nil
-	}
-	return t.Of(ctx, withoutNoise)
-}

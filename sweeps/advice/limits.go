@@ -60,7 +60,7 @@ func (t *Trials) LocateLimits(ctx context.Context) ([]Line, error) {
 	}
 	eta := s.Optimizer.LearningRate
 	low, high, err := t.search(ctx, 0, eta, searchedRates*eta, 0, func(x float64) change {
-		return change{Param: config.LearningRateKey, Value: rounded(x)}
+		return change{Param: config.LearningRateKey, Value: rounded(x, 2)}
 	})
 	found(ofRate, rates, eta, low, high,
 		fmt.Sprintf("up to %.2g%s; %.2g does not", low, timesPresent(s, low), high),

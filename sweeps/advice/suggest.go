@@ -79,7 +79,7 @@ func (advice *Advice) Suggest(ctx context.Context, t *Trials) error {
 		trial, still, err := c.row, (*Trial)(nil), error(nil)
 		longer := c.interval > s.Lag.Interval
 		if longer {
-			still, err = t.withoutNoise(ctx, advice.Start)
+			still, err = t.Of(ctx, withoutNoise)
 		}
 		if trial == nil && err == nil {
 			trial, err = t.hopeful(ctx, c.set(s), still)
@@ -224,7 +224,7 @@ func safe(s *config.Settings, lines []Line) choice {
 	} else if l := limit(lines, ofRate); l != nil && l.safe > 0 {
 		best.because = "the present ones; η is at most half of the largest known to be safe"
 		best.kind = l.Kind
-		if half := rounded(l.safe / safetyFactor); half < best.rate && half >= option.SmallestNormal {
+		if half := rounded(l.safe/safetyFactor, 2); half < best.rate && half >= option.SmallestNormal {
 			best.because = fmt.Sprintf("the present %s, and half of %.3g, the largest safe η", name, l.safe)
 			best.rate = half
 		}
@@ -256,8 +256,11 @@ func limit(lines []Line, of bounded) (least *Line) {
 	return least
 }
 
-// rounded rounds to two significant digits, to what a suggestion prints.
-func rounded(x float64) float64 {
-	unit := fp.Pow(10, math.Floor(math.Log10(x))-1)
+// rounded rounds to so many significant digits.
+func rounded(x float64, digits int) float64 {
+	if x == 0 {
+		return 0
+	}
+	unit := fp.Pow(10, math.Floor(math.Log10(math.Abs(x)))+1-float64(digits))
 	return config.Round(math.Round(x/unit) * unit)
 }

@@ -404,7 +404,7 @@ func (t *Trials) why(ctx context.Context, present *Trial) (string, error) {
 	if present.late() && s.Units() != "" {
 		return fmt.Sprintf("a network's rate moves the logits too little in %d steps", s.Run.Steps), nil
 	}
-	mean, err := t.withoutNoise(ctx, present)
+	mean, err := t.Of(ctx, withoutNoise)
 	if err != nil {
 		return "", err
 	}

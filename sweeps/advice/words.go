@@ -36,8 +36,8 @@ func (t *Trial) Says() (says []string) {
 	}
 	arrive := fmt.Sprintf("%s arrive %s", t.Arrived.Says(), where(&t.target))
 	if t.Endings[0].How == theory.AtTarget {
-		arrive += fmt.Sprintf("; rise from the start: from step %.0f on half of them stay within %.0f %% of "+
-			"the range of mean rewards from their end", t.Endings[0].Since, 100*theory.NearAtEnd)
+		arrive += fmt.Sprintf("; half of them are within %.2g of their end from step %.0f on",
+			theory.NearAtEnd*t.target.Span, t.Endings[0].Since)
 	}
 	says = append(says, arrive)
 	const most = 5 // items before the rest is added up

@@ -69,7 +69,7 @@ func (r *Rest) Says() string {
 		d, _ := r.p.Linear()
 		because := cmp.Or(MissingFixedPoint(r.p), d.Scope.Because,
 			scope.NoNumber.Because("the multipliers of the linear map are not known"))
-		return "The theory does not say whether it is stable: " + because.String()
+		return "No state at rest is predicted: " + because.String()
 	}
 	ringing := "without visible swings"
 	switch period, left, swings := r.Swing(); {

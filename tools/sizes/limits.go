@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_437
+	mostProduct = 69_431
 	mostTools   = 5_092
 	mostTests   = 45_411
 	mostDocs    = 329
@@ -11,7 +11,7 @@ const (
 
 // rooms has the most lines of each folder, without tests.
 var rooms = map[string]int{
-	"cmd/grposim":            5053,
+	"cmd/grposim":            5049,
 	"configs":                39,
 	"fp":                     546,
 	"grpo":                   1270,
@@ -37,7 +37,7 @@ var rooms = map[string]int{
 	"sim/measure":            1182,
 	"sim/probe":              1938,
 	"sweeps":                 4226,
-	"sweeps/advice":          1887,
+	"sweeps/advice":          1885,
 	"sweeps/claim":           3043,
 	"sweeps/config":          5248,
 	"sweeps/judge":           1960,
