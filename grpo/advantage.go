@@ -278,11 +278,8 @@ func stepScale(adv *option.Advantage, n float64, s *GroupStatistics) float64 {
 // deviation returns the standard deviation s of a group's rewards, √(squares/G) or
 // √(squares/(G−1)).
 func deviation(adv *option.Advantage, g, squares float64) float64 {
-	switch adv.Std {
-	case option.PopulationStd:
-		return math.Sqrt(squares / g)
-	case option.SampleStd:
-		return math.Sqrt(squares / (g - 1))
+	if adv.Std == option.SampleStd {
+		g--
 	}
-	panic(unknown("Advantage.Std", adv.Std))
+	return math.Sqrt(squares / g)
 }

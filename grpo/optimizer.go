@@ -97,42 +97,22 @@ func Norm(g []float64) float64 {
 	return math.Sqrt(square)
 }
 
-// Rate returns the learning rate of step t ≥ 0, in logits per unit of force. It
-// panics unless o.LearningRate is positive and o.Schedule is valid.
-func Rate(o *option.Optimizer, t int) float64 {
-	if !(o.LearningRate > 0) {
-		mustBe(false, "Optimizer.LearningRate", o.LearningRate, "a finite number > 0")
-	}
-	return o.LearningRate * RateFactor(&o.Schedule, t)
-}
+// Rate returns the learning rate of step t ≥ 0, in logits per unit of force.
+func Rate(o *option.Optimizer, t int) float64 { return o.LearningRate * RateFactor(&o.Schedule, t) }
 
-// RateFactor returns the factor at step t ≥ 0, in [0, 1]. After the
-// warm-up it panics if s.Kind is unknown, or a decay and s.Total ≤ s.Warmup.
+// RateFactor returns the factor of a valid schedule at step t ≥ 0, in [0, 1].
 func RateFactor(s *option.Schedule, t int) float64 {
 	if t < s.Warmup {
 		return float64(t+1) / float64(s.Warmup)
 	}
+	x := min(float64(t-s.Warmup)/float64(s.Total-s.Warmup), 1) // the elapsed share of a decay
 	switch s.Kind {
-	case option.ConstantRate:
-		return 1
 	case option.LinearDecay:
-		return 1 - decayed(s, t)
+		return 1 - x
 	case option.CosineDecay:
-		return 0.5 * (1 + cosPi(decayed(s, t)))
+		return 0.5 * (1 + cosPi(x))
 	}
-	panic(unknown("Optimizer.Schedule.Kind", s.Kind))
-}
-
-// decayed returns the elapsed share x of a decay at step t ≥ s.Warmup,
-// (t−Warmup)/(Total−Warmup), at most 1.
-func decayed(s *option.Schedule, t int) float64 {
-	if s.Total <= s.Warmup {
-		mustBe(false, "Optimizer.Schedule.Total", s.Total, "more than Warmup")
-	}
-	if t >= s.Total {
-		return 1
-	}
-	return float64(t-s.Warmup) / float64(s.Total-s.Warmup)
+	return 1
 }
 
 // cosPi returns cos πx for x in [0, 1] with an error below 1e-15, as 1 − 2 sin²(πx/2). The sine is

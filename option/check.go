@@ -171,7 +171,7 @@ var Rules = []Rule{
 		}},
 	{"KL.In", "KL.Coefficient Filter Advantage.Baseline Advantage.Scale",
 		func(e *Estimator, _ []Arm) (got, want string) {
-			filtered := e.Filter == Drop || e.KL.In == InReward && e.Filter.Changes()
+			filtered := e.Filter == Drop || e.KL.In == InReward && e.Filter != KeepAll
 			if e.KL.Outside() && (filtered || e.Advantage.BinaryOnly()) {
 				return e.KL.In.String(), "loss, or {Filter} none (in the advantage also redraw) " +
 					"and the scale std or none with the baseline mean or leave-one-out"
@@ -190,7 +190,7 @@ var Rules = []Rule{
 		func(e *Estimator, arms []Arm) (got, want string) {
 			adv := &e.Advantage
 			other := slices.ContainsFunc(arms, func(arm Arm) bool { return arm.Law != Bernoulli })
-			if adv.BinaryOnly() && (other || e.Filter.Changes()) {
+			if adv.BinaryOnly() && (other || e.Filter != KeepAll) {
 				return adv.Scale.String() + " with the baseline " + adv.Baseline.String(),
 					"bernoulli arms and {Filter} none with it"
 			}
@@ -228,7 +228,7 @@ func (adv *Advantage) Check(m *Mistakes) {
 	if adv.Baseline == RunningMean {
 		m.Number("Estimator.Advantage.Rate", adv.Rate, adv.Rate > 0 && adv.Rate <= 1, " in (0, 1]")
 	}
-	if int(adv.Scale) < len(scaleUses) && adv.Scale.UsesEpsilon() {
+	if int(adv.Scale) < len(scaleUses) && scaleUses[adv.Scale].epsilon {
 		m.Number("Estimator.Advantage.Epsilon", adv.Epsilon, adv.Epsilon >= 0, " ≥ 0")
 	}
 }
@@ -265,9 +265,7 @@ func (l *Lag) Check(m *Mistakes) {
 	wantWord(m, "Lag.Kind", l.Kind, LagKinds)
 	switch l.Kind {
 	case Block:
-		if l.Interval < 1 {
-			m.Want(false, "Lag.Interval", l.Interval, "an integer ≥ 1 for a block")
-		}
+		m.Want(l.Interval >= 1, "Lag.Interval", l.Interval, "an integer ≥ 1 for a block")
 		m.Least("Lag.Behind", l.Behind, 0)
 	case Delay:
 		m.Least("Lag.Interval", l.Interval, 0)
@@ -313,10 +311,9 @@ func (o *Optimizer) Check(m *Mistakes) {
 		m.Number("Optimizer.Beta1", o.Beta1, o.Beta1 >= 0 && o.Beta1 < 1, " in [0, 1)")
 		m.Number("Optimizer.Beta2", o.Beta2, o.Beta2 >= 0 && o.Beta2 < 1, " in [0, 1)")
 		m.Number("Optimizer.Epsilon", o.Epsilon, o.Epsilon >= 0, " ≥ 0")
-		if o.Beta2 == 0 && o.Epsilon == 0 { // a step would divide by the modulus of one force
-			m.Want(false, "Optimizer.Beta2", o.Beta2, "a number in (0, 1) where epsilon is 0; "+
-				"usual are beta1 0.9, beta2 0.999 and epsilon 1e-8")
-		}
+		// With neither a step would divide by the modulus of one force.
+		m.Want(o.Beta2 != 0 || o.Epsilon != 0, "Optimizer.Beta2", o.Beta2, "a number in (0, 1) where "+
+			"epsilon is 0; usual are beta1 0.9, beta2 0.999 and epsilon 1e-8")
 	} else {
 		m.Number("Optimizer.Momentum", o.Momentum, o.Momentum >= 0 && o.Momentum < 1, " in [0, 1)")
 	}

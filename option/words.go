@@ -99,14 +99,12 @@ func (w Scale) String() string {
 	return text(w, "std", "none", "batch-std", "others-std", "mean", "pooled-std", "batch-mean")
 }
 
-// scaleUse says what goes with a scale.
-type scaleUse struct {
+// scaleUses says what goes with a scale, by Scale.
+var scaleUses = [...]struct {
 	baselines []Baseline // that go with it
 	epsilon   bool       // Advantage.Epsilon has
 	ofStep    bool       // all groups of a step have one scale
-}
-
-var scaleUses = [...]scaleUse{
+}{
 	StdScale:  {baselines: []Baseline{MeanBaseline, LeaveOneOut, SecondBest}, epsilon: true},
 	NoScale:   {baselines: Baselines},
 	BatchStd:  {baselines: []Baseline{MeanBaseline, LeaveOneOut}, epsilon: true, ofStep: true},
@@ -118,9 +116,6 @@ var scaleUses = [...]scaleUse{
 
 // OfStep reports whether all groups of a step have one scale, which depends on their rewards.
 func (w Scale) OfStep() bool { return scaleUses[w].ofStep }
-
-// UsesEpsilon reports whether Advantage.Epsilon is added to the scale.
-func (w Scale) UsesEpsilon() bool { return scaleUses[w].epsilon }
 
 // Deviation says which standard deviation StdScale, BatchStd and PooledStd take.
 type Deviation uint8
@@ -144,9 +139,6 @@ const (
 )
 
 func (w Filter) String() string { return text(w, "none", "redraw", "drop") }
-
-// Changes reports whether groups are redrawn or dropped.
-func (w Filter) Changes() bool { return w != KeepAll }
 
 // ImportanceMode is the importance weight of a sample of ratio ρ = π/π_old.
 type ImportanceMode uint8

@@ -47,12 +47,9 @@ func (a *ages) begin(c *Cell, purpose Purpose, index int) {
 	}
 }
 
-// next draws an age.
-func (a *ages) next() int { return a.of(a.words.Next()) }
-
-// of returns the age that a word draws by the inverse of the cumulative law.
-func (a *ages) of(word uint64) int {
-	u := float64(word>>11) * 0x1p-53
+// next draws an age by the inverse of the cumulative law.
+func (a *ages) next() int {
+	u := float64(a.words.Next()>>11) * 0x1p-53
 	return sort.Search(len(a.cumulative), func(age int) bool { return a.cumulative[age] > u })
 }
 

@@ -165,16 +165,6 @@ func (p *tabular) means() (reward, z float64) {
 	return p.reward / n, p.gap / n
 }
 
-// start returns J and, with two arms, z at step 0.
-func (c *Cell) start() (reward, z float64) {
-	if p := c.policies(); p != nil {
-		p.begin()
-		return p.means()
-	}
-	policy := grpo.NewPolicy(c.Init)
-	return policy.Mean(c.means()), gap(policy)
-}
-
 // draw draws the groups of step t, and sets the gradients of the prompts that it visits.
 func (p *tabular) draw(r *replica, t int) {
 	if lag := r.cell.Lag; lag.Refreshes(t) {

@@ -13,18 +13,22 @@ var QuantileLevels = [5]float64{0.05, 0.25, 0.5, 0.75, 0.95}
 // order of values. A NaN among them has no order: then all quantiles are NaN.
 func quantiles(values []float64) (q [5]float64) {
 	if slices.ContainsFunc(values, math.IsNaN) {
-		return notNumbers
+		return [5]float64{math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN()}
 	}
-	ranks, shares := quantileRanks(len(values))
+	var ranks [2 * len(QuantileLevels)]int  // from 0, of the order statistics about each quantile
+	var shares [len(QuantileLevels)]float64 // of the way from the lower to the upper
+	for i, level := range QuantileLevels {
+		at := float64(float64(len(values)-1) * level)
+		below := int(at)
+		shares[i] = at - float64(below)
+		ranks[2*i], ranks[2*i+1] = below, min(below+1, len(values)-1)
+	}
 	placeRanks(values, 0, ranks[:])
 	for i := range q {
 		q[i] = interpolate(values[ranks[2*i]], values[ranks[2*i+1]], shares[i])
 	}
 	return q
 }
-
-// notNumbers are the quantiles of values with a NaN among them.
-var notNumbers = [5]float64{math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN()}
 
 // interpolate returns below + share·(above − below), for a share in [0, 1). An infinite value is
 // its own quantile where both are it. The result is never −0, which sorting does not tell from 0.
@@ -33,18 +37,6 @@ func interpolate(below, above, share float64) float64 {
 		return below + 0
 	}
 	return below + float64(share*(above-below))
-}
-
-// quantileRanks returns the ranks, from 0, of the order statistics about each quantile of n values.
-// With them it returns the share of the way from the lower to the upper.
-func quantileRanks(n int) (ranks [2 * len(QuantileLevels)]int, shares [len(QuantileLevels)]float64) {
-	for i, level := range QuantileLevels {
-		at := float64(float64(n-1) * level)
-		below := int(at)
-		shares[i] = at - float64(below)
-		ranks[2*i], ranks[2*i+1] = below, min(below+1, n-1)
-	}
-	return ranks, shares
 }
 
 // placeRanks reorders values so that each of the given ranks holds the value that

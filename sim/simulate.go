@@ -225,6 +225,8 @@ type cellWork struct {
 	edge     []measure.Named // StiffnessAtEnd, if wanted
 
 	mutex      sync.Mutex
+	reward0    float64           // J at step 0
+	gap0       float64           // z at step 0, two arms
 	left       int               // units not yet finished
 	pending    map[int]chunkSums // finished chunks that wait for an earlier one
 	merged     int               // chunks merged
@@ -350,6 +352,7 @@ func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory
 	}
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
+	w.reward0, w.gap0 = replicas[0].reward0, replicas[0].gap0
 	w.diverged += diverged
 	w.divergedAt = min(w.divergedAt, divergedAt)
 	w.pending[chunk] = chunkSums{sums, curves}
@@ -423,11 +426,10 @@ func (w *cellWork) stationary() []measure.Named {
 		}
 		return values
 	}
-	reward0, gap0 := w.cell.start()
 	reward := column(func(a *averages) float64 { return a.reward })
 	mean, variance := w.moments(reward, column(func(a *averages) float64 { return a.rewardSquare }))
 	estimates := []measure.Named{
-		{Name: ExpectedRewardMean, Estimate: mean.Shift(reward0)},
+		{Name: ExpectedRewardMean, Estimate: mean.Shift(w.reward0)},
 		{Name: ExpectedRewardVariance, Estimate: variance},
 		{Name: ZeroVarianceShare, Estimate: w.cell.Estimate(column(func(a *averages) float64 { return a.zeroVariance }), 0)},
 	}
@@ -435,7 +437,7 @@ func (w *cellWork) stationary() []measure.Named {
 		z := column(func(a *averages) float64 { return a.gap })
 		mean, variance := w.moments(z, column(func(a *averages) float64 { return a.gapSquare }))
 		estimates = append(estimates,
-			measure.Named{Name: LogitGapMean, Estimate: mean.Shift(gap0)},
+			measure.Named{Name: LogitGapMean, Estimate: mean.Shift(w.gap0)},
 			measure.Named{Name: LogitGapVariance, Estimate: variance},
 		)
 	}

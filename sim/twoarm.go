@@ -37,12 +37,7 @@ type twoArmBatch struct {
 
 	advantages *grpo.BernoulliAdvantages
 
-	twoArmPacks
-}
-
-// twoArmPacks are groups that packs of the replicas draw several at a time.
-type twoArmPacks struct {
-	together int                     // groups of a draw; 0 for larger groups
+	together int                     // groups of a draw of the replicas' packs; 0 for larger groups
 	left     int                     // of it, that have not been used
 	byTotal  [1 << 8]groupAdvantages // by number S of rewarded samples in a group
 }

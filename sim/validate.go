@@ -34,7 +34,7 @@ func (c Cell) Check(m *option.Mistakes) {
 		possible := !needed || allBernoulli(&c.Bandit)
 		m.Want(possible, "Bandit.Arms", c.Bandit.Arms, "Bernoulli arms with "+why)
 	}
-	bernoulli(sampled && e.Filter.Changes(), "the filter "+e.Filter.String())
+	bernoulli(sampled && e.Filter != option.KeepAll, "the filter "+e.Filter.String())
 	bernoulli(adv.BinaryOnly(), "this advantage")
 	lag.Check(m)
 	random, perGroup := lag.Kind == option.Random, lag.Ages.Drawn == option.AgePerGroup

@@ -12,10 +12,8 @@ type Walk struct {
 }
 
 // NewWalk returns a walk in a complete cell. It draws its groups as a side of a Pair does.
-func NewWalk(c *Cell) *Walk { return newWalk(c, coupledLaws(&c.Bandit, &c.Estimator)) }
-
-func newWalk(c *Cell, laws *laws) *Walk {
-	r := newReplica(c, nil, laws)
+func NewWalk(c *Cell) *Walk {
+	r := newReplica(c, nil, coupledLaws(&c.Bandit, &c.Estimator))
 	if c.Network == nil {
 		return &Walk{r, []*replica{r}}
 	}
@@ -83,8 +81,7 @@ type Pair struct {
 
 // NewPair returns a pair in a complete cell.
 func NewPair(c *Cell) *Pair {
-	laws := coupledLaws(&c.Bandit, &c.Estimator)
-	return &Pair{Sides: [2]*Walk{newWalk(c, laws), newWalk(c, laws)}, cell: c}
+	return &Pair{Sides: [2]*Walk{NewWalk(c), NewWalk(c)}, cell: c}
 }
 
 // Step does optimizer step t on both sides, and reports whether all that it moves is still finite.

@@ -26,11 +26,6 @@ func ExampleLoad() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(spec.Name)
-	fmt.Println(len(spec.Points()), "cells")
-	fmt.Println(spec.Base.Run.Steps, "steps")
-	// Output:
-	// small
-	// 6 cells
-	// 500 steps
+	fmt.Println(spec.Name+":", len(spec.Points()), "cells of", spec.Base.Run.Steps, "steps")
+	// Output: small: 6 cells of 500 steps
 }
