@@ -19,7 +19,7 @@ type Force struct {
 	second    option.Importance // the weights of Correct
 	reference *Policy           // π_ref
 
-	beta       float64 // β of the step, see SetStep
+	beta       float64 // β of the step, see SetStep; so are bounds of above and below, and G of estimator
 	exact      bool    // the KL penalty has its exact gradient
 	atSnapshot bool    // it is evaluated at π_old, else at π
 
@@ -138,11 +138,29 @@ func (f *Force) Expected(g []float64, bandit *option.Bandit, current, behaviour 
 	f.project(g, sum, logRatio, current, behaviour, func(a int) float64 { return behaviour.Probs[a] })
 }
 
-// SetStep sets β to that of step t ≥ 0, by the schedule of the penalty.
+// SetStep sets β and the bounds of the clip to those of step t ≥ 0, by their schedules.
 func (f *Force) SetStep(t int) {
 	if kl := &f.estimator.KL; kl.Schedule.Varies() {
 		f.beta = kl.Coefficient * RateFactor(&kl.Schedule, t)
 	}
+	if imp := f.estimator.Importance; imp.Schedule.Varies() {
+		factor := RateFactor(&imp.Schedule, t)
+		imp.ClipLow *= factor
+		imp.ClipHigh *= factor
+		_, f.above.within, f.below.within = FormOf(&imp)
+	}
+}
+
+// SetGroupSize sets the G of the samples that are next in Sampled.
+func (f *Force) SetGroupSize(size int) { f.estimator.GroupSize = size }
+
+// GroupSizeAt returns the G of groups that are drawn in step t ≥ 0: at least 2, the nearest to G times
+// the factor of its schedule.
+func GroupSizeAt(e *option.Estimator, t int) int {
+	if e.GroupSize == option.Infinite || !e.SizeSchedule.Varies() {
+		return e.GroupSize
+	}
+	return max(2, int(math.Round(float64(e.GroupSize)*RateFactor(&e.SizeSchedule, t))))
 }
 
 // ClipFraction returns the share of the samples with A ≠ 0 whose weight the bounds of the

@@ -122,6 +122,7 @@ func (b *Bandit) Check(m *Mistakes) {
 func (e *Estimator) Check(m *Mistakes) {
 	found := len(m.list)
 	m.Least("Estimator.GroupSize", e.GroupSize, 2)
+	e.SizeSchedule.Check(m, "Estimator.SizeSchedule.")
 	m.Least("Estimator.GroupsPerStep", e.GroupsPerStep, 1)
 	wantWord(m, "Estimator.Filter", e.Filter, Filters)
 	e.Advantage.Check(m)
@@ -239,6 +240,7 @@ func (imp *Importance) check(m *Mistakes, field string) {
 		low, high := imp.ClipLow, imp.ClipHigh
 		m.Number(field+"ClipLow", low, low > 0 && low < 1, " in (0, 1)")
 		m.Number(field+"ClipHigh", high, high > 0, " > 0")
+		imp.Schedule.Check(m, field+"Schedule.")
 	}
 	if imp.Mode.Uses(UseCap) {
 		m.Number(field+"Cap", imp.Cap, imp.Cap >= 1, " ≥ 1")

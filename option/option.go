@@ -48,6 +48,7 @@ type Importance struct {
 	Temperature Signed         // τ > 0, SAPO
 	Power       Signed         // k > 0, VESPO
 	Decay       Signed         // λ ≥ 0, VESPO
+	Schedule    Schedule       // factor of ClipLow and ClipHigh over the run
 }
 
 // Linear reports whether the weight is 1 or ρ.
@@ -96,6 +97,7 @@ func (kl *KL) Sampled() bool {
 // Estimator is the stochastic gradient of one optimizer step.
 type Estimator struct {
 	GroupSize     int        // G, samples per group, ≥ 2, or Infinite
+	SizeSchedule  Schedule   // factor of G over the run; unused at Infinite
 	GroupsPerStep int        // B ≥ 1, independent groups averaged in a step; 0: 1
 	Filter        Filter     // of groups of equal rewards; Drop needs the exact KL gradient
 	Samples       Samples    // the groups of the steps of a block
@@ -104,6 +106,12 @@ type Estimator struct {
 	Rollout       Rollout    // of samples that an engine draws whose logits are not the trainer's
 	KL            KL         // the penalty
 	Entropy       float64    // α ≥ 0 of the bonus α·H(π), exact gradient, in units of advantage
+}
+
+// Varies reports whether β, the bounds of the clip or G change over the run.
+func (e *Estimator) Varies() bool {
+	return e.KL.Varies() || e.GroupSize != Infinite && e.SizeSchedule.Varies() ||
+		e.Importance.Mode.Uses(UseBounds) && e.Importance.Schedule.Varies()
 }
 
 // Resamples reports whether groups are redrawn under a sampled KL gradient, whose mean then
@@ -174,7 +182,7 @@ type Ages struct {
 	Drawn    AgeDraw
 }
 
-// Schedule is a factor of the learning rate or of β. Over the first Warmup steps it rises as
+// Schedule is a factor of a number. Over the first Warmup steps it rises as
 // (t+1)/Warmup. After them it stays (constant) or falls to 0 at step Total. It falls as 1−x (linear)
 // or ½(1+cos πx) (cosine), x = (t−Warmup)/(Total−Warmup).
 type Schedule struct {

@@ -169,16 +169,24 @@ func (c *Cell) countsRedraws() bool {
 // that draws. It reads the estimator and the lag alone. known is false where groups are redrawn and
 // where nothing is drawn, at G = ∞.
 func (c *Cell) SamplesBefore(t int) (samples float64, known bool) {
-	if c.Estimator.Samples == option.Reused {
-		block := c.Lag.StepsPerSnapshot()
-		t = (t + block - 1) / block
+	block, e := 1, c.Estimator
+	if e.Samples == option.Reused {
+		block = c.Lag.StepsPerSnapshot()
 	}
-	return float64(t) * c.samplesAStep(), c.Estimator.Filter != option.Redraw && !c.Deterministic()
+	known = e.Filter != option.Redraw && !c.Deterministic()
+	if !e.SizeSchedule.Varies() {
+		return float64((t+block-1)/block) * samplesAStep(&e), known
+	}
+	for step := 0; step < t; step += block {
+		e.GroupSize = grpo.GroupSizeAt(&c.Estimator, step)
+		samples += samplesAStep(&e)
+	}
+	return samples, known
 }
 
 // samplesAStep returns G·B.
-func (c *Cell) samplesAStep() float64 {
-	return float64(c.Estimator.GroupSize) * float64(c.Estimator.GroupsPerStep)
+func samplesAStep(e *option.Estimator) float64 {
+	return float64(e.GroupSize) * float64(e.GroupsPerStep)
 }
 
 // countRedraws adds the expected number of samples of step t, whose snapshots are set. Groups are
@@ -189,20 +197,21 @@ func (r *replica) countRedraws(t int) {
 	if r.extra == nil || !r.cell.countsRedraws() || !r.cell.Draws(t) {
 		return
 	}
-	size, s := float64(r.cell.Estimator.GroupSize), r.sampler
+	s := r.sampler
+	samples := samplesAStep(s.estimator)
 	switch {
 	case s.prompts != nil:
 		sum, redraws := 0.0, s.prompts.redraws
 		for x, group := range redraws.groups {
 			sum += group.Chance(redraws.behaviour(x).Probs)
 		}
-		r.extra.redrawn += r.cell.samplesAStep() / (sum / float64(len(redraws.groups)))
+		r.extra.redrawn += samples / (sum / float64(len(redraws.groups)))
 	case r.cell.agedByGroup():
 		for _, snapshot := range r.ages.snapshots {
-			r.extra.redrawn += size / s.informative.Chance(snapshot.Probs)
+			r.extra.redrawn += float64(s.estimator.GroupSize) / s.informative.Chance(snapshot.Probs)
 		}
 	default:
-		r.extra.redrawn += r.cell.samplesAStep() / s.informative.Chance(r.snapshot.Probs)
+		r.extra.redrawn += samples / s.informative.Chance(r.snapshot.Probs)
 	}
 }
 

@@ -46,23 +46,33 @@ func TestExtrasOfTheReferenceBandit(t *testing.T) {
 	}
 }
 
-// Without redrawing, the samples before a step are G·B for each step that draws, with `drop` too.
+// Without redrawing, the samples before a step are G·B for each step that draws, with `drop` too. By
+// its schedule G is 2, 3, 5, 6, 8, 10, 11, 13, 14 and then 16.
 func TestSamplesOfFixedNumber(t *testing.T) {
 	for _, change := range []func(*Cell){
 		func(*Cell) {},
 		func(c *Cell) { c.Estimator.Filter = option.Drop },
 		func(c *Cell) { c.Lag.Interval = 4 },
 		func(c *Cell) { c.Lag.Interval, c.Estimator.Samples = 4, option.Reused },
+		func(c *Cell) { c.Lag.Interval, c.Estimator.SizeSchedule.Warmup = 4, 10 },
 	} {
 		c := referenceCell()
 		c.Estimator.GroupsPerStep = 3
 		c.Run = Run{Steps: 21, Replicas: 4, Record: []Quantity{SamplesDrawn}}
 		change(&c)
 		want := make([]float64, c.Run.Steps+1)
+		one := newReplica(c.checked(), nil, coupledLaws(&c.Bandit, &c.Estimator))
+		one.begin(0)
 		for step := range c.Run.Steps {
+			size := 16
+			if scheduled := []int{2, 3, 5, 6, 8, 10, 11, 13, 14}; c.Estimator.SizeSchedule.Varies() && step < len(scheduled) {
+				size = scheduled[step]
+			}
+			one.push(step)
+			equal(t, "samples of the step", one.statistics.Arms[0].Count+one.statistics.Arms[1].Count, 3*size)
 			want[step+1] = want[step]
 			if c.Draws(step) {
-				want[step+1] += 48
+				want[step+1] += 3 * float64(size)
 			}
 		}
 		r := simulate(t, []Cell{c}, 1)[0]
@@ -100,7 +110,7 @@ func TestExtrasOfPromptsAndAges(t *testing.T) {
 			mean = 1
 		}
 		samples, pass := len(r.Quantities)-2, len(r.Quantities)-1
-		want := c.samplesAStep() / mean
+		want := samplesAStep(&c.Estimator) / mean
 		near(t, name+": samples", r.Trajectory[1][samples].Mean, want, 1e-9*want)
 		near(t, name+": pass@3", r.Trajectory[0][pass].Mean, passes, 1e-12)
 	}

@@ -38,6 +38,8 @@ func TestFastPaths(t *testing.T) {
 		"unused words of KL": {func() { e.KL = option.KL{In: option.InReward, Gradient: option.K3} }, all},
 		"moving reference":   {func() { c.ReferenceUpdate.Interval = 3 }, none},
 		"schedule of KL":     {func() { e.KL.Schedule.Warmup = 3 }, none},
+		"schedule of clip":   {func() { e.Importance.Schedule.Warmup = 3 }, none},
+		"schedule of size":   {func() { e.SizeSchedule.Warmup = 3 }, none},
 		"random ages":        {func() { c.Lag = random }, none},
 		"VESPO":              {func() { e.Importance = everyWeight(option.VESPO) }, slower},
 		"clip":               {func() { e.Importance = everyWeight(option.Clip) }, slower},

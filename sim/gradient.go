@@ -43,6 +43,21 @@ func newGradientSampler(cell *Cell, laws *laws, words *draw.Words, groups int) g
 	return s
 }
 
+// resize gives the groups of step t their size. They have the present snapshot, if they get no other.
+func (r *replica) resize(t int) {
+	size := grpo.GroupSizeAt(&r.cell.Estimator, t)
+	if size == r.sampler.estimator.GroupSize {
+		return
+	}
+	estimator, reference := r.cell.Estimator, r.sampler.reference
+	estimator.GroupSize = size
+	r.sampler = newSampler(&r.cell.Bandit, &estimator, coupledLaws(&r.cell.Bandit, &estimator), groupsOf(r.cell))
+	r.sampler.reference = reference
+	if r.force.SetGroupSize(size); r.snapshot != nil {
+		r.sampler.aim(r.snapshot)
+	}
+}
+
 // draw draws the groups of a step into s.statistics; at G = ∞ there are none.
 func (s *gradientSampler) draw() {
 	s.statistics.Reset()
@@ -50,8 +65,8 @@ func (s *gradientSampler) draw() {
 		return
 	}
 	s.sampler.groups(&s.statistics, s.words)
-	if e := &s.cell.Estimator; e.Advantage.Baseline == option.RunningMean {
-		s.statistics.MoveBaseline(e.Advantage.Rate, float64(e.GroupSize)*float64(e.GroupsPerStep))
+	if e := s.sampler.estimator; e.Advantage.Baseline == option.RunningMean {
+		s.statistics.MoveBaseline(e.Advantage.Rate, samplesAStep(e))
 	}
 }
 

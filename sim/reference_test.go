@@ -22,9 +22,9 @@ func slowReplica(c *Cell, rng *rand.Rand) (theta []float64, stale [4]float64) {
 	steps := 0.0 // of Adam since its state was zero
 	var past [][]float64
 	var snapshot, drawing []float64 // logits of π_old, and of the sampler
-	e, o := &c.Estimator, &c.Optimizer
+	now := c.Estimator              // of the step
+	e, o := &now, &c.Optimizer
 	reference := slices.Clone(c.Reference)
-	size := float64(e.GroupSize)
 	b := e.Advantage.Value
 	var samples []slowSample        // of all groups of the step, G each
 	var batch, centred []float64    // their rewards, and these less the mean of their group
@@ -49,6 +49,8 @@ func slowReplica(c *Cell, rng *rand.Rand) (theta []float64, stale [4]float64) {
 		}
 		pi, ref := slowSoftmax(theta), slowSoftmax(reference)
 		beta := e.KL.Coefficient * slowFactor(&e.KL.Schedule, t)
+		e.Importance.ClipLow = c.Estimator.Importance.ClipLow * slowFactor(&e.Importance.Schedule, t)
+		e.Importance.ClipHigh = c.Estimator.Importance.ClipHigh * slowFactor(&e.Importance.Schedule, t)
 		g := make([]float64, arms)
 		add := func(a int, x float64, p []float64) {
 			for b := range g {
@@ -61,7 +63,9 @@ func slowReplica(c *Cell, rng *rand.Rand) (theta []float64, stale [4]float64) {
 			groups = 0
 		} else {
 			samples, batch, centred, kept = samples[:0], batch[:0], centred[:0], 0
+			e.GroupSize = int(max(2, math.Round(float64(c.Estimator.GroupSize)*slowFactor(&e.SizeSchedule, t))))
 		}
+		size := float64(e.GroupSize)
 		for group := range groups {
 			if group > 0 && c.Lag.Kind == option.Random && c.Lag.Ages.Drawn == option.AgePerGroup {
 				snapshot = past[max(t-slowAge(c.Lag.Ages, rng), 0)]
@@ -231,7 +235,7 @@ func slowReplica(c *Cell, rng *rand.Rand) (theta []float64, stale [4]float64) {
 			g[a] -= e.Entropy * p * (math.Log(p) + entropy)
 			norm += g[a] * g[a]
 		}
-		of := slowStaleness(c, pi, samples)
+		of := slowStaleness(e, c.agedByGroup(), pi, samples)
 		of[3] = slowCosine(g, before)
 		since, before = append(since, of), slices.Clone(g)
 		if slices.Contains(RecordedSteps(c.Run.Steps, c.Lag), t) {
@@ -313,10 +317,12 @@ type slowSample struct {
 // slowStaleness returns of a step the share of samples with A ≠ 0 whose weight is 0, the largest
 // ratio, and the effective sample size. Where groups have ages of their own a share is the mean
 // over the groups.
-func slowStaleness(c *Cell, pi []float64, samples []slowSample) (of [4]float64) {
+func slowStaleness(
+	e *option.Estimator, aged bool, pi []float64, samples []slowSample,
+) (of [4]float64) {
 	together := len(samples)
-	if c.Lag.Kind == option.Random && c.Lag.Ages.Drawn == option.AgePerGroup {
-		together = c.Estimator.GroupSize
+	if aged {
+		together = e.GroupSize
 	}
 	share := float64(together) / float64(len(samples))
 	for group := range slices.Chunk(samples, together) {
@@ -325,7 +331,7 @@ func slowStaleness(c *Cell, pi []float64, samples []slowSample) (of [4]float64) 
 		for _, s := range group {
 			if s.advantage != 0 {
 				all++
-				if s.correction*slowWeight(&c.Estimator.Importance, pi[s.arm], old[s.arm], s.advantage) == 0 {
+				if s.correction*slowWeight(&e.Importance, pi[s.arm], old[s.arm], s.advantage) == 0 {
 					clipped++
 				}
 			}
@@ -617,6 +623,19 @@ func agreement() []Cell {
 			c.Estimator.KL.Coefficient = 3
 			c.Estimator.KL.Gradient = option.KLGradients[2*i] // exact, k2, ratio-k1
 			c.Estimator.KL.Schedule = option.Schedule{Kind: kind, Warmup: 6 - 2*i, Total: 12}
+		})
+		add("bounds by a schedule, "+kind.String(), func(c *Cell) {
+			c.Estimator.Importance = everyWeight([]option.ImportanceMode{option.Clip, option.DPPO, option.CISPO}[i])
+			c.Estimator.Importance.Schedule = option.Schedule{Kind: kind, Warmup: 9 - 4*i, Total: 30 - 9*i}
+			c.Optimizer.LearningRate = 0.3
+		})
+		add("group size by a schedule, "+kind.String(), func(c *Cell) {
+			c.Estimator.SizeSchedule = option.Schedule{Kind: kind, Warmup: 16 - 8*i, Total: 20 - 2*i}
+			c.Estimator.GroupSize, c.Estimator.Samples = []int{24, 300, 12}[i], option.SampleUses[i%2]
+			if c.Estimator.GroupsPerStep = 1 + i; i == 2 {
+				c.filter(option.Redraw)
+				c.Lag = option.Lag{Kind: option.Random, Ages: option.Ages{Law: option.UniformAges, To: 3}}
+			}
 		})
 	}
 	add("moving reference",

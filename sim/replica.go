@@ -231,12 +231,15 @@ func (r *replica) logged(reward float64) float64 {
 	if r.cell.Deterministic() {
 		return reward
 	}
-	return r.sampler.reward / (float64(r.cell.Estimator.GroupSize) * float64(r.cell.Estimator.GroupsPerStep))
+	return r.sampler.reward / samplesAStep(r.sampler.estimator)
 }
 
 // push sets r.g to the gradient of step t.
 func (r *replica) push(t int) {
 	r.force.SetStep(t)
+	if r.cell.Draws(t) {
+		r.resize(t)
+	}
 	if r.ages != nil {
 		r.pushAged(t)
 		return

@@ -113,9 +113,9 @@ func (n *Network) check(c *Cell, m *option.Mistakes) {
 	with(allBernoulli(&c.Bandit), "Bandit.Arms", c.Bandit.Arms, "Bernoulli arms")
 	with(c.Prompts == nil, "Prompts", "some", "none")
 	with(c.Lag.Kind.Regular(), "Lag.Kind", c.Lag.Kind, "block or delay")
-	fresh := e.Filter == option.KeepAll && e.Samples == option.Fresh && !e.KL.Outside() && !e.KL.Varies()
+	fresh := e.Filter == option.KeepAll && e.Samples == option.Fresh && !e.KL.Outside() && !e.Varies()
 	with(fresh && !adv.Scale.OfStep() && adv.Baseline != option.RunningMean, "Estimator", *e,
-		"fresh groups that are all kept, a constant KL penalty in the loss and advantages of single groups")
+		"fresh groups that are all kept, no schedule, the KL penalty in the loss and advantages of single groups")
 	with(c.Optimizer.MaxNorm == 0, "Optimizer.MaxNorm", c.Optimizer.MaxNorm, "0")
 	update := c.ReferenceUpdate.Interval
 	with(update == 0, "ReferenceUpdate.Interval", update, "0")
@@ -130,9 +130,9 @@ func (p *Prompts) check(c *Cell, m *option.Mistakes) {
 		m.Want(possible, field, got, want+", with Prompts")
 	}
 	e := &c.Estimator
-	plain := !e.KL.Outside() && !e.KL.Varies() && e.Entropy == 0 && e.Samples != option.Reused
+	plain := !e.KL.Outside() && !e.Varies() && e.Entropy == 0 && e.Samples != option.Reused
 	with(plain && c.ReferenceUpdate.Interval == 0 && c.Optimizer.MaxNorm == 0, "Estimator", *e,
-		"a constant KL penalty in the loss, no entropy bonus, fresh samples, no largest norm and a reference that stays")
+		"the KL penalty in the loss, no schedule, no entropy bonus, fresh samples, no largest norm and a reference that stays")
 	m.Want(len(p.Means) >= 2, "Prompts.Means", len(p.Means), "at least 2 prompts")
 	for i, mean := range p.Means {
 		possible := min(mean[0], mean[1]) >= 0 && max(mean[0], mean[1]) <= 1

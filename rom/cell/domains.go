@@ -86,8 +86,8 @@ var domains = []struct {
 		scope.MovingReference.Because()},
 	{MeanForceKnown, anyLag, func(p *Params) bool { return p.Rollout.Noise > 0 },
 		simulated("a sampler whose logits differ from the trainer's")},
-	{MeanForceKnown, anyLag, func(p *Params) bool { return p.KL.Varies() },
-		simulated("a KL coefficient that changes over the run")},
+	{MeanForceKnown, anyLag, func(p *Params) bool { return p.Estimator.Varies() },
+		simulated("a KL coefficient, clip or group size that changes over the run")},
 	{MeanForceKnown, anyLag, func(p *Params) bool {
 		return p.KL.OfReward() && p.Filter != option.KeepAll
 	}, simulated("a KL penalty in the reward with dynamic sampling")},

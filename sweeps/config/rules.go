@@ -270,8 +270,6 @@ func breaches(s *Settings, groups int, bad func(keys ...string) bool) (broken []
 		}
 	}
 	shared(s.Lag.Check, "lag.kind", "lag.ages.law")
-	shared(func(m *option.Mistakes) { s.Estimator.KL.Schedule.Check(m, "Estimator.KL.Schedule.") },
-		"grpo.kl.schedule.total", "grpo.kl.schedule.kind")
 	shared(s.Optimizer.Check, ScheduleTotalKey, "optimizer.schedule.kind", "optimizer.kind", StepsKey)
 	for _, key := range []string{TrueMeansKey, InitKey, "policy.reference"} {
 		arms := len(s.Bandit.Arms)

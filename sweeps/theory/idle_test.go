@@ -67,6 +67,12 @@ run: {steps: 60, burn_in: 10, replicas: 4}
 				s.Optimizer.Momentum = 0.9
 			case "grpo.kl.schedule.kind":
 				s.Estimator.KL.Schedule.Total = 30
+			case "grpo.group_size_schedule.kind":
+				s.Estimator.SizeSchedule.Total = 30
+			case "grpo.importance.schedule.kind":
+				s.Estimator.Importance.Schedule.Total = 30
+			case "grpo.importance.schedule.total":
+				s.Estimator.Importance.Mode = option.Clip
 			case "lag.ages.mean":
 				s.Lag.Ages.Law = option.GeometricAges
 			case "lag.ages.weights":

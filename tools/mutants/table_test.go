@@ -38,6 +38,7 @@ var table = []fault{
 
 	{"sim", "time averages are divided by all steps",
 		"n := float64(c.Run.Steps - c.Run.BurnIn)", "n := float64(c.Run.Steps)"},
+	{"sim", "G is that of the next step by its schedule", "		r.resize(t)", "		r.resize(t + 1)"},
 	{"sim", "the true reward is computed with the means of the rewards used in training",
 		"r.policy.Mean(r.cell.Bandit.TrueMeans)", "r.policy.Mean(r.means)"},
 	{"sim", "every purpose has the same random stream",

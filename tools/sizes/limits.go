@@ -3,9 +3,9 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_431
+	mostProduct = 69_423
 	mostTools   = 5_092
-	mostTests   = 45_411
+	mostTests   = 45_406
 	mostDocs    = 329
 )
 
@@ -14,9 +14,9 @@ var rooms = map[string]int{
 	"cmd/grposim":            5049,
 	"configs":                39,
 	"fp":                     546,
-	"grpo":                   1270,
+	"grpo":                   1265,
 	"network":                1296,
-	"option":                 905,
+	"option":                 904,
 	"rom":                    92,
 	"rom/arrive":             791,
 	"rom/cell":               1061,
@@ -39,7 +39,7 @@ var rooms = map[string]int{
 	"sweeps":                 4226,
 	"sweeps/advice":          1885,
 	"sweeps/claim":           3043,
-	"sweeps/config":          5248,
+	"sweeps/config":          5246,
 	"sweeps/judge":           1960,
 	"sweeps/plan":            1187,
 	"sweeps/report":          1761,
