@@ -117,7 +117,9 @@ func (e *Experiment) write(dir string, trajectories *store.TrajectoryTable) erro
 func figuresOf(e *claim.Evidence, plan *plan.Plan, verdicts []judge.Verdict) []Figure {
 	var figures []Figure
 	for _, p := range automaticMaps(plan) {
-		if m := newRegimeMap(e, p, nil); m.moves() {
+		m := newRegimeMap(e, p, nil)
+		moves := func(n classCount) bool { return n.class != claim.AtRest && n.class != claim.Unresolved }
+		if slices.ContainsFunc(m.counts, moves) {
 			f := m.figure()
 			f.Series = append(f.Series, frontierOn(e, p, plan.Checks))
 			figures = append(figures, f)

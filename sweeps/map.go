@@ -21,13 +21,14 @@ import (
 // over two parameters.
 type regimeMap struct {
 	panel
-	kind   rom.Kind     // whether the linear dynamics is exact or to leading order
-	points []mapPoint   // one per cell
-	counts []classCount // the counts of the classes that occur, in the order of claim.Classes
-	valued int          // number of points with a value
-	curves []theory.Boundary
-	area   [][]theory.Spot // polygons in which the linear dynamics is unstable
-	colour *recordedNumber // that colours the cells; nil: their class does
+	kind    rom.Kind     // whether the linear dynamics is exact or to leading order
+	points  []mapPoint   // one per cell
+	counts  []classCount // the counts of the classes that occur, in the order of claim.Classes
+	colours []float64    // values of the points; NaN: none
+	valued  int          // number of points with a value
+	curves  []theory.Boundary
+	area    [][]theory.Spot // polygons in which the linear dynamics is unstable
+	colour  *recordedNumber // that colours the cells; nil: their class does
 }
 
 // mapPoint is a simulated cell at its parameters x and y.
@@ -48,16 +49,6 @@ type classCount struct {
 	in    map[string]int
 }
 
-// mapValue returns the recorded number by which a cell of a class is coloured, NaN where there
-// is none.
-func mapValue(e *claim.Evidence, c *plan.Cell, class claim.Class, n *recordedNumber) float64 {
-	o := e.Outcome(c)
-	if o == nil || n == nil {
-		return math.NaN()
-	}
-	return n.of(c, e.Means(o, sim.ExpectedReward, n.quantity, sim.SamplesDrawn), class).Mean
-}
-
 // newRegimeMap returns the map of a panel, with cells coloured by a number; nil: by class.
 func newRegimeMap(e *claim.Evidence, p panel, colour *recordedNumber) *regimeMap {
 	m := &regimeMap{panel: p, colour: colour}
@@ -67,14 +58,17 @@ func newRegimeMap(e *claim.Evidence, p panel, colour *recordedNumber) *regimeMap
 		c := p.cells[i]
 		prediction, class := e.Cache.PredictRegime(&c.Settings), e.Class(c)
 		kinds[i] = theory.StationaryKind(&c.Settings, prediction)
-		needs := math.NaN()
+		needs, value := math.NaN(), math.NaN()
+		if o := e.Outcome(c); o != nil && colour != nil {
+			recorded := e.Means(o, sim.ExpectedReward, colour.quantity, sim.SamplesDrawn)
+			value = colour.of(c, recorded, class).Mean
+		}
 		if class == claim.Unresolved {
 			needs = e.Resolving(c)
 		}
 		m.points[i] = mapPoint{
 			needs: needs, x: p.x.Number(&c.Settings), y: p.y.Number(&c.Settings), cell: c, class: class,
-			value:  mapValue(e, c, class, colour),
-			Regime: theory.NewRegime(&c.Settings, prediction),
+			value: value, Regime: theory.NewRegime(&c.Settings, prediction),
 		}
 	})
 	m.kind = cmp.Or(kinds...)
@@ -91,7 +85,7 @@ func newRegimeMap(e *claim.Evidence, p panel, colour *recordedNumber) *regimeMap
 		}
 	}
 	for _, p := range m.points {
-		if !math.IsNaN(p.value) {
+		if m.colours = append(m.colours, p.value); !math.IsNaN(p.value) {
 			m.valued++
 		}
 	}
@@ -109,11 +103,7 @@ func (m *regimeMap) words() string {
 	says := fmt.Sprintf("%s%s: %s", strings.TrimPrefix(m.variant+": ", ": "),
 		config.CountWords(len(m.points), "cell"), config.JoinWords(classes, "and"))
 	if m.colour != nil {
-		var values []float64
-		for _, p := range m.points {
-			values = append(values, p.value)
-		}
-		says += "; " + m.colour.over(values)
+		says += "; " + m.colour.over(m.cells, m.colours)
 	}
 	return strings.TrimSpace(says + ". " + m.resolving())
 }
@@ -131,6 +121,9 @@ func (m *regimeMap) resolving() string {
 		return ""
 	}
 	slices.Sort(needs)
+	if math.IsInf(needs[0], 1) {
+		return "Unresolved: one replica tells no error. Set `run.replicas`, such as 64."
+	}
 	return fmt.Sprintf("Unresolved: %s. For half of them about %.0f replicas would do, in the "+
 		"place of %d.", claim.Meanings[claim.Unresolved], needs[len(needs)/2], replicas)
 }
@@ -143,13 +136,6 @@ func (p *panel) values(k config.Key) []float64 {
 	}
 	slices.Sort(values)
 	return slices.Compact(values)
-}
-
-// moves reports whether any cell of the map has a class other than AtRest and Unresolved.
-func (m *regimeMap) moves() bool {
-	return slices.ContainsFunc(m.counts, func(n classCount) bool {
-		return n.class != claim.AtRest && n.class != claim.Unresolved
-	})
 }
 
 // figure returns the figure of the map: the cells by class, the predicted unstable area
@@ -338,18 +324,28 @@ func (m *Map) ranges(values [][]measure.Estimate) string {
 		for _, cell := range values {
 			of = append(of, cell[i].Mean)
 		}
-		all = append(all, m.numbers[i].over(of))
+		all = append(all, m.numbers[i].over(m.cells, of))
 	}
 	return config.CountWords(len(m.cells), "cell") + ": " + strings.Join(all, "; ") + "."
 }
 
-// over says from where to where a number goes over its values, NaN where there is none.
-func (n *recordedNumber) over(values []float64) string {
-	known := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
-	if len(known) == 0 {
-		return n.words(false) + " nowhere"
+// over says between which cells a number goes from where to where, NaN where there is none.
+func (n *recordedNumber) over(cells []*plan.Cell, values []float64) string {
+	var known []int
+	for i, x := range values {
+		if !math.IsNaN(x) {
+			known = append(known, i)
+		}
 	}
-	says := fmt.Sprintf("%s from %.3g to %.3g", n.words(false), slices.Min(known), slices.Max(known))
+	if known == nil {
+		return n.words(false) + " in none"
+	}
+	by := func(i, j int) int { return cmp.Compare(values[i], values[j]) }
+	at := func(i int) string {
+		x := withInterval(measure.Certain(values[i]), 0)
+		return strings.TrimSuffix(x+" ("+cells[i].Label()+")", " ()")
+	}
+	says := n.words(false) + " from " + at(slices.MinFunc(known, by)) + " to " + at(slices.MaxFunc(known, by))
 	if lacking := len(values) - len(known); lacking > 0 {
 		says += fmt.Sprintf(", none in %d", lacking)
 	}

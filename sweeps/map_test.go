@@ -208,7 +208,7 @@ func TestSettlingTime(t *testing.T) {
 		cell.Settings.Run.BurnIn = c.burnIn
 		cell.Settings.Estimator.GroupSize = 16
 		e := &claim.Evidence{Outcomes: map[string]*store.Outcome{cell.ID: o}}
-		got := mapValue(e, cell, c.class, numberNamed(t, timeTo95))
+		got := numberNamed(t, timeTo95).of(cell, e.Means(o), c.class).Mean
 		none := math.IsNaN(c.want[0])
 		if none != math.IsNaN(got) || !none && !(got >= c.want[0] && got <= c.want[1]) {
 			t.Errorf("%s: got %g, want %g to %g", c.name, got, c.want[0], c.want[1])

@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_423
+	mostProduct = 69_421
 	mostTools   = 5_092
 	mostTests   = 45_406
 	mostDocs    = 329
@@ -36,7 +36,7 @@ var rooms = map[string]int{
 	"sim/lanes/wide":         42,
 	"sim/measure":            1182,
 	"sim/probe":              1938,
-	"sweeps":                 4226,
+	"sweeps":                 4224,
 	"sweeps/advice":          1885,
 	"sweeps/claim":           3043,
 	"sweeps/config":          5246,
