@@ -89,7 +89,7 @@ func newRegimeMap(e *claim.Evidence, p panel, colour *recordedNumber) *regimeMap
 			m.valued++
 		}
 	}
-	plane := e.Cache.NewPlane(p.cells[0].Settings, p.x, p.y, p.values(p.x), p.values(p.y))
+	plane := e.Cache.NewPlane(p.cells[0].Settings, p.x, p.y, p.values(p.x), p.values(p.y), 1)
 	m.curves, m.area = plane.Boundaries(kindWords[m.kind])
 	return m
 }

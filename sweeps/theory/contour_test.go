@@ -148,11 +148,11 @@ func TestContourAnything(t *testing.T) {
 // Nodes of few integers are their ends, those of many lie evenly on the scale of the values.
 func TestNodes(t *testing.T) {
 	k, _ := config.LookupKey(config.LagIntervalKey)
-	s := newNodes(k, []float64{1, 3})
+	s := newNodes(k, []float64{1, 3}, 1)
 	if len(s.value) != 6 || s.value[2] != 2 || s.place[2] != 1.5 || s.place[5] != 3.5 {
 		t.Errorf("few integers: %+v", s)
 	}
-	s = newNodes(k, []float64{1, 10, 100, 1000})
+	s = newNodes(k, []float64{1, 10, 100, 1000}, 1)
 	near(t, "the middle of many integers", s.value[30], math.Sqrt(1000), 1e-9)
 	if s.value[0] != 1 || s.value[len(s.value)-1] != 1000 {
 		t.Errorf("many integers: %+v", s)

@@ -21,11 +21,12 @@ type Plane struct {
 }
 
 // NewPlane returns the plane of a cell's settings over the keys x and y. It reaches from the first
-// to the last of the sorted distinct values, of which there are at least two.
-func (cache *Cache) NewPlane(s config.Settings, x, y config.Key, xValues, yValues []float64) *Plane {
+// to the last of the sorted distinct values, of which there are at least two. Of its nodes it has
+// one in every: 1 for all, more for a first sight.
+func (c *Cache) NewPlane(s config.Settings, x, y config.Key, xs, ys []float64, every int) *Plane {
 	return &Plane{
-		cache: cache, base: s, xKey: x, yKey: y, known: make(map[Spot]Regime),
-		xNode: newNodes(x, xValues), yNode: newNodes(y, yValues),
+		cache: c, base: s, xKey: x, yKey: y, known: make(map[Spot]Regime),
+		xNode: newNodes(x, xs, every), yNode: newNodes(y, ys, every),
 	}
 }
 
@@ -115,19 +116,20 @@ var boundaries = []struct {
 
 // newNodes returns the nodes of a parameter between the first and the last of its sorted values. Up
 // to 64 integers have two nodes each. Any other has 61, evenly spaced on the scale of the values.
-func newNodes(k config.Key, values []float64) nodes {
-	const count, mostIntegers = 61, 64
+// Of both it takes one in every, a divisor of 60.
+func newNodes(k config.Key, values []float64, every int) nodes {
+	last := 60 / every
 	low, high := values[0], values[len(values)-1]
 	var s nodes
-	if k.Kind == config.IntegerValue && high-low < mostIntegers {
-		for v := low; v <= high; v++ {
+	if k.Kind == config.IntegerValue && high-low < 64 {
+		for v := low; v <= high; v += float64(every) {
 			s.value = append(s.value, v, v)
-			s.place = append(s.place, v-0.5, v+0.5)
+			s.place = append(s.place, v-0.5, min(v+float64(every), high+1)-0.5)
 		}
 		return s
 	}
-	for i := range count {
-		share := float64(i) / (count - 1)
+	for i := range last + 1 {
+		share := float64(i) / float64(last)
 		v := low + share*(high-low)
 		if LogSpaced(values) {
 			v = low * fp.Pow(high/low, share)
@@ -183,14 +185,12 @@ func (r Regime) Name() string {
 	switch {
 	case r.unstable:
 		return Unstable
-	case r.Radius >= 1: // rounding would decide
-		return ""
-	case r.Rate >= r.Onset:
+	case !(r.Radius >= 1) && r.Rate >= r.Onset:
 		return Oscillatory
 	case r.Radius < 1 && r.Rate < r.Onset:
 		return Overdamped
 	}
-	return ""
+	return "" // from 1 on rounding would decide
 }
 
 // NewRegime returns the regime of settings with the given prediction.
@@ -201,8 +201,8 @@ func NewRegime(s *config.Settings, p *rom.Prediction) Regime {
 		}
 		return *x
 	}
-	nan := math.NaN()
-	r := Regime{Rate: s.Optimizer.LearningRate, Radius: nan, Margin: nan, Rule: nan, Damping: nan, Onset: nan}
+	nan, rate := math.NaN(), s.Optimizer.LearningRate
+	r := Regime{Rate: rate, Radius: nan, Margin: nan, Rule: nan, Damping: nan, Onset: nan}
 	if p.FixedPoint == nil {
 		return r
 	}

@@ -408,9 +408,9 @@ func TestNothingToStartFrom(t *testing.T) {
 // critical learning rate, and the state lies in the regime that the answer names.
 func TestMapInParts(t *testing.T) {
 	e := New()
-	whole := func(s State, x, y string) (m *Map) {
+	whole := func(s State, x, y string, every int) (m *Map) {
 		for part, parts := 0, 1; part < parts; part++ {
-			m = must(e.Map(MapRequest{s, x, y, part}))
+			m = must(e.Map(MapRequest{s, x, y, every, part}))
 			if parts = m.Parts; part < parts-1 && len(m.Lines) > 0 {
 				t.Fatalf("part %d of %d has lines", part, parts)
 			}
@@ -419,7 +419,12 @@ func TestMapInParts(t *testing.T) {
 	}
 	for _, s := range []State{{Preset: "two-arms"}, {Preset: "unstable"}} {
 		answer := must(e.Answer(s))
-		m := whole(s, answer.MapAxes.X, answer.MapAxes.Y)
+		coarse := *whole(s, answer.MapAxes.X, answer.MapAxes.Y, 5)
+		m := whole(s, answer.MapAxes.X, answer.MapAxes.Y, 1)
+		if 4*coarse.Parts > m.Parts || len(coarse.Lines) != len(m.Lines) {
+			t.Errorf("%s: the first sight has %d of %d parts, %d of %d lines", s.Preset, coarse.Parts,
+				m.Parts, len(coarse.Lines), len(m.Lines))
+		}
 		critical := *answer.Prediction.Exact.CriticalLearningRate
 		here := must(e.cell(s)).settings
 		x, y := here.Optimizer.LearningRate, float64(here.Lag.Interval)
@@ -444,10 +449,10 @@ func TestMapInParts(t *testing.T) {
 	const rate, interval = config.LearningRateKey, config.LagIntervalKey
 	infinite := map[string]string{config.GroupSizeKey: "inf"}
 	for want, r := range map[string]MapRequest{
-		"want two controls of numbers":       {State{"two-arms", nil}, lagKindKey, interval, 0},
-		"no effect while lag.kind is random": {State{"asynchronous", nil}, rate, interval, 0},
-		"it has no place on an axis":         {State{"two-arms", infinite}, rate, config.GroupSizeKey, 0},
-		"no fixed point exists without":      {State{"no-penalty", nil}, rate, interval, 0},
+		"want two controls of numbers":       {State{"two-arms", nil}, lagKindKey, interval, 1, 0},
+		"no effect while lag.kind is random": {State{"asynchronous", nil}, rate, interval, 1, 0},
+		"it has no place on an axis":         {State{"two-arms", infinite}, rate, config.GroupSizeKey, 1, 0},
+		"no fixed point exists without":      {State{"no-penalty", nil}, rate, interval, 1, 0},
 	} {
 		if _, err := e.Map(r); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: got %v, want %q", r, err, want)

@@ -15,7 +15,8 @@ type MapRequest struct {
 	State State  `json:"state"`
 	X     string `json:"x"`
 	Y     string `json:"y"`
-	Part  int    `json:"part"` // from 0; the parts are asked for in order
+	Every int    `json:"every"` // of how many nodes one is computed: 1, or firstSight
+	Part  int    `json:"part"`  // from 0; the parts are asked for in order
 }
 
 // Map is a map as far as it is computed: regions and lines come with the last part.
@@ -77,8 +78,7 @@ func (e *Explorer) Map(r MapRequest) (*Map, error) {
 		return &p.Map, nil
 	}
 	lines, unstable := p.grid.Boundaries(theory.KindWords[p.kind])
-	p.Regions = []Region{{"stable", Good, p.grid.Known()}}
-	p.Lines = nil
+	p.Regions, p.Lines = []Region{{"stable", Good, p.grid.Known()}}, nil
 	for _, b := range lines {
 		line := Line{b.Name, b.Label, b.Meaning, "exact", []*theory.Spot{}}
 		if b.Name == "rule" || b.Name == "damping-ratio" {
@@ -125,7 +125,7 @@ func (e *Explorer) newPlane(r MapRequest) error {
 		return errors.New(theory.MissingFixedPoint(prediction).String())
 	}
 	xAxis, yAxis := x.axis(xKey, c.settings), y.axis(yKey, c.settings)
-	grid := e.cache.NewPlane(*c.settings, xKey, yKey, xAxis.values(), yAxis.values())
+	grid := e.cache.NewPlane(*c.settings, xKey, yKey, xAxis.values(), yAxis.values(), max(1, r.Every))
 	e.plane = plane{
 		grid: grid, kind: theory.StationaryKind(c.settings, prediction),
 		Map: Map{grid.Columns() + 1, xAxis, yAxis, []Region{}, []Line{}},

@@ -368,20 +368,20 @@ async function chart(mine, asked) {
   const [x, y] = axes ?? [answer.map_axes.x, answer.map_axes.y], held = heldBy(asked);
   if (map?.held === held) return;
   byId("map").classList.add("stale");
-  byId("map-words").textContent = "The map is being computed.";
-  for (let part = 0, parts = 1; part < parts; part++) {
-    const given = await desks.map.ask("map", { state: asked, x, y, part });
-    if (mine !== turn) return;
-    if (given.problems) {
-      map = { problems: given.problems };
-      break;
+  for (const every of [5, 1]) { // a first sight, of one node in 25, then all
+    const name = every > 1 ? "The map" : "This is a first sight; the finer map";
+    for (let part = 0, parts = 1; part < parts; part++) {
+      byId("map-words").textContent = `${name} is being computed${part > 0 ? `: ${part} of ${parts} parts` : ""}.`;
+      const given = await desks.map.ask("map", { state: asked, x, y, every, part });
+      if (mine !== turn) return;
+      parts = given.parts;
+      map = given.problems || part === parts - 1 ? given : map;
     }
-    parts = given.parts;
-    if (part < parts - 1) byId("map-words").textContent = `The map is being computed: ${part + 1} of ${parts} parts.`;
-    else map = { ...given, held };
+    byId("map").classList.remove("stale");
+    drawMap();
+    if (map.problems) return;
   }
-  byId("map").classList.remove("stale");
-  drawMap();
+  map.held = held;
 }
 
 // ---- What is said.

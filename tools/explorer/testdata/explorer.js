@@ -19,7 +19,10 @@ const say = problem => {
 
 // These run in the page.
 const drawn = () => document.getElementById("answer").getAttribute("aria-busy") === "false";
-const complete = () => /^(\d+) of \1 runs$/.test(document.getElementById("count").textContent) && document.querySelector(".stale") === null;
+const mapped = () => !document.getElementById("map").classList.contains("stale");
+const refined = () => !document.getElementById("map-words").textContent.includes("being computed");
+const complete = () => /^(\d+) of \1 runs$/.test(document.getElementById("count").textContent) && document.querySelector(".stale") === null &&
+  !document.getElementById("map-words").textContent.includes("being computed");
 const shown = () => document.getElementById("numbers").textContent;
 const problems = () => [...document.querySelectorAll("#problem-list li")].map(line => line.textContent);
 const summary = () => document.querySelector("#summary .long").textContent;
@@ -138,6 +141,17 @@ async function behaviour(browser) {
   };
   console.log(`from a slider to its answer: ${tell(words)}; with the path: ${tell(path)}`);
 
+  for (const preset of ["six-arms", "as-trl"]) {
+    const start = Date.now();
+    await page.evaluate(follow, `preset=${preset}`);
+    await page.waitForFunction(() => document.getElementById("map").classList.contains("stale"));
+    await page.waitForFunction(mapped);
+    const first = Date.now() - start;
+    await page.waitForFunction(refined);
+    console.log(`the map of ${preset}: a first sight after ${first} ms, the whole after ${Date.now() - start} ms`);
+  }
+  await page.evaluate(follow, fragments[0]);
+  await page.waitForFunction(drawn);
   await page.waitForFunction(complete);
   const before = await page.evaluate(shown);
   await page.focus("#map .picture");
