@@ -27,8 +27,9 @@ import (
 var helpFiles embed.FS
 
 // helpTexts are the files with what the program knows in its places.
-var helpTexts = template.Must(template.New("help").Funcs(template.FuncMap{
+var helpTexts = template.Must(template.Must(template.New("help").Funcs(template.FuncMap{
 	"builtIn":       func() string { return strings.Join(builtInNames(), ", ") },
+	"cell":          func(text string) string { return strings.ReplaceAll(text, "|", `\|`) },
 	"confirmation":  func() string { return logs.CountWords(confirmation, "row") },
 	"defaultPoints": func() int { return defaultPoints },
 	"experiments":   func(suite string) string { return strings.Join(experimentNames(suite), ", ") },
@@ -45,7 +46,7 @@ var helpTexts = template.Must(template.New("help").Funcs(template.FuncMap{
 	"suiteNames":   func() string { return strings.Join(suiteNames(), " or ") },
 	"suites":       func() any { return suites },
 	"timeFactor":   func() int { return timeFactor },
-}).ParseFS(helpFiles, "help/*.md"))
+}).ParseFS(helpFiles, "help/*.md")).Parse(config.ReferenceText))
 
 // newCommand returns the command with the help of help/NAME.md that does what run does. args nil
 // takes any arguments; run nil is a help topic, which does nothing.
@@ -87,11 +88,16 @@ var references = []struct {
 	name, short string
 	write       func(w io.Writer) error
 }{
-	{"keys", "Every key of a configuration", func(w io.Writer) error { return config.WriteReference(w, "keys") }},
-	{"claims", "Every claim that a check can make", func(w io.Writer) error { return config.WriteReference(w, "claims") }},
+	{"keys", "Every key of a configuration", reference("keys")},
+	{"claims", "Every claim that a check can make", reference("claims")},
 	{"columns", "Every column of the tables in a results folder", sweeps.WriteColumns},
 	{"reasons", "Why the theory has no answer, and what to do", writeReasons},
 	{"log-keys", "Every file and key of training logs that is read", logs.WriteKeys},
+}
+
+// reference returns what writes a template of the reference of configurations.
+func reference(part string) func(io.Writer) error {
+	return func(w io.Writer) error { return helpTexts.ExecuteTemplate(w, part, config.Reference()) }
 }
 
 func newReferences() (topics []*cobra.Command) {
