@@ -33,14 +33,14 @@ func Answer(verdicts []Verdict) (says []string) {
 	if statements := DecidedStatements(verdicts); statements != nil {
 		says = []string{Split(statements)}
 	}
-	several := func(v Verdict) bool { return v.Experiment != verdicts[0].Experiment }
-	byClaim := !slices.ContainsFunc(verdicts, several)
+	another := func(v Verdict) bool { return v.Experiment != verdicts[0].Experiment }
+	several := slices.ContainsFunc(verdicts, another)
 	var clauses []string
 	for _, kind := range kinds {
 		n, names := 0, []string(nil)
 		for i := range verdicts {
 			says, name := verdicts[i].subject()
-			if !byClaim {
+			if several {
 				name = verdicts[i].Experiment
 			}
 			if says != kind.says {
@@ -79,10 +79,13 @@ func Answer(verdicts []Verdict) (says []string) {
 	return says
 }
 
-// subject returns the kind of a verdict, and the claim with what predicts it.
+// subject returns the kind of a verdict, and the claim with what predicts it, or with the name of
+// the reason why nothing does.
 func (v *Verdict) subject() (kind, name string) {
 	kind, name = v.Says(), v.Claim
 	switch h := v.Hypothesis; {
+	case v.Verdict == OutOfScope && v.Reason != "":
+		return kind, name + " (" + v.Reason + ")"
 	case h == nil && v.PredictionKind != rom.Exact && v.PredictionKind != "":
 		return kind, name + " (" + string(v.PredictionKind) + ")"
 	case h == nil:

@@ -12,7 +12,7 @@ import (
 // in at most three sentences.
 func TestAnswer(t *testing.T) {
 	of := func(experiment, claim string, ruling Ruling) Verdict {
-		return Verdict{Experiment: experiment, Claim: claim, Verdict: ruling, Expect: config.Holds}
+		return Verdict{Experiment: experiment, Claim: claim, Verdict: ruling, Reason: "not-arrived"}
 	}
 	refuted := of("one", "early-slope", Agree)
 	refuted.Expect, refuted.PredictionKind = config.Fails, rom.PaperRule
@@ -33,7 +33,7 @@ func TestAnswer(t *testing.T) {
 		{[]Verdict{of("one", "stiffness", Disagree), wrong, a, of("one", "fixed-point", OutOfScope)},
 			[]string{"1 of 4 verdicts disagrees with the theory: stiffness.",
 				"1 refutes what the file claims: arrival ≥ 0.9.",
-				"1 agrees: fixed-point; 1 is out of scope: fixed-point."}},
+				"1 agrees: fixed-point; 1 is out of scope: fixed-point (not-arrived)."}},
 	} {
 		if got := Answer(c.verdicts); !slices.Equal(got, c.want) {
 			t.Errorf("got %q, want %q", got, c.want)

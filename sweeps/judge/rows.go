@@ -129,7 +129,7 @@ func (v *Verdict) Row() []string {
 // Numbers returns the numbers of a verdict for people, rounded; "–" stands for what is missing.
 // interval is "" where measured says beyond which value it lies.
 func (v *Verdict) Numbers() (measured, interval, predicted, margin string) {
-	digits := v.Digits()
+	digits := Significant(float64(v.Measured), float64(v.Hi)-float64(v.Lo)) // of the measured value
 	if math.IsInf(float64(v.Hi), 1) && !math.IsInf(float64(v.Lo), 0) && !math.IsNaN(float64(v.Lo)) {
 		measured = "beyond " + Format(v.Lo, digits)
 	} else {
@@ -147,11 +147,6 @@ func (v *Verdict) Numbers() (measured, interval, predicted, margin string) {
 		}
 	}
 	return measured, interval, predicted, margin
-}
-
-// Digits returns the number of significant digits of the measured value.
-func (v *Verdict) Digits() int {
-	return Significant(float64(v.Measured), float64(v.Hi)-float64(v.Lo))
 }
 
 // measured returns the measured value with its interval, or beyond which value it lies.

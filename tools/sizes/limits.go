@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_422
+	mostProduct = 69_420
 	mostTools   = 5_092
 	mostTests   = 45_413
 	mostDocs    = 329
@@ -40,7 +40,7 @@ var rooms = map[string]int{
 	"sweeps/advice":          1885,
 	"sweeps/claim":           3043,
 	"sweeps/config":          5241,
-	"sweeps/judge":           1960,
+	"sweeps/judge":           1958,
 	"sweeps/plan":            1187,
 	"sweeps/report":          1761,
 	"sweeps/store":           1891,
