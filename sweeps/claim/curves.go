@@ -235,14 +235,16 @@ func (m *Model) ofFit(c *plan.Cell, kind sim.CurveFit,
 // earlySlope returns the stiffness that the paper's fit to the first steps gives of the mean-field
 // curve. By the rules it is λ of the stiffest mode, or the stiffness in the paper's formulas.
 func (m *Model) earlySlope(c *plan.Cell) scope.Number {
-	switch m.Kind {
-	case rom.PaperRule:
-		stiffness, within := m.paperStiffness(c)
-		return scope.Number{Value: stiffness, Kind: rom.PaperRule, Because: within.Because}
-	case rom.RuleAtStiffness:
+	switch {
+	case m.Kind == rom.RuleAtStiffness:
 		p := m.prediction(c)
 		return scope.Number{Value: p.Stiffness.Total, Kind: rom.RuleAtStiffness,
 			Because: theory.MissingFixedPoint(p)}
+	case c.Settings.Deep():
+		return scope.Number{Kind: cmp.Or(m.Kind, rom.Exact), Because: scope.Networks.Because("the mean path")}
+	case m.Kind == rom.PaperRule:
+		stiffness, within := m.paperStiffness(c)
+		return scope.Number{Value: stiffness, Kind: rom.PaperRule, Because: within.Because}
 	}
 	s := m.Settings(c)
 	return m.ofFit(c, sim.EarlySlopeFit, func(steps []int, reward []float64) []float64 {

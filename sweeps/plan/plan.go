@@ -280,13 +280,14 @@ func (c *Cell) resolveNetwork(m *measures, cache *theory.Cache) {
 	}
 	c.Start = make([]float64, len(s.Bandit.Arms))
 	in := c.Sim()
+	in.Fits = m.fits
 	if in.Edge = m.edge; m.ends {
 		in.Ends = s.Run.Replicas
 	}
 	if m.atFixedPoint() {
 		m.placeNetwork(&in)
 	}
-	if m.edge || m.ends || m.atFixedPoint() {
+	if m.fits != nil || m.edge || m.ends || m.atFixedPoint() {
 		c.probed = &in
 	}
 }

@@ -267,6 +267,8 @@ func (n *policyNetwork) predict(s *config.Settings, of rest.Extent) *rom.Predict
 		return out(n.because)
 	case s.Optimizer.Kind == option.Adam:
 		return out(scope.Networks.Because("Adam"))
+	case s.Estimator.GroupSize != option.Infinite && !s.Estimator.Importance.Linear():
+		return out(scope.Networks.Because("a clip of sampled groups"))
 	}
 	p.FixedPoint = &fixed.Point{Reward: n.point.Reward}
 	exact := n.space().Dynamics(n.point, linear.Update{
