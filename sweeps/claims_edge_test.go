@@ -62,3 +62,14 @@ func TestJudgeRateOverThreshold(t *testing.T) {
 	}
 	ruled(t, "not recorded", judgeCell(t, plan, outcomeOf())[0], inconclusive)
 }
+
+// The early slope of a network is read off its run, and no path of a bandit predicts it.
+func TestEarlySlopeOfNetwork(t *testing.T) {
+	text := strings.NewReplacer("interval: 4", "interval: 1", "rate: 4", "rate: 0.5", "steps: 10",
+		"steps: 4000").Replace(edgeText)
+	e, _ := runSweep(t, text+"checks: [{claim: early-slope, at_most: 1}]\n", t.TempDir(), 1)
+	v := e.Verdicts[0]
+	if ruled(t, "early slope", v, agree); !strings.Contains(v.Because, "the mean path is not derived") {
+		t.Error(told(v))
+	}
+}

@@ -246,9 +246,8 @@ func (m *Model) earlySlope(c *plan.Cell) scope.Number {
 		stiffness, within := m.paperStiffness(c)
 		return scope.Number{Value: stiffness, Kind: rom.PaperRule, Because: within.Because}
 	}
-	s := m.Settings(c)
 	return m.ofFit(c, sim.EarlySlopeFit, func(steps []int, reward []float64) []float64 {
-		return []float64{measure.EarlySlope(steps, reward, s.Optimizer.LearningRate)}
+		return []float64{measure.EarlySlope(steps, reward, m.Settings(c).Optimizer.LearningRate)}
 	})[0]
 }
 
@@ -329,8 +328,8 @@ func (c *Curve) displaced(steps []int, values []float64) (both [][]float64) {
 // value). The unit of quantities other than J is the range over the recorded steps.
 func (m *Model) Course(c *plan.Cell) (cv Curve, p scope.Number) {
 	quantity := m.Check.Recorded()
-	if c.Settings.Deep() {
-		p.Kind, p.Because = cmp.Or(m.Kind, rom.Exact), scope.Networks.Because("the mean path")
+	if p.Kind = cmp.Or(m.Kind, rom.Exact); c.Settings.Deep() {
+		p.Because = scope.Networks.Because("the mean path")
 		return Curve{}, p
 	}
 	if quantity == sim.ExpectedReward {
@@ -339,7 +338,6 @@ func (m *Model) Course(c *plan.Cell) (cv Curve, p scope.Number) {
 	s := m.Settings(c)
 	params := theory.Params(s, m.Fault.Scale)
 	of, because := theory.Observed(quantity)
-	p.Kind = cmp.Or(m.Kind, rom.Exact)
 	if p.Because = cmp.Or(because, m.fewKicks(c, s.Run.Steps)); p.Out() {
 		return Curve{}, p
 	}

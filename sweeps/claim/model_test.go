@@ -65,25 +65,6 @@ checks:
 	}
 }
 
-// The path that `predict --path` shows is the curve by which the claim trajectory judges.
-func TestPathIsTheJudgedCurve(t *testing.T) {
-	plan := planText(t, swept)
-	j := NewQuestion(&config.Check{}, NewEvidence(plan, nil))
-	for _, c := range plan.Cells {
-		path := plan.Cache.Courses(&c.Settings, theory.ComparedSteps(&c.Settings), sim.ExpectedReward)[0]
-		cv, of := j.Curve(c)
-		if !path.Scope.In || of.Out() {
-			t.Fatalf("%s: out of scope: %q and %q", c.Label(), path.Scope.Because, of.Because)
-		}
-		for n, step := range path.Steps {
-			if got, want := path.Reward[n],
-				cv.At(step); got != want || path.Neglected[n] != cv.neglectedAt(step) {
-				t.Fatalf("%s, step %d: J = %v, judged by %v", c.Label(), step, got, want)
-			}
-		}
-	}
-}
-
 // The stiffness at which training ends is that of one number, and is declined where a part of the
 // gradient is fresh within a block, and below the threshold of the nearest fixed point, from which
 // nothing drives a run.

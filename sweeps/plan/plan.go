@@ -280,8 +280,7 @@ func (c *Cell) resolveNetwork(m *measures, cache *theory.Cache) {
 	}
 	c.Start = make([]float64, len(s.Bandit.Arms))
 	in := c.Sim()
-	in.Fits = m.fits
-	if in.Edge = m.edge; m.ends {
+	if in.Fits, in.Edge = m.fits, m.edge; m.ends {
 		in.Ends = s.Run.Replicas
 	}
 	if m.atFixedPoint() {

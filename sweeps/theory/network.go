@@ -157,17 +157,14 @@ func (cache *Cache) Network(s *config.Settings) *sim.Network {
 	return &sim.Network{New: p.build, Weights: p.initial, Means: p.means, Reference: p.reference}
 }
 
-// FixedNetwork is Network with the weights at which all contexts are at their fixed points, nil
-// also if none are known.
+// FixedNetwork is Network, of a cell that has one, with the weights at which all contexts are at
+// their fixed points, nil if none are known.
 func (cache *Cache) FixedNetwork(s *config.Settings) *sim.Network {
-	n := cache.Network(s)
-	if n == nil {
-		return nil
-	}
 	p := cache.network(s)
 	if p.rest(); p.weights == nil {
 		return nil
 	}
+	n := cache.Network(s)
 	n.Weights = p.weights
 	return n
 }

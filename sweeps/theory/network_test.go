@@ -100,8 +100,8 @@ func TestNetworkAtRest(t *testing.T) {
 	}
 }
 
-// A stiffness factor divides the critical rate, and only a network of which all contexts have a
-// fixed point has one.
+// A stiffness factor divides the critical rate, and a clip, which does not act on a small
+// deviation, leaves it. Only a network of which all contexts have a fixed point has one.
 func TestNetworkPrediction(t *testing.T) {
 	s, cache := settingsOf(t, withNetwork), NewCache()
 	twice := cache.At(&s, config.Scaled("stiffness", 2), nil, Whole(&s))
@@ -109,6 +109,8 @@ func TestNetworkPrediction(t *testing.T) {
 	critical := *p.Exact.CriticalLearningRate
 	near(t, "twice the stiffness", *twice.Exact.CriticalLearningRate/critical, 0.5, 5e-13)
 	near(t, "ηλ_f of K = 2, ratio and k3", critical*p.Stiffness.Fresh, 2, 2e-6)
+	s.Estimator.Importance = option.Importance{Mode: option.Clip, ClipLow: 0.2, ClipHigh: 0.3}
+	near(t, "a clip", *cache.Predict(&s, rom.Unit).Exact.CriticalLearningRate, critical, 1e-12)
 	s.Optimizer.LearningRate = 1.1 * *p.Exact.CriticalLearningRate
 	// a block of 1 has λ < λ_f
 	k := cache.At(&s, rom.Unit, nil, rest.CriticalInterval).Exact.CriticalRefreshInterval
@@ -142,6 +144,11 @@ func TestNetworkNoise(t *testing.T) {
 	if p := cache.At(&s, rom.Unit, nil, rest.CriticalRate); p.Noise.Because.Out() {
 		t.Errorf("of the critical rate alone: %q", p.Noise.Because)
 	}
+	s.Estimator.Importance = option.Importance{Mode: option.Clip, ClipLow: 0.2, ClipHigh: 0.3}
+	if p := cache.Predict(&s, rom.Unit); !p.Exact.Scope.Because.Is(scope.Networks) {
+		t.Errorf("with a clip: %+v", p.Exact.Scope)
+	}
+	s.Estimator.Importance = option.Importance{Mode: option.Ratio}
 	s.Policy.Init = config.Init{}
 	if p := cache.Predict(&s, rom.Unit); !p.Noise.Because.Is(scope.Networks) ||
 		p.LeadingOrder.StationaryVariance.ExpectedReward != nil {
