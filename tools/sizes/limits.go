@@ -3,9 +3,9 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_420
+	mostProduct = 69_419
 	mostTools   = 5_092
-	mostTests   = 45_413
+	mostTests   = 45_412
 	mostDocs    = 329
 )
 
@@ -44,7 +44,7 @@ var rooms = map[string]int{
 	"sweeps/plan":            1187,
 	"sweeps/report":          1761,
 	"sweeps/store":           1891,
-	"sweeps/theory":          2627,
+	"sweeps/theory":          2626,
 	"tools/bench":            163,
 	"tools/calibrate":        1032,
 	"tools/explorer":         121,
