@@ -53,6 +53,9 @@ type jobs struct {
 // them; submit is the command that submits them.
 func newJobs(name, submit, text string, stdout, stderr io.Writer, finish func(*jobs) error) (*cobra.Command, *jobs) {
 	j := new(jobs)
+	hours := func(d time.Duration) string {
+		return fmt.Sprintf("%d:%02d:00", int(d.Hours()), int(d.Minutes())%60)
+	}
 	words := template.FuncMap{"hours": hours, "noVariables": noVariables, "quote": shellQuote}
 	layout := template.Must(template.New(name).Funcs(words).Parse(text))
 	c := newCommand(name, cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
@@ -123,8 +126,4 @@ func newSlurm(stdout, stderr io.Writer) *cobra.Command {
 		return err
 	})
 	return c
-}
-
-func hours(d time.Duration) string {
-	return fmt.Sprintf("%d:%02d:00", int(d.Hours()), int(d.Minutes())%60)
 }

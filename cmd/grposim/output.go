@@ -64,7 +64,7 @@ func (o *output) print(stdout, stderr io.Writer, folder string, of []*sweeps.Exp
 	} else if len(verdicts) == 0 && len(of) == 1 {
 		o.printCells(p, folder, of[0])
 	} else {
-		o.printTables(p, folder, verdicts)
+		o.printTables(p, folder, of, verdicts)
 	}
 	if p.err != nil {
 		return p.err
@@ -93,8 +93,7 @@ func knownColumns(rows [][]string) [][]string {
 	return known
 }
 
-// printCells prints what was measured in the cells of an experiment without checks, the
-// first ones of many.
+// printCells prints what was measured in cells without checks, the first ones of many.
 func (o *output) printCells(p *page, folder string, e *sweeps.Experiment) {
 	var shown []int
 	for i := range e.Plan.Cells {
@@ -115,11 +114,14 @@ func (o *output) printCells(p *page, folder string, e *sweeps.Experiment) {
 }
 
 // printTables prints the answer in words, statements of the paper, verdicts, and what comes of the
-// statements. Of many verdicts it prints those that do not agree.
-// Columns, controls and evidence that an answer does not need are left to --all.
-func (o *output) printTables(p *page, folder string, verdicts []judge.Verdict) {
+// statements. What an answer does not need, as most of many verdicts that agree, is left to --all.
+func (o *output) printTables(p *page, folder string, of []*sweeps.Experiment, verdicts []judge.Verdict) {
 	for _, says := range judge.Answer(verdicts) {
 		p.paragraph("", says)
+	}
+	s := judge.Summarize(verdicts)
+	if s.Exact > 0 && len(of) == 1 { // a refuted formula alone does not say what is true
+		p.paragraph("  ", "Claimed: "+of[0].Plan.Spec.Claim)
 	}
 	p.printf("\n")
 	statements := judge.DecidedStatements(verdicts)
@@ -142,7 +144,6 @@ func (o *output) printTables(p *page, folder string, verdicts []judge.Verdict) {
 		shown = slices.DeleteFunc(slices.Clone(verdicts), agrees)
 	}
 	o.printVerdicts(p, shown)
-	s := judge.Summarize(verdicts)
 	if hidden := len(verdicts) - len(shown); hidden > 0 {
 		p.printf("\n%d more: see --all, or %s\n", hidden, filepath.Join(folder, "verdicts.md"))
 	}
