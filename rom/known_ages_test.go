@@ -23,15 +23,6 @@ func geometric(mean float64) option.Lag {
 	return random(option.Ages{Law: option.GeometricAges, Mean: mean})
 }
 
-// table returns the law with the given weights by age.
-func table(weights map[int]float64) option.Lag {
-	a := option.Ages{Law: option.TableAges}
-	for age, w := range weights {
-		a.Weights[age] = w
-	}
-	return random(a)
-}
-
 func late(k, behind int) option.Lag {
 	return option.Lag{Kind: option.Block, Interval: k, Behind: behind}
 }
@@ -40,55 +31,6 @@ func late(k, behind int) option.Lag {
 func criticalUnder(t *testing.T, mu float64, lag option.Lag) float64 {
 	t.Helper()
 	return said(t, "critical η", rom.Predict(free(1, 0.01, mu, lag)).Exact.CriticalLearningRate)
-}
-
-// The thresholds of docs/theory-trainers.md §11.1, to the printed digits.
-func TestPrintedAgeThresholds(t *testing.T) {
-	for _, c := range []struct {
-		mu     float64
-		lag    option.Lag
-		values float64
-		digits float64
-	}{
-		{0.9, uniform(0, 1), 0.2, 1e-9}, {0.9, uniform(0, 2), 0.103448276, 1e-9}, {0.9, uniform(0, 4), 0.053848795, 1e-9}, {0.9, uniform(0, 8), 0.028641327, 1e-9}, {0.9, uniform(0, 16), 0.015800161, 1e-9},
-		{0.5, uniform(0, 1), 1, 1e-9}, {0.5, uniform(0, 2), 0.6, 1e-9}, {0.5, uniform(0, 4), 0.355238610,
-			1e-9}, {0.5, uniform(0, 8), 0.209867314, 1e-9}, {0.5, uniform(0, 16), 0.121310815, 1e-9},
-		{0, uniform(0, 1), 2, 1e-9}, {0, uniform(0, 2), 1.5, 1e-9}, {0, uniform(0, 4), 0.954915028, 1e-9},
-		{0, uniform(0, 8), 0.542766413, 1e-9}, {0, uniform(0, 16), 0.289457305, 1e-9},
-		{0.9, geometric(1), 0.122222222, 1e-9}, {0.9, geometric(4), 0.038888889, 1e-9},
-		{0.9, geometric(16), 0.018055556, 1e-9},
-		{0.5, late(1, 1), 0.5, 1e-9}, {0.5, late(2, 1), 0.2355609, 1e-7}, {0.5, late(4, 1), 0.1199953,
-			1e-7}, {0.5, late(8, 1), 0.0615847, 1e-7}, {0.5, late(16, 1), 0.0311289, 1e-7},
-		{0.9, late(1, 1), 0.1, 1e-9}, {0.9, late(2, 1), 0.0416417, 1e-7}, {0.9, late(4, 1), 0.0198958,
-			1e-7}, {0.9, late(8, 1), 0.0102256, 1e-7}, {0.9, late(16, 1), 0.0054721, 1e-7},
-	} {
-		printed(t, fmt.Sprintf("%+v at μ = %v", c.lag, c.mu), criticalUnder(t, c.mu, c.lag), c.values, c.digits)
-	}
-}
-
-// Laws of mean age 4 (docs/theory-trainers.md §11.1): κ* at μ = 0, 0.5 and 0.9.
-func TestPrintedEqualMeanAges(t *testing.T) {
-	for _, c := range []struct {
-		lag    option.Lag
-		values [3]float64
-		digits [3]float64
-	}{
-		{delay(4), [3]float64{0.3473, 0.1559, 0.02650}, [3]float64{1e-4, 1e-4, 1e-5}},
-		{late(3, 1), [3]float64{0.3333, 0.1581, 0.02673}, [3]float64{1e-4, 1e-4, 1e-5}},
-		{uniform(2, 6), [3]float64{0.3936, 0.1698, 0.02712}, [3]float64{1e-4, 1e-4, 1e-5}},
-		{uniform(0, 8), [3]float64{0.5428, 0.2099, 0.02864}, [3]float64{1e-4, 1e-4, 1e-5}},
-		{block(9), [3]float64{0.2222, 0.1427, 0.03023}, [3]float64{1e-4, 1e-4, 1e-5}},
-		{table(map[int]float64{0: 1, 8: 1}), [3]float64{2, 0.3889, 0.03224},
-			[3]float64{1e-9, 1e-4, 1e-5}},
-		{geometric(4), [3]float64{18, 0.75, 0.03889}, [3]float64{1e-9, 1e-9, 1e-5}},
-		{table(map[int]float64{2: 9, 22: 1}), [3]float64{0.618, 0.356, 0.0686},
-			[3]float64{1e-3, 1e-3, 1e-4}},
-		{table(map[int]float64{0: 3, 16: 1}), [3]float64{2, 2.03, 0.214}, [3]float64{1e-9, 1e-2, 1e-3}},
-	} {
-		for i, mu := range []float64{0, 0.5, 0.9} {
-			printed(t, fmt.Sprintf("%+v at μ = %v", c.lag, mu), criticalUnder(t, mu, c.lag), c.values[i], c.digits[i])
-		}
-	}
 }
 
 // Closed thresholds of the frozen force: uniform ages 0 … S, with w that of the delay S/2,

@@ -25,7 +25,6 @@ const (
 	StationaryNoise                       // its stationary law
 	AgeNoise                              // the noise of random ages of several modes
 	SecondOrderLaw                        // the moments of second order in the noise
-	AdamMoment                            // the mean field of Adam's second moment
 	SpreadOfRuns                          // the spread of runs about the mean field
 	ShareOnTheWay                         // the share of groups with equal rewards along a path
 	ClipOnTheWay                          // the share of clipped samples along a path
@@ -49,12 +48,11 @@ const (
 	olderBlock                       // a block whose snapshot is older
 	constantLag                      // a constant delay
 	randomAges
-	otherLag // of which nothing beyond the linear dynamics has been derived
 
 	anyLag       = 1<<iota - 1
 	notLastBlock = anyLag &^ lastBlock
 	// the state is not that of the last policies or the last refresh
-	severalOld = olderBlock | randomAges | otherLag
+	severalOld = olderBlock | randomAges
 )
 
 // classOf returns the class of a lag.
@@ -66,10 +64,8 @@ func classOf(l *option.Lag) lagClass {
 		return olderBlock
 	case l.Kind == option.Delay:
 		return constantLag
-	case l.Kind == option.Random:
-		return randomAges
 	}
-	return otherLag
+	return randomAges
 }
 
 // domains is the table of what the theory does not answer: for questions the lags and the options,
@@ -168,7 +164,6 @@ var domains = []struct {
 	{SecondOrderLaw, anyLag, func(p *Params) bool {
 		return reused(p) || p.Advantage.Baseline == option.RunningMean
 	}, simulated("the second order in the noise where steps share samples or a baseline")},
-	{AdamMoment, randomAges | otherLag, adam, simulated("random ages under Adam")},
 
 	{SpreadOfRuns, anyLag, func(p *Params) bool {
 		return adam(p) && (p.Filter == option.Drop || p.Advantage.Baseline == option.RunningMean)
@@ -183,7 +178,6 @@ var domains = []struct {
 	{SpreadOfRuns, anyLag, (*Params).oldBaseline,
 		simulated("the spread of runs with a running mean of old rewards as baseline")},
 	{SpreadOfRuns, anyLag, clips, scope.NormClips.Because("")},
-	{SpreadOfRuns, severalOld, nil, simulated("the spread of runs with several old policies")},
 	{ShareOnTheWay, anyLag, func(p *Params) bool { return p.GroupSize == option.Infinite },
 		scope.NoNoise.Because()},
 	{ShareOnTheWay, anyLag, func(p *Params) bool { return p.KL.OfReward() }, simulated(

@@ -42,6 +42,10 @@ type Measured struct {
 // the forces of 4(A−1) displaced policies.
 const MaxPathArms = 64
 
+// The largest number of coordinates of which a covariance is followed, and of arms times ages of
+// snapshots of which slopes are taken.
+const MaxPathState, MaxDrawing = 4096, 128
+
 // Drawn returns the number of draws of groups in the steps before t.
 func (p *Params) Drawn(t int) int {
 	if p.Samples == option.Reused {

@@ -4,9 +4,7 @@ import (
 	"math"
 
 	"grposim/fp"
-	"grposim/option"
 	"grposim/rom/cell"
-	"grposim/rom/force"
 	"grposim/rom/group"
 	"grposim/rom/linear"
 
@@ -32,24 +30,11 @@ func adamSlopes(m, v, epsilon float64) adamStep {
 // in its variance and without any curvature of the force.
 
 // adamState is the normal law of the state of runs under Adam before a step: of the logits θ, the
-// averages m of the force and v of its square and, under a lag, the snapshot or the policies of the
-// last steps, each of A entries.
+// averages m of the force and v of its square, and past policies.
 type adamState struct {
-	*force.Model
-	q      *mat.Dense // basis of the reduced coordinates of logits, A×(A−1)
-	period int        // steps from one snapshot to the next
-	delay  int        // of a constant delay
-	// θ, m, v, and θ_old of a block or the policies of the last steps t, at t modulo the delay
-	mean  []float64
-	cov   [][]float64
+	state // n = A each of θ, m, v, the policies that are kept, and the reused noise (ξ, χ) of (g, g²)
 	local *adamLocal
-	lost  bool
-
-	nearBound bool // see shifted
-
-	// of the state the part with the noise (ξ, χ) of (g, g²) that a block reuses; 0: each step draws
-	kept  int
-	drawn [][]float64 // its covariance where it is drawn
+	drawn [][]float64 // the covariance of the reused noise where it is drawn
 
 	decay1, decay2 float64   // β1^t, β2^t
 	idle           []float64 // see coast
@@ -65,74 +50,18 @@ type adamLocal struct {
 	// excess kurtosis of g_a, 1/p where few steps, a share p, exert a force
 	excess []float64
 	along  [][]float64 // slopes of E g_a, then of E g_a², by logit of the policies
-	inputs []int       // the policies that the slopes are of
 }
 
-func newAdamState(p cell.Params, init []float64) *adamState {
+func newAdamState(p cell.Params, init []float64, steps int) *adamState {
 	arms := len(p.Arms)
-	s := &adamState{Model: force.New(&p), q: linear.BasisOfArms(arms),
-		period: linear.NewLag(&p.Lag).Period(), decay1: 1, decay2: 1}
-	blocks := 3
-	switch {
-	case s.period > 1:
-		blocks = 4
-	case p.Lag.Kind == option.Delay:
-		s.delay = p.Lag.Interval
-		blocks = 3 + s.delay
-	}
-	if keepsNoise(&p) {
-		s.kept = blocks * arms
-		blocks += 2
-	}
-	s.mean, s.cov = make([]float64, blocks*arms), group.Square(blocks*arms)
-	s.rows = group.Zeros(2*arms, blocks*arms)
-	s.idle = make([]float64, arms)
+	s := &adamState{state: newState(&p, init, steps, arms, 0, 3), decay1: 1, decay2: 1,
+		idle: make([]float64, arms)}
+	s.rows = group.Zeros(2*arms, len(s.mean))
 	copy(s.mean, init)
-	for block := 3; block < blocks && block*arms != s.kept; block++ {
-		copy(s.mean[block*arms:], init)
+	for block := range s.kept() {
+		copy(s.mean[(3+block)*arms:], init)
 	}
 	return s
-}
-
-// inputs returns the indices in the state of the policies that the force of step t depends on.
-func (s *adamState) inputs(t int) []int {
-	switch {
-	case s.period > 1:
-		return []int{0, 3 * len(s.Arms)}
-	case s.delay > 0:
-		return []int{0, (3 + t%s.delay) * len(s.Arms)}
-	}
-	return []int{0}
-}
-
-// drawing returns the index in the state, before step t, of the policy that draws its groups.
-func (s *adamState) drawing(t int) int {
-	if s.period > 1 && t%s.period == 0 { // the step begins with a refresh
-		return 0
-	}
-	inputs := s.inputs(t)
-	return inputs[len(inputs)-1]
-}
-
-// policies returns mean and covariance of policies in reduced coordinates; ok is false if they are
-// too large to be followed.
-func (s *adamState) policies(at []int) (mean []float64, cov [][]float64, ok bool) {
-	arms, n := s.q.Dims()
-	cov = group.Square(n * len(at))
-	for i, from := range at {
-		mean = append(mean, linear.Reduce(s.q, s.mean[from:from+arms])...)
-		for k, to := range at {
-			reduced := linear.Within(s.q, block(s.cov, from, to, arms))
-			for r := range n {
-				copy(cov[i*n+r][k*n:(k+1)*n], reduced.RawRowView(r))
-			}
-		}
-	}
-	ok = isSquarable(s.mean)
-	for i := range cov {
-		ok = ok && cov[i][i] <= maxPathVariance
-	}
-	return mean, cov, ok
 }
 
 // logits returns the logits of reduced coordinates.
@@ -143,14 +72,15 @@ func (s *adamState) logits(x []float64) []float64 {
 }
 
 // moments returns the mean of the force and of its square, one after the other, at policies in
-// reduced coordinates, one or two.
+// reduced coordinates: the present one and, unless it is the same, those that draw.
 func (s *adamState) moments(x []float64) []float64 {
-	_, n := s.q.Dims()
-	s.Set(s.logits(x[:n]), s.logits(x[len(x)-n:]))
-	arms := len(s.Arms)
-	all := make([]float64, 2*arms)
-	s.MeanForce(all[:arms])
-	noise := s.Covariance()
+	arms, n := s.q.Dims()
+	all, olds := make([]float64, 2*arms), [][]float64(nil)
+	for range s.ages {
+		olds = append(olds, s.logits(x[len(x)-n*(len(s.ages)-len(olds)):][:n]))
+	}
+	s.meanForce(all[:arms], s.logits(x[:n]), olds)
+	noise := s.covariance(all[:arms])
 	for a, f := range all[:arms] {
 		all[arms+a] = f*f + max(noise.At(a, a), 0)
 	}
@@ -165,19 +95,19 @@ func (s *adamState) derive(centre []float64, cov [][]float64) (l *adamLocal, gro
 		}
 	}
 	arms, n := s.q.Dims()
-	l = &adamLocal{localForce: localForce{centre: centre, around: cov}, inputs: s.inputs(0)}
+	l = &adamLocal{localForce: localForce{centre: centre, around: cov}}
 	var force []float64
 	_, l.bend, l.slope = expand(centre, cov, s.DifferenceStep(), func(x []float64) []float64 {
 		force = s.moments(x)
 		return force
 	}, func(_, _ float64) {
 		if l.joint == nil {
-			l.joint, l.excess = s.Joint(force[:arms])
+			l.joint, l.excess = s.joint(force[:arms])
 		}
 	})
 	for _, row := range l.slope {
 		var back []float64
-		for i := range l.inputs {
+		for i := range len(row) / n {
 			back = append(back, s.logits(row[i*n:(i+1)*n])...)
 		}
 		l.along = append(l.along, back)
@@ -189,27 +119,22 @@ func (s *adamState) derive(centre []float64, cov [][]float64) (l *adamLocal, gro
 // step advances the law from step t to t+1.
 func (s *adamState) step(t int) {
 	arms := len(s.Arms)
-	if s.period > 1 && t%s.period == 0 {
-		store(s.mean, s.cov, 3*arms, 0, arms) // the snapshot is the present policy
-	}
+	s.refresh(t)
 	if s.lost {
 		return
 	}
 	at := s.inputs(t)
 	centre, cov, ok := s.policies(at)
-	if !ok {
-		s.lost = true
+	if s.lost = !ok; s.lost {
 		return
 	}
 	local, growth := s.derive(centre, cov)
-	local.inputs = at
 	moments := s.moments(centre)
-	s.nearBound = s.nearBound || s.BoundWithin(s.q, cov)
-	if s.kept > 0 && t%s.period == 0 {
-		renew(s.cov, s.kept, func(i int) []float64 { return local.joint[i] })
+	s.boundsWithin(cov)
+	if s.renew(t, func(i int) []float64 { return local.joint[i] }) {
 		s.drawn = local.joint
 	}
-	s.average(local, growth, moments)
+	s.average(local, growth, moments, at)
 	s.decay1 *= s.Optimizer.Beta1
 	s.decay2 *= s.Optimizer.Beta2
 	for a := range arms {
@@ -220,9 +145,6 @@ func (s *adamState) step(t int) {
 	}
 	rate := RateAt(&s.Optimizer, t)
 	s.coast(local, rate)
-	if s.delay > 0 {
-		store(s.mean, s.cov, (3+t%s.delay)*arms, 0, arms)
-	}
 	s.move(rate)
 }
 
@@ -239,7 +161,7 @@ func (s *adamState) coast(l *adamLocal, rate float64) {
 	s.SubtractPenalty(penalty)
 	s.AddEntropy(penalty)
 	memory := (1 + s.Optimizer.Beta2) / (1 - s.Optimizer.Beta2) * (1 - s.decay2) / (1 + s.decay2)
-	if s.kept > 0 {
+	if s.reused > 0 {
 		memory /= float64(s.period)
 	}
 	for a, excess := range l.excess {
@@ -253,27 +175,27 @@ func (s *adamState) coast(l *adamLocal, rate float64) {
 }
 
 // average is the first half of a step: m and v take in the force and its square, of these moments.
-func (s *adamState) average(l *adamLocal, growth float64, moments []float64) {
+func (s *adamState) average(l *adamLocal, growth float64, moments []float64, at []int) {
 	arms := len(s.Arms)
 	keep := [2]float64{s.Optimizer.Beta1, s.Optimizer.Beta2}
 	take := [2]float64{1 - keep[0], 1 - keep[1]}
-	parts := append([]int{arms, 2 * arms}, l.inputs...)
-	if s.kept > 0 {
-		parts = append(parts, s.kept, s.kept+arms)
+	parts := append([]int{arms, 2 * arms}, at...)
+	if s.reused > 0 {
+		parts = append(parts, s.reused, s.reused+arms)
 	}
 	change := group.Zeros(2*arms, len(parts)*arms)
 	for i, slopes := range l.along {
 		row, half := change[i], i/arms
 		row[i] = keep[half]
 		floats.AddScaled(row[2*arms:2*arms+len(slopes)], take[half], slopes)
-		if s.kept > 0 && s.drawn[i][i] > 0 { // how much of the reused noise a force has
+		if s.reused > 0 && s.drawn[i][i] > 0 { // how much of the reused noise a force has
 			row[len(row)-2*arms+i] = take[half] * math.Sqrt(l.joint[i][i]/s.drawn[i][i])
 		}
 	}
-	if s.kept > 0 {
-		pushed := pushOf(s.Model, block(s.cov, s.kept, 0, arms), s.mean[:arms])
+	if s.reused > 0 {
+		pushed := pushOf(s.Model, block(s.cov, s.reused, 0, arms), s.mean[:arms])
 		for a, x := range pushed {
-			moments[arms+a] += 2*moments[a]*x + 2*floats.Dot(l.along[a][:arms], s.cov[s.kept+a][:arms])
+			moments[arms+a] += 2*moments[a]*x + 2*floats.Dot(l.along[a][:arms], s.cov[s.reused+a][:arms])
 			moments[a] += x
 		}
 	}
@@ -281,7 +203,7 @@ func (s *adamState) average(l *adamLocal, growth float64, moments []float64) {
 		s.mean[arms+i] = keep[i/arms]*s.mean[arms+i] + take[i/arms]*(x+growth*l.bend[i])
 	}
 	takeAlong(s.cov, s.rows, change, arms, parts, []int{arms, 2 * arms}, func(r, c int) float64 {
-		if s.kept > 0 {
+		if s.reused > 0 {
 			return 0
 		}
 		return take[r/arms] * take[c/arms] * l.joint[r][c]
@@ -315,29 +237,30 @@ func (s *adamState) move(rate float64) {
 
 // underAdam is spread.shift with the mean itself in the place of its shift.
 func (o *observable) underAdam(s *adamState, t int) shifted {
-	old := s.drawing(t)
-	mean, cov, ok := s.policies(o.slots(0, old))
-	if s.lost || !ok {
-		return lostShift
-	}
-	n := len(s.Arms) - 1
-	present, _, _ := s.policies([]int{0})
-	drawing, _, _ := s.policies([]int{old})
-	still, stillOld := s.logits(present), s.logits(drawing)
-	at := func(x []float64) (now, drawn []float64) {
-		return o.arguments(s.logits(x[:n]), s.logits(x[len(x)-n:]), still, stillOld)
-	}
-	moved := floats.AddTo(make([]float64, n), present, linear.Reduce(s.q, s.idle))
-	idle := o.of(s.Model, s.logits(moved), stillOld) - o.of(s.Model, still, stillOld)
-	by := o.over(s.Model, at, mean, cov)
-	by.nearBound, by.idle = s.nearBound, math.Abs(idle)
-	return by
+	_, n := s.q.Dims()
+	return o.ofAges(s.snapshots, s.drawing(t), func(_, old int) shifted {
+		mean, cov, ok := s.policies(o.slots(0, old))
+		if s.lost || !ok {
+			return lostShift
+		}
+		present, _, _ := s.policies([]int{0})
+		drawing, _, _ := s.policies([]int{old})
+		still, stillOld := s.logits(present), s.logits(drawing)
+		at := func(x []float64) (now, drawn []float64) {
+			return o.arguments(s.logits(x[:n]), s.logits(x[len(x)-n:]), still, stillOld)
+		}
+		moved := floats.AddTo(make([]float64, n), present, linear.Reduce(s.q, s.idle))
+		idle := o.of(s.Model, s.logits(moved), stillOld) - o.of(s.Model, still, stillOld)
+		by := o.over(s.Model, at, mean, cov)
+		by.nearBound, by.idle = s.nearBound, math.Abs(idle)
+		return by
+	})
 }
 
 // adamPath returns the shifts of the means of observables from their fields at the steps at of runs
 // from the logits init, to second order.
 func adamPath(p cell.Params, init []float64, at []int, of []observable, fields [][]float64) [][]shifted {
-	s, all := newAdamState(p, init), make([][]shifted, len(of))
+	s, all := newAdamState(p, init, at[len(at)-1]), make([][]shifted, len(of))
 	for t, n := 0, 0; n < len(at); t++ {
 		for ; n < len(at) && at[n] == t; n++ {
 			for i := range of {

@@ -65,23 +65,21 @@ type partOfPrompts struct {
 // paths are to be summed: by observable all prompts, and of J the strata of the path.
 func newPaths(p *cell.Params, of []observable, init []float64, steps int) (
 	all []Path, parts [][]*partOfPrompts) {
-	empty := func() Path {
-		return Path{Kind: scope.Exact, Scope: scope.Scope{In: true}, Mean: make([]float64, steps),
-			Neglected: make([]float64, steps)}
+	part := func(path *Path, prompts []int, count int) *partOfPrompts {
+		*path = Path{Kind: scope.Exact, Scope: scope.Scope{In: true}, Mean: make([]float64, steps),
+			Neglected: make([]float64, steps), Deviation: make([]float64, steps)}
+		return &partOfPrompts{path, prompts, float64(count), make([]float64, steps), make([]float64, steps)}
 	}
 	all, parts = make([]Path, len(of)), make([][]*partOfPrompts, len(of))
 	for i := range of {
-		all[i] = empty()
-		parts[i] = []*partOfPrompts{{Path: &all[i], count: float64(len(p.Prompts.First))}}
+		parts[i] = []*partOfPrompts{part(&all[i], nil, len(p.Prompts.First))}
 		if !of[i].isReward {
 			continue
 		}
 		all[i].Strata = strata(p, init)
 		for k := range all[i].Strata {
 			s := &all[i].Strata[k]
-			s.Path = empty()
-			parts[i] = append(parts[i], &partOfPrompts{Path: &s.Path, prompts: s.Prompts,
-				count: float64(len(s.Prompts))})
+			parts[i] = append(parts[i], part(&s.Path, s.Prompts, len(s.Prompts)))
 		}
 	}
 	return all, parts
@@ -219,12 +217,6 @@ func followEpochs(of []observable, p cell.Params, init []float64, at []int,
 	visits := make([]int, at[len(at)-1]/period+2)
 	for i := range visits {
 		visits[i] = i
-	}
-	for _, group := range parts {
-		for _, part := range group {
-			part.Deviation, part.changes, part.squares = make([]float64, len(at)), make([]float64, len(at)),
-				make([]float64, len(at))
-		}
 	}
 	distinct := p.Distinct(init)
 	known, left, which := make([][]Path, len(distinct)), make([]int, len(distinct)),

@@ -46,21 +46,17 @@ func Follow(p cell.Params, init []float64, steps int,
 	if p.ReferenceUpdate.Interval > 0 {
 		return scope.Exact, scope.MovingReference.Because().Scope()
 	}
-	m := force.New(&p)
+	past := newSnapshots(&p.Lag, init, steps)
+	m := state{Model: force.New(&p), snapshots: past}
 	m.StartBaseline()
-	theta := slices.Clone(init)
-	force, part := make([]float64, arms), make([]float64, arms)
+	theta, force := slices.Clone(init), make([]float64, arms)
 	velocity, second := make([]float64, arms), make([]float64, arms)
 	decay1, decay2 := 1.0, 1.0
 	o := &p.Optimizer
-	past := newSnapshots(&p.Lag, theta, steps)
 	rewardsSquarable := !slices.ContainsFunc(
 		p.Arms, func(a option.Arm) bool { return !isSquarable([]float64{a.Mean, a.Std}) })
 	kind := m.Kind()
 	if o.Kind == option.Adam && p.GroupSize != option.Infinite {
-		if because := p.NotDerived(cell.AdamMoment); because.Out() {
-			return scope.LeadingOrder, because.Scope()
-		}
 		kind = scope.LeadingOrder
 	}
 	for t := range steps + 1 {
@@ -71,19 +67,10 @@ func Follow(p cell.Params, init []float64, steps int,
 		if !visit(t, theta) || t == steps {
 			break
 		}
-		clear(force)
-		past.store(t, theta)
-		mean := 0.0
-		past.each(t, func(share float64, old []float64) {
-			m.Set(theta, old)
-			m.MeanForce(part)
-			floats.AddScaled(force, share, part)
-			if m.Running != nil {
-				mean += share * cell.Expected(p.Arms, m.Past.Probs)
-			}
-		})
+		olds := past.at(t, theta)
+		m.meanForce(force, theta, olds)
 		if m.Running != nil && p.Draws(t) {
-			m.MoveBaseline(mean)
+			m.MoveBaseline(past.mean(olds, m.Expected))
 		}
 		if !isSquarable(force) {
 			return kind, scope.PathOverflows.Because(t).Scope()
@@ -106,7 +93,7 @@ func Follow(p cell.Params, init []float64, steps int,
 		case option.Adam:
 			decay1 *= o.Beta1
 			decay2 *= o.Beta2
-			noise := m.Covariance()
+			noise := m.covariance(force)
 			for a, g := range force {
 				velocity[a] = o.Beta1*velocity[a] + (1-o.Beta1)*g
 				second[a] = o.Beta2*second[a] + (1-o.Beta2)*(g*g+max(noise.At(a, a), 0))
@@ -159,9 +146,9 @@ func RateAt(o *option.Optimizer, t int) float64 {
 // (block), or of the last steps and the present one, never more than the run has.
 type snapshots struct {
 	period int // steps from one stored policy to the next
-	oldest int // age, in periods, of the oldest policy that is used
-	// of random ages: probabilities by age, the last with those beyond the run; nil: the oldest is
-	// used
+	// ages, in periods, of the policies that draw groups, ascending, and their probabilities, of which
+	// the last has those beyond the run
+	ages   []int
 	shares []float64
 	ring   [][]float64 // the logits of period n are at n modulo its length
 }
@@ -169,56 +156,50 @@ type snapshots struct {
 // newSnapshots returns the snapshots of a run of the given number of steps that starts at init.
 func newSnapshots(l *option.Lag, init []float64, steps int) *snapshots {
 	lag := linear.NewLag(l)
-	s := &snapshots{period: lag.Period()}
-	s.oldest, s.shares = lag.Stored()
-	n := min(s.oldest, steps) + 1
-	if s.shares != nil {
-		kept := 0.0
-		for _, p := range s.shares[:n-1] {
-			kept += p
+	oldest, chances := lag.Stored()
+	n, left := min(oldest, steps)+1, 1.0
+	s := &snapshots{period: lag.Period(), ring: make([][]float64, n)}
+	for age := range chances[:max(min(len(chances), n)-1, 0)] {
+		if p := chances[age]; p > 0 {
+			s.ages, s.shares = append(s.ages, age), append(s.shares, p)
+			left -= p
 		}
-		s.shares = append(s.shares[:n-1:n-1], 1-kept)
 	}
-	s.ring = make([][]float64, n)
+	s.ages, s.shares = append(s.ages, n-1), append(s.shares, left)
 	for i := range s.ring {
 		s.ring[i] = slices.Clone(init)
 	}
 	return s
 }
 
-// store stores the logits theta of step t. It has to be called once in every step.
-func (s *snapshots) store(t int, theta []float64) {
-	if t%s.period == 0 {
-		copy(s.ring[t/s.period%len(s.ring)], theta)
+// place returns the place in the ring of the policy of the given age, in periods, in step t; that of
+// step 0 for an age that reaches back before it.
+func (s *snapshots) place(t, age int) int { return max(t/s.period-age, 0) % len(s.ring) }
+
+// onPolicy reports whether groups are drawn by the present policy.
+func (s *snapshots) onPolicy() bool { return s.period == 1 && len(s.ring) == 1 }
+
+// refreshes reports whether the snapshot is taken at the beginning of step t.
+func (s *snapshots) refreshes(t int) bool { return t%s.period == 0 }
+
+// at stores the logits theta of step t and returns θ_old of every age: the logits of d refreshes
+// before the last (block), or of step max(t−τ, 0) (delay). It has to be called once in every step.
+func (s *snapshots) at(t int, theta []float64) (olds [][]float64) {
+	if s.refreshes(t) {
+		copy(s.ring[s.place(t, 0)], theta)
 	}
+	for _, age := range s.ages {
+		olds = append(olds, s.ring[s.place(t, age)])
+	}
+	return olds
 }
 
-// aged returns the logits of the given age, in periods, in step t; those of step 0 for an age that
-// reaches back before it.
-func (s *snapshots) aged(t, age int) []float64 {
-	return s.ring[max(t/s.period-age, 0)%len(s.ring)]
-}
-
-// at stores the logits theta of step t and returns θ_old: the logits of d refreshes before
-// the last (block), or of step max(t−τ, 0) (delay). It has to be called once in every step.
-// The ages are not random.
-func (s *snapshots) at(t int, theta []float64) []float64 {
-	s.store(t, theta)
-	return s.aged(t, s.oldest)
-}
-
-// each calls visit with the logits of every age in step t, which have been stored, and the
-// probability of the age.
-func (s *snapshots) each(t int, visit func(share float64, old []float64)) {
-	if s.shares == nil {
-		visit(1, s.aged(t, s.oldest))
-		return
+// mean returns the mean over the ages of a function of θ_old.
+func (s *snapshots) mean(olds [][]float64, of func(old []float64) float64) (sum float64) {
+	for i, old := range olds {
+		sum += s.shares[i] * of(old)
 	}
-	for age, share := range s.shares {
-		if share > 0 {
-			visit(share, s.aged(t, age))
-		}
-	}
+	return sum
 }
 
 // Deviations yields the deviation x of the logits from a fixed point theta, and the velocity v, at
@@ -228,12 +209,9 @@ func (s *snapshots) each(t int, visit func(share float64, old []float64)) {
 //
 // from x = start and v = 0 with the optimizer and the lag of p (docs/theory.md §5). Before a delay
 // has passed, x_old is start; of random ages it is the mean over their law. The slices are
-// overwritten by the next step. Adam has no linear dynamics of its own: it panics.
+// overwritten by the next step. The optimizer is not Adam.
 func Deviations(p cell.Params, theta, start []float64) iter.Seq2[[]float64, []float64] {
 	fresh, stale := force.Stiffness(p, theta)
-	if p.Optimizer.Kind == option.Adam {
-		panic("rom: Deviations: got Adam, want HeavyBall or Nesterov")
-	}
 	rate, momentum := p.Optimizer.LearningRate, p.Optimizer.Momentum
 	force, velocity := linear.StepGains(p.Optimizer.Kind, momentum)
 	return func(yield func(x, v []float64) bool) {
@@ -242,10 +220,9 @@ func Deviations(p cell.Params, theta, start []float64) iter.Seq2[[]float64, []fl
 		old, g := make([]float64, len(start)), make([]float64, len(start))
 		for t := 0; yield(x, v); t++ {
 			clear(old)
-			past.store(t, x)
-			past.each(t, func(share float64, snapshot []float64) {
-				floats.AddScaled(old, share, snapshot)
-			})
+			for i, snapshot := range past.at(t, x) {
+				floats.AddScaled(old, past.shares[i], snapshot)
+			}
 			for a := range g {
 				g[a] = 0
 				for b := range g {
@@ -270,10 +247,12 @@ func Unlimited(p cell.Params, init []float64, steps int) cell.Params {
 	return cell.Meeting(p, func(free cell.Params) (most float64, ok bool) {
 		m, past, before := force.New(&free), newSnapshots(&p.Lag, init, steps), []float64(nil)
 		_, within := Follow(free, init, steps, func(t int, theta []float64) (more bool) {
-			old := past.at(t, theta)
-			here := slices.Concat(theta, old)
+			olds := past.at(t, theta)
+			here := slices.Concat(theta, slices.Concat(olds...))
 			if before == nil || floats.Distance(here, before, math.Inf(1)) > metStep {
-				before, most = here, max(most, m.NormMet(theta, old))
+				for before = here; len(olds) > 0; olds = olds[1:] {
+					most = max(most, m.NormMet(theta, olds[0]))
+				}
 			}
 			return !math.IsInf(most, 1)
 		})

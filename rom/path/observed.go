@@ -250,6 +250,22 @@ func (o *observable) slots(now, old int) []int {
 	return []int{now, old}
 }
 
+// ofAges returns the mean, over the policies that may draw, of what of says of one, of which it takes
+// the number and the place in the state. How single runs deviate is then not derived.
+func (o *observable) ofAges(s *snapshots, places []int, of func(i, place int) shifted) (all shifted) {
+	for i, place := range places {
+		by := of(i, place)
+		if o.depends == ofPolicy || len(places) == 1 {
+			return by
+		}
+		all.shift += s.shares[i] * by.shift
+		all.idle += s.shares[i] * by.idle
+		all.variance, all.nearBound = max(all.variance, by.variance), by.nearBound
+	}
+	all.deviation = math.NaN()
+	return all
+}
+
 // arguments returns the policies of the observable of those that a law displaces, the displaced
 // ones where it depends on them, else those of the mean field.
 func (o *observable) arguments(now, old, stillNow, stillOld []float64) (n, d []float64) {

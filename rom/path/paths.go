@@ -96,7 +96,7 @@ type Path struct {
 	// spread of runs has no finite prediction.
 	Neglected []float64
 
-	// Kind is that of MeanField. Scope is also out for more than cell.MaxPathArms arms or maxPathState
+	// Kind is that of MeanField. Scope is also out for more than cell.MaxPathArms arms or cell.MaxPathState
 	// coordinates, and at finite G under Adam for what the table of domains lists.
 	Kind  scope.Kind
 	Scope scope.Scope
@@ -131,10 +131,9 @@ func pathsOf(p cell.Params, init []float64, at []int, of ...observable) []Path {
 		steps = sampled(&p, at)
 	}
 	var noise *spread
-	switch {
-	case finite && ofAdam:
+	if finite && ofAdam {
 		last = steps[len(steps)-1]
-	case finite:
+	} else if finite {
 		noise = newSpread(p, init, steps[len(steps)-1])
 	}
 	run := followOn(p, init, steps, last, 0, of, noise)
@@ -166,14 +165,17 @@ func pathsOf(p cell.Params, init []float64, at []int, of ...observable) []Path {
 // places.
 func neglect(p *cell.Params, init []float64, at []int, all []Path, of []observable, run *followed,
 	steps, places []int) {
-	var rounded [2]followed
-	for side, displaced := range [2]float64{rounding, -rounding} {
-		rounded[side] = followOn(*p, init, at, at[len(at)-1], displaced, of, nil)
-	}
+	rounded := func(by float64) followed { return followOn(*p, init, at, at[len(at)-1], by, of, nil) }
+	sides := [2]followed{rounded(rounding), rounded(-rounding)}
 	for i := range all {
 		path, o := &all[i], &of[i]
 		if !path.Scope.In {
 			continue
+		}
+		add := func(of func(n int) float64) {
+			floats.Add(path.Neglected, ahead(at, at, math.Inf(1), func(n int) (size, variance float64) {
+				return of(n), 0
+			}))
 		}
 		if run.noisy != nil {
 			size := func(n int) (size, variance float64) {
@@ -183,10 +185,10 @@ func neglect(p *cell.Params, init []float64, at []int, all []Path, of []observab
 		}
 		if run.noisy != nil && force.New(p).Kind() != scope.Exact {
 			shift := func(n int) float64 { return run.noisy[i][places[n]].shift }
-			addLargest(path.Neglected, o.expansionError(*p, init, at, shift))
+			add(o.expansionError(*p, init, at, shift))
 		}
-		for _, by := range rounded {
-			addLargest(path.Neglected, func(n int) float64 {
+		for _, by := range sides {
+			add(func(n int) float64 {
 				return math.Abs(by.field[i][n] - path.Field[n])
 			})
 		}
@@ -226,7 +228,7 @@ const rounding = 0x1p-48
 
 // followed is a mean field at the steps asked for, as far as it is finite.
 type followed struct {
-	logits, drawing [][]float64 // of the policy, and of that which draws the groups
+	logits [][]float64 // of the policy
 	// by observable and step, on the mean field; NaN where that is not finite
 	field   [][]float64
 	noisy   [][]shifted // by observable and step; nil: without noise
@@ -241,27 +243,25 @@ type followed struct {
 // on only while the noise is wide and grows.
 func followOn(p cell.Params, init []float64, at []int, last int, displaced float64, of []observable,
 	noise *spread) (f followed) {
-	f.logits, f.drawing = make([][]float64, len(at)), make([][]float64, len(at))
+	f.logits = make([][]float64, len(at))
 	steps, variance, spreading := at[len(at)-1], 0.0, false
 	for range of {
-		field := make([]float64, len(at))
-		for n := range at {
-			field[n] = math.NaN()
-		}
-		f.field = append(f.field, field)
+		f.field = append(f.field, slices.Repeat([]float64{math.NaN()}, len(at)))
 		if noise != nil {
 			f.noisy = append(f.noisy, make([]shifted, len(at)))
 		}
 	}
 	m, past := force.New(&p), newSnapshots(&p.Lag, init, steps)
 	f.kind, f.scope = Follow(p, init, steps, func(t int, theta []float64) (more bool) {
-		old := past.at(t, theta)
+		olds := past.at(t, theta)
 		if n := f.visited; at[n] == t {
-			f.logits[n], f.drawing[n] = slices.Clone(theta), slices.Clone(old)
+			f.logits[n] = slices.Clone(theta)
 			for i := range of {
-				f.field[i][n] = of[i].of(m, theta, old)
+				f.field[i][n] = past.mean(olds, func(old []float64) float64 {
+					return of[i].of(m, theta, old)
+				})
 				if noise != nil {
-					f.noisy[i][n] = noise.shift(&of[i], t, theta, old)
+					f.noisy[i][n] = noise.shift(&of[i], t, theta)
 				}
 			}
 			if f.visited++; f.noisy != nil {
@@ -308,13 +308,9 @@ func (o *observable) neglectedShift(p *cell.Params, by *shifted) float64 {
 	if by.nearBound {
 		size += force.BoundReach * by.deviation
 	}
-	return min(size, span) + min(o.cumulants(p, by.variance), span)
-}
-
-// cumulants returns a bound on f⁗V²/8 of an observable, V the variance of a gap of two logits, a
-// quarter of which is added: both closures know the fourth cumulant of a normal law only.
-func (o *observable) cumulants(p *cell.Params, variance float64) float64 {
-	return o.fourth(p) * variance * variance / 4
+	// a quarter of a bound on f⁗V²/8, V the variance of a gap of two logits: both closures know the
+	// fourth cumulant of a normal law only
+	return min(size, span) + min(o.fourth(p)*by.variance*by.variance/4, span)
 }
 
 // Some runs leave a plateau before the mean field, and what it cannot know of them it cannot know
@@ -366,17 +362,4 @@ func ahead(steps, at []int, span float64, of func(n int) (size, variance float64
 		largest = append(largest, sum)
 	}
 	return largest
-}
-
-// addLargest adds the largest size up to each step, +Inf from a NaN on.
-func addLargest(sum []float64, size func(n int) float64) {
-	largest := 0.0
-	for n := range sum {
-		if x := size(n); math.IsNaN(x) {
-			largest = math.Inf(1)
-		} else {
-			largest = max(largest, x)
-		}
-		sum[n] += largest
-	}
 }

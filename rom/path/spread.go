@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"grposim/option"
 	"grposim/rom/cell"
 	"grposim/rom/force"
 	"grposim/rom/group"
@@ -19,9 +18,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// maxPathState is the largest number of coordinates of which a covariance is followed.
-const maxPathState = 4096
-
 // noSpread returns the reason why the spread of runs is not followed, none where it is.
 func noSpread(p *cell.Params, steps int) scope.Reason {
 	if because := p.NotDerived(cell.WeightsAtRest, cell.SpreadOfRuns); because.Out() {
@@ -31,42 +27,19 @@ func noSpread(p *cell.Params, steps int) scope.Reason {
 		return scope.TooLarge.Because(
 			fmt.Sprintf("the spread of runs with more than %d arms, here %d", cell.MaxPathArms, arms))
 	}
-	slots := newSlots(linear.NewLag(&p.Lag), steps)
-	if n := (len(p.Arms) - 1) * (1 + slots); n > maxPathState {
-		return scope.TooLarge.Because(
-			fmt.Sprintf("the spread of runs with more than %d coordinates of policies and velocity, here %d",
-				maxPathState, n))
+	past := newSnapshots(&p.Lag, p.Reference, steps).likely()
+	if (len(p.Arms)-1)*(2+past.kept()) > cell.MaxPathState || len(p.Arms)*len(past.ages) > cell.MaxDrawing {
+		return scope.TooLarge.Because("the spread of runs with so many arms and past policies")
 	}
 	return scope.Reason{}
-}
-
-// newSlots returns the number of policies of which the state of a run consists: the
-// present one and those that a later step may need as its snapshot.
-func newSlots(lag linear.Lag, steps int) int {
-	if lag.Period() > 1 { // of the last refresh alone
-		return 2
-	}
-	oldest, _ := lag.Stored()
-	return min(oldest, steps) + 1
 }
 
 // spread is the normal law of the deviations of runs from the mean field at one step:
 // of the velocity and of each policy in the state, each n = A−1 reduced coordinates.
 type spread struct {
-	*force.Model
-	q     *mat.Dense // basis of the reduced coordinates, A×n
-	n     int
-	slots int
-	past  *snapshots
-	// of the state the part with the noise ξ of the groups that a block reuses; 0: each step draws
-	kept  int
-	mean  []float64   // (1 + slots)·n, and n of ξ; the velocity first
-	cov   [][]float64 // its covariance
+	state // n = A−1 each of the velocity, the policy and those that are kept, and ξ
 	local *localForce
-	lost  bool    // the spread is too large to be followed
-	drawn float64 // trace of the covariance of ξ
-
-	nearBound bool // see shifted
+	drawn float64 // trace of the covariance of the reused noise ξ
 
 	// Scratch space of step: the linear map of a step and its product with cov.
 	change, rows [][]float64
@@ -105,90 +78,31 @@ const maxPathVariance = 100
 
 // newSpread returns the spread of runs at their start.
 func newSpread(p cell.Params, init []float64, steps int) *spread {
-	s := &spread{Model: force.New(&p), q: linear.BasisOfArms(len(p.Arms)), n: len(p.Arms) - 1,
-		slots: newSlots(linear.NewLag(&p.Lag), steps)}
-	s.past = newSnapshots(&p.Lag, init, steps)
+	n := len(p.Arms) - 1
+	s := &spread{state: newState(&p, init, steps, n, n, 2)}
 	s.StartBaseline()
-	size := s.n * (1 + s.slots)
-	if keepsNoise(&p) {
-		s.kept, size = size, size+s.n
-	}
-	s.mean, s.cov = make([]float64, size), group.Square(size)
-	s.change, s.rows = group.Zeros(2*s.n, 4*s.n), group.Zeros(2*s.n, size)
+	s.change, s.rows = group.Zeros(2*n, (3+len(s.ages))*n), group.Zeros(2*n, len(s.mean))
 	return s
 }
 
-// slot returns the index in the state of the policy of step t: without a refresh the policies of
-// the last steps are a ring.
-func (s *spread) slot(t int) int {
-	if s.past.period > 1 {
-		return s.n
-	}
-	return s.n * (1 + t%s.slots)
-}
-
-// inputs returns the indices in the state of the policies on which the force of step t
-// depends: the present one and, unless it is the same, the snapshot.
-func (s *spread) inputs(t int) []int {
-	switch {
-	case s.slots == 1:
-		return []int{s.n}
-	case s.past.period > 1:
-		return []int{s.n, 2 * s.n}
-	}
-	return []int{s.slot(t), s.slot(max(t-s.past.oldest, 0))}
-}
-
-// refreshes reports whether the snapshot is taken at the beginning of step t.
-func (s *spread) refreshes(t int) bool { return s.past.period > 1 && t%s.past.period == 0 }
-
 // step advances the spread from step t, where the mean field is at theta, to t+1.
 func (s *spread) step(t int, theta []float64) {
-	if s.refreshes(t) {
-		store(s.mean, s.cov, 2*s.n, s.n, s.n) // the snapshot is the present policy
-	}
-	old := s.past.at(t, theta)
+	s.refresh(t)
+	olds := s.at(t, theta)
 	if s.lost {
 		return
 	}
-	local, growth := s.force(t, theta, old)
-	if local == nil {
-		s.lost = true
+	local, growth := s.force(t, theta, olds)
+	if s.lost = local == nil; s.lost {
 		return
 	}
 	if s.Running != nil && s.Draws(t) {
-		s.MoveBaseline(s.Expected(old))
+		s.MoveBaseline(s.snapshots.mean(olds, s.Expected))
 	}
-	if s.kept > 0 && s.refreshes(t) {
-		renew(s.cov, s.kept, local.noise.RawRowView)
+	if s.renew(t, local.noise.RawRowView) {
 		s.drawn = mat.Trace(local.noise)
 	}
 	s.advance(t, theta, local, growth)
-}
-
-// renew makes the last coordinates of a state, from at on, noise of a covariance given by rows that
-// nothing depends on yet.
-func renew(cov [][]float64, at int, noise func(i int) []float64) {
-	for i, row := range cov {
-		if clear(row[at:]); i >= at {
-			clear(row)
-			copy(row[at:], noise(i-at))
-		}
-	}
-}
-
-// block returns n rows and columns of a covariance.
-func block(cov [][]float64, row, column, n int) *mat.Dense {
-	out := mat.NewDense(n, n, nil)
-	for i := range n {
-		out.SetRow(i, cov[row+i][column:column+n])
-	}
-	return out
-}
-
-// keepsNoise reports whether the steps of a block use the same groups.
-func keepsNoise(p *cell.Params) bool {
-	return p.Samples == option.Reused && linear.NewLag(&p.Lag).Period() > 1
 }
 
 // pushOf returns the push, beyond the mean force, of reused groups on the policy at theta, which
@@ -208,17 +122,6 @@ func pushOf(m *force.Model, c *mat.Dense, theta []float64) []float64 {
 	return w
 }
 
-// store makes n coordinates of a normal law, those at to, the same as those at from.
-func store(mean []float64, cov [][]float64, to, from, n int) {
-	copy(mean[to:to+n], mean[from:from+n])
-	for i := range n {
-		copy(cov[to+i], cov[from+i])
-	}
-	for _, row := range cov {
-		copy(row[to:to+n], row[from:from+n])
-	}
-}
-
 // advance takes the law from step t to t+1 by v′ = μv + g and θ′ = θ + η(carry·v + gain·g), linear
 // in the velocity and the policies that the force depends on.
 func (s *spread) advance(t int, theta []float64, local *localForce, growth float64) {
@@ -226,16 +129,15 @@ func (s *spread) advance(t int, theta []float64, local *localForce, growth float
 	mu, rate := s.Optimizer.Momentum, RateAt(&s.Optimizer, t)
 	gain, carry := linear.StepGains(s.Optimizer.Kind, mu)
 	parts, share := append([]int{0}, s.inputs(t)...), 0.0
-	if s.kept > 0 {
-		parts = append(parts, s.kept)
+	if s.reused > 0 {
+		parts = append(parts, s.reused)
 		share = math.Sqrt(mat.Trace(local.noise) / s.drawn)
 	}
-	places := []int{0, s.slot(t + 1)}
+	places := []int{0, n}
 	force, pushed := make([]float64, n), []float64(nil)
-	if s.kept > 0 {
-		x := s.slot(t)
-		c := linear.Congruence(s.q, block(s.cov, s.kept, x, n))
-		pushed = linear.Reduce(s.q, pushOf(s.Model, c, s.moved(theta, s.mean[x:x+n])))
+	if s.reused > 0 {
+		c := linear.Congruence(s.q, block(s.cov, s.reused, n, n))
+		pushed = linear.Reduce(s.q, pushOf(s.Model, c, s.moved(theta, s.mean[n:2*n])))
 	}
 	for i := range n {
 		v, x := s.change[i], s.change[n+i]
@@ -246,7 +148,7 @@ func (s *spread) advance(t int, theta []float64, local *localForce, growth float
 			force[i] += by * s.mean[parts[1+k/n]+k%n]
 		}
 		copy(v[n:], local.slope[i])
-		if s.kept > 0 {
+		if s.reused > 0 {
 			force[i] += pushed[i]
 			v[(len(parts)-1)*n+i] = share
 		}
@@ -257,12 +159,12 @@ func (s *spread) advance(t int, theta []float64, local *localForce, growth float
 	}
 	for i, f := range force {
 		v := s.mean[i]
-		s.mean[places[1]+i] = s.mean[parts[1]+i] + rate*(carry*v+gain*f)
+		s.mean[n+i] += rate * (carry*v + gain*f)
 		s.mean[i] = mu*v + f
 	}
 	weights := [2]float64{1, rate * gain}
 	takeAlong(s.cov, s.rows, s.change, n, parts, places, func(r, c int) float64 {
-		if s.kept > 0 {
+		if s.reused > 0 {
 			return 0
 		}
 		return weights[r/n] * weights[c/n] * local.noise.At(r%n, c%n)
@@ -303,33 +205,16 @@ func takeAlong(cov, rows, change [][]float64, n int, from, to []int,
 	}
 }
 
-// of returns the mean and the covariance of the policies at the given indices of the
-// state; ok is false if they are too large to be followed.
-func (s *spread) of(parts []int) (mean []float64, cov [][]float64, ok bool) {
-	n := s.n
-	mean, cov = make([]float64, n*len(parts)), group.Square(n*len(parts))
-	ok = true
-	for i := range mean {
-		p := parts[i/n] + i%n
-		mean[i] = s.mean[p]
-		for k := range mean {
-			cov[i][k] = s.cov[p][parts[k/n]+k%n]
-		}
-		ok = ok && cov[i][i] <= maxPathVariance && !math.IsNaN(mean[i])
-	}
-	return mean, cov, ok
-}
-
 // force returns the mean force of step t at the mean-field logits theta and old, and the factor of
 // its bend; nil if the spread is too large to be followed.
-func (s *spread) force(t int, theta, old []float64) (local *localForce, growth float64) {
-	mean, cov, ok := s.of(s.inputs(t))
+func (s *spread) force(t int, theta []float64, olds [][]float64) (local *localForce, growth float64) {
+	mean, cov, ok := s.policies(s.inputs(t))
 	if !ok {
 		return nil, 0
 	}
 	n, d := s.n, len(mean)
 	centre := linear.Reduce(s.q, theta)
-	if d > n {
+	for _, old := range olds[:d/n-1] { // none on-policy
 		centre = append(centre, linear.Reduce(s.q, old)...)
 	}
 	floats.Add(centre, mean)
@@ -339,15 +224,17 @@ func (s *spread) force(t int, theta, old []float64) (local *localForce, growth f
 	if growth, near := s.local.near(centre, cov); near {
 		return s.local, growth
 	}
-	set := func(x []float64) { s.Set(s.moved(theta, x[:n]), s.moved(old, x[d-n:])) }
-	set(mean)
-	s.nearBound = s.nearBound || s.BoundWithin(s.q, cov)
+	all := make([]float64, len(theta))
 	forceAt := func(x []float64) []float64 {
-		set(x)
-		all := make([]float64, len(theta))
-		s.MeanForce(all)
+		var moved [][]float64
+		for i, old := range olds {
+			moved = append(moved, s.moved(old, x[d-n*(len(olds)-i):][:n]))
+		}
+		s.meanForce(all, s.moved(theta, x[:n]), moved)
 		return linear.Reduce(s.q, all)
 	}
+	forceAt(mean)
+	s.boundsWithin(cov)
 	base := forceAt(make([]float64, d))
 	l := &localForce{centre: centre, around: cov}
 	// the mean of the covariance over the law, the middle with the weight that the others leave
@@ -357,10 +244,10 @@ func (s *spread) force(t int, theta, old []float64) (local *localForce, growth f
 	l.offset, l.bend, l.slope = expand(mean, cov, s.DifferenceStep(), forceAt, func(w, gone float64) {
 		switch {
 		case middle == nil:
-			middle = s.Covariance()
+			middle = s.covariance(all)
 			noise = mat.NewSymDense(middle.SymmetricDim(), nil)
 		case gone > unaveraged*total:
-			addScaled(noise, w, s.Covariance())
+			addScaled(noise, w, s.covariance(all))
 			rest -= w
 		}
 	})
@@ -398,14 +285,6 @@ func expand(mean []float64, cov [][]float64, least float64, of func(x []float64)
 		}
 	})
 	return value, bend, slope
-}
-
-// addScaled adds w times a matrix to sum.
-func addScaled(sum *mat.SymDense, w float64, m *mat.SymDense) {
-	data, more, n := sum.RawSymmetric().Data, m.RawSymmetric().Data, sum.SymmetricDim()
-	for i := range n {
-		floats.AddScaled(data[i*n+i:(i+1)*n], w, more[i*n+i:(i+1)*n])
-	}
 }
 
 func trace(m [][]float64) (sum float64) {
@@ -448,31 +327,22 @@ func (s *spread) moved(logits, x []float64) []float64 {
 	return out
 }
 
-// oldSlot returns the index in the state, before step t, of the policy that draws its groups.
-func (s *spread) oldSlot(t int) int {
-	if s.refreshes(t) { // which comes with the step
-		return s.slot(t)
-	}
-	inputs := s.inputs(t)
-	return inputs[len(inputs)-1]
-}
-
 // shift returns by how much the mean of an observable before step t differs from that of the mean
-// field, which has its policy at theta and draws by old, the largest variance of a gap of two
-// logits, and the standard deviation of the observable; NaN if the spread is too large to be
-// followed.
-func (s *spread) shift(o *observable, t int, theta, old []float64) shifted {
-	slots := o.slots(s.slot(t), s.oldSlot(t))
-	mean, cov, ok := s.of(slots)
-	if s.lost || !ok {
-		return lostShift
-	}
-	d := len(mean)
-	at := func(x []float64) (now, drawing []float64) {
-		return o.arguments(s.moved(theta, x[:s.n]), s.moved(old, x[d-s.n:]), theta, old)
-	}
-	by := o.over(s.Model, at, mean, cov)
-	by.shift -= o.of(s.Model, theta, old)
-	by.nearBound = s.nearBound
-	return by
+// field, which has its policy at theta, the largest variance of a gap of two logits, and the
+// standard deviation of the observable; NaN if the spread is too large to be followed.
+func (s *spread) shift(o *observable, t int, theta []float64) shifted {
+	olds := s.at(t, theta)
+	return o.ofAges(s.snapshots, s.drawing(t), func(i, place int) shifted {
+		mean, cov, ok := s.policies(o.slots(s.n, place))
+		if s.lost || !ok {
+			return lostShift
+		}
+		at := func(x []float64) (now, drawing []float64) {
+			return o.arguments(s.moved(theta, x[:s.n]), s.moved(olds[i], x[len(x)-s.n:]), theta, olds[i])
+		}
+		by := o.over(s.Model, at, mean, cov)
+		by.shift -= o.of(s.Model, theta, olds[i])
+		by.nearBound = s.nearBound
+		return by
+	})
 }

@@ -1,0 +1,237 @@
+package path
+
+import (
+	"grposim/option"
+	"grposim/rom/cell"
+	"grposim/rom/force"
+	"grposim/rom/group"
+	"grposim/rom/linear"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// state is the normal law of the state of runs before a step, of blocks of n coordinates: the policy
+// and what moves it, and then the policies that may draw groups. It has the force of the step too.
+type state struct {
+	*force.Model
+	*snapshots
+	q *mat.Dense // basis of the reduced coordinates of logits, A×(A−1)
+	n int
+	// indices of the present policy, of those that are kept, and of the noise of the groups that a
+	// block reuses; 0: each step draws
+	present, first, reused int
+
+	mean []float64
+	cov  [][]float64 // covariance
+	lost bool        // the spread is too large to be followed
+
+	nearBound bool // see shifted
+
+	// Where meanForce has set the force: both policies, and by age the mean.
+	now         []float64
+	olds, means [][]float64
+}
+
+// newState returns a state with so many blocks before the policies that are kept.
+func newState(p *cell.Params, init []float64, steps, n, present, blocks int) state {
+	arms := len(p.Arms)
+	s := state{Model: force.New(p), snapshots: newSnapshots(&p.Lag, init, steps).likely(),
+		q: linear.BasisOfArms(arms), n: n, present: present, first: blocks * n}
+	size := s.first + n*s.kept()
+	if p.Samples == option.Reused && s.period > 1 {
+		s.reused, size = size, size+(blocks-1)*n
+	}
+	s.mean, s.cov = make([]float64, size), group.Square(size)
+	return s
+}
+
+// unlikely is the probability of the oldest ages below which they count as younger ones in the spread.
+const unlikely = 1e-3
+
+// likely leaves the oldest ages out.
+func (s *snapshots) likely() *snapshots {
+	n := len(s.ages) - 1
+	for ; n > 0 && s.shares[n] < unlikely; n-- {
+		s.shares[n-1] += s.shares[n]
+	}
+	s.ages, s.shares, s.ring = s.ages[:n+1], s.shares[:n+1], s.ring[:s.ages[n]+1]
+	return s
+}
+
+// kept returns the number of past policies in the state of a run.
+func (s *snapshots) kept() int {
+	if s.onPolicy() {
+		return 0
+	}
+	return len(s.ring)
+}
+
+// drawing returns the indices of the policies that draw the groups of step t before it.
+func (s *state) drawing(t int) []int {
+	at := s.inputs(t)
+	for i, age := range s.ages {
+		if age == 0 && s.refreshes(t) { // which comes with the step
+			at[len(at)-len(s.ages)+i] = s.present
+		}
+	}
+	return at[len(at)-len(s.ages):]
+}
+
+// inputs returns the indices of the policies that the force of step t depends on: the present one
+// and, unless it is the same, those that draw.
+func (s *state) inputs(t int) []int {
+	at := []int{s.present}
+	for _, age := range s.ages[:min(len(s.ages), s.kept())] {
+		at = append(at, s.first+s.n*s.place(t, age))
+	}
+	return at
+}
+
+// refresh makes the snapshot of step t, if it takes one, the present policy.
+func (s *state) refresh(t int) {
+	if s.onPolicy() || !s.refreshes(t) {
+		return
+	}
+	from, to := s.present, s.first+s.n*s.place(t, 0)
+	copy(s.mean[to:to+s.n], s.mean[from:from+s.n])
+	for i := range s.n {
+		copy(s.cov[to+i], s.cov[from+i])
+	}
+	for _, row := range s.cov {
+		copy(row[to:to+s.n], row[from:from+s.n])
+	}
+}
+
+// renew makes the reused noise in step t, if it draws, one of a covariance given by rows that nothing
+// depends on yet.
+func (s *state) renew(t int, noise func(i int) []float64) (drawn bool) {
+	if s.reused == 0 || !s.refreshes(t) {
+		return false
+	}
+	for i, row := range s.cov {
+		if clear(row[s.reused:]); i >= s.reused {
+			clear(row)
+			copy(row[s.reused:], noise(i-s.reused))
+		}
+	}
+	return true
+}
+
+// block returns n rows and columns of a covariance.
+func block(cov [][]float64, row, column, n int) *mat.Dense {
+	out := mat.NewDense(n, n, nil)
+	for i := range n {
+		out.SetRow(i, cov[row+i][column:column+n])
+	}
+	return out
+}
+
+// policies returns mean and covariance of policies in reduced coordinates; ok is false if they are
+// too large to be followed.
+func (s *state) policies(at []int) (mean []float64, cov [][]float64, ok bool) {
+	arms, n := s.q.Dims()
+	cov, ok = group.Square(n*len(at)), isSquarable(s.mean)
+	for i, from := range at {
+		own := s.mean[from : from+s.n]
+		if s.n == arms {
+			own = linear.Reduce(s.q, own)
+		}
+		mean = append(mean, own...)
+		for k, to := range at {
+			reduced := block(s.cov, from, to, s.n)
+			if s.n == arms {
+				reduced = linear.Within(s.q, reduced)
+			}
+			for r := range n {
+				copy(cov[i*n+r][k*n:(k+1)*n], reduced.RawRowView(r))
+			}
+		}
+	}
+	for i := range cov {
+		ok = ok && cov[i][i] <= maxPathVariance
+	}
+	return mean, cov, ok
+}
+
+// meanForce sets the state and writes the mean force.
+func (s *state) meanForce(dst, now []float64, olds [][]float64) {
+	clear(dst)
+	s.now, s.olds = now, olds
+	for i, old := range olds {
+		if len(s.means) == i {
+			s.means = append(s.means, make([]float64, len(dst)))
+		}
+		s.Set(now, old)
+		s.MeanForce(s.means[i])
+		floats.AddScaled(dst, s.shares[i], s.means[i])
+	}
+}
+
+// over calls visit with the model at each age. Where there are several it calls spread as well, with
+// the deviation of the mean force at the age from that of all, and the weight of its square in the
+// variance of a step.
+func (s *state) over(mean []float64, visit func(share float64),
+	spread func(weight float64, off []float64)) {
+	for i, share := range s.shares {
+		if len(s.shares) > 1 {
+			s.Set(s.now, s.olds[i])
+			spread(share/float64(max(s.AgeDraws(), 1)),
+				floats.SubTo(make([]float64, len(mean)), s.means[i], mean))
+		}
+		visit(share)
+	}
+}
+
+// covariance returns that of the force of a step, whose mean is given.
+func (s *state) covariance(mean []float64) *mat.SymDense {
+	sum := mat.NewSymDense(len(mean), nil)
+	s.over(mean, func(share float64) { addScaled(sum, share, s.Covariance()) },
+		func(weight float64, off []float64) {
+			sum.SymRankOne(sum, weight, mat.NewVecDense(len(off), off))
+		})
+	return sum
+}
+
+// boundsWithin notes whether a bound is near for the policies of this covariance.
+func (s *state) boundsWithin(cov [][]float64) {
+	_, n := s.q.Dims()
+	for i := range len(cov)/n - 1 {
+		s.Set(s.now, s.olds[i])
+		pair := group.Square(2 * n)
+		for r, row := range pair {
+			from := cov[r+r/n*i*n]
+			copy(row, from[:n])
+			copy(row[n:], from[(1+i)*n:])
+		}
+		s.nearBound = s.nearBound || s.BoundWithin(s.q, pair)
+	}
+}
+
+// joint returns what force.Model.Joint does of one age.
+func (s *state) joint(mean []float64) (joint [][]float64, excess []float64) {
+	joint, excess = group.Square(2*len(mean)), make([]float64, len(mean))
+	s.over(mean, func(share float64) {
+		one, rare := s.Joint(mean)
+		floats.AddScaled(excess, share, rare)
+		for i, row := range one {
+			floats.AddScaled(joint[i], share, row)
+		}
+	}, func(weight float64, off []float64) {
+		for a, x := range off {
+			off = append(off, 2*mean[a]*x) // of g²
+		}
+		for i, x := range off {
+			floats.AddScaled(joint[i], weight*x, off)
+		}
+	})
+	return joint, excess
+}
+
+// addScaled adds w times a matrix to sum.
+func addScaled(sum *mat.SymDense, w float64, m *mat.SymDense) {
+	data, more, n := sum.RawSymmetric().Data, m.RawSymmetric().Data, sum.SymmetricDim()
+	for i := range n {
+		floats.AddScaled(data[i*n+i:(i+1)*n], w, more[i*n+i:(i+1)*n])
+	}
+}
