@@ -40,8 +40,9 @@ func adviseLog(out *printer, stderr io.Writer, file string, how logs.Options, la
 	t, because := identifiedTimescale(r)
 	const stable = "refresh intervals that are stable at rest"
 	if because != "" {
+		lines[0].Says += "; this log identifies no timescale, stiffness or largest lag: " + because
 		for _, asked := range []string{"time to 95 %", "stiffness", stable} {
-			add(asked, none, "", "", "not identified by this log: "+because)
+			add(asked, none, "", "", "not identified by this log")
 		}
 	} else {
 		to95, value, lo, hi := math.Log(20), t.Value+lag, t.Lo+lag, t.Hi+lag

@@ -61,7 +61,18 @@ func printRuns(p *page, files [2][]string, c *equivalence.RunsComparison, o *equ
 	if math.IsInf(c.SameFrom, 1) {
 		same = "no margin would make them the same: the errors of some segments are not known"
 	}
-	p.paragraph("  ", headline(c.Verdict, fmt.Sprintf("%.3g of reward", c.Margin), c.Count)+"; "+same)
+	reason, rows := "", [][]string{{"QUANTITY", "TIMES", "A", "B", "B − A", "VERDICT"}}
+	for _, q := range c.Curve {
+		change := fmt.Sprintf("%+.3g [%+.3g, %+.3g]", q.Change, q.Lo, q.Hi)
+		if q.Reason != "" {
+			change = fmt.Sprintf("%+.3g, error not known", q.Change)
+			reason = q.Reason
+		}
+		rows = append(rows, []string{q.Name, fmt.Sprintf("%.4g to %.4g", q.From, q.To),
+			fmt.Sprintf("%.3g", q.A), fmt.Sprintf("%.3g", q.B), change, string(q.Verdict)})
+	}
+	says := headline(c.Verdict, fmt.Sprintf("%.3g of reward", c.Margin), c.Count)
+	p.paragraph("  ", says+"; "+same+"; in the mean B − A is "+rows[1][4])
 	for _, note := range c.Notes {
 		p.paragraph("  ", note)
 	}
@@ -78,17 +89,6 @@ func printRuns(p *page, files [2][]string, c *equivalence.RunsComparison, o *equ
 	p.paragraph("  ", fmt.Sprintf("margin: %.3g of reward (%s); A's curve ranges over %.3g",
 		c.Margin, source, c.Range))
 	p.printf("\n")
-	reason := ""
-	rows := [][]string{{"QUANTITY", "TIMES", "A", "B", "B − A", "VERDICT"}}
-	for _, q := range c.Curve {
-		change := fmt.Sprintf("%+.3g [%+.3g, %+.3g]", q.Change, q.Lo, q.Hi)
-		if q.Reason != "" {
-			change = fmt.Sprintf("%+.3g, error not known", q.Change)
-			reason = q.Reason
-		}
-		rows = append(rows, []string{q.Name, fmt.Sprintf("%.4g to %.4g", q.From, q.To),
-			fmt.Sprintf("%.3g", q.A), fmt.Sprintf("%.3g", q.B), change, string(q.Verdict)})
-	}
 	p.table(rows)
 	p.printf("\n")
 	if reason != "" {

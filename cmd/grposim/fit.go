@@ -209,7 +209,7 @@ func (f *logFit) print(p *page) {
 	if n := len(f.at) - 1; n < 0 {
 		p.printf("no forecast: the run is lost.\n")
 	} else {
-		by := map[bool]string{true: "the level", false: "exponential smoothing"}[r.Regime == fit.Flat]
+		by := map[bool]string{true: "the level", false: "exponential smoothing, without a law"}[r.Regime == fit.Flat]
 		p.paragraph("  ", fmt.Sprintf("forecast for step %.6g by %s: %.3g, a row between %s "+
 			"and %s with 90 %%, if neither a take-off nor a collapse comes first, which no reward before "+
 			"them shows.", f.at[n], by, f.ahead.Mean, bound(f.ahead.Lo[n], 3), bound(f.ahead.Hi[n], 3)))

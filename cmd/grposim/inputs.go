@@ -33,8 +33,7 @@ var (
 	toCompare = &input{name: "a results folder, " + aLog.name + " or " + someScores.name}
 )
 
-// isConfiguration reports whether a path is that of a configuration without mistakes, or a
-// built-in name.
+// isConfiguration reports whether a path is a configuration without mistakes or a built-in name.
 func isConfiguration(path string) bool {
 	_, err := config.ToPredict.ReadFile(path)
 	return err == nil || slices.Contains(builtInNames(), path)
