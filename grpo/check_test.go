@@ -40,7 +40,6 @@ func TestMistakes(t *testing.T) {
 		mistake func()
 		want    string
 	}{
-		{estimator(func(e *option.Estimator) {}), ""},
 		{estimator(func(e *option.Estimator) { e.GroupSize = option.Infinite }), ""},
 		{estimator(func(e *option.Estimator) {
 			e.GroupSize, e.Advantage = option.Infinite, option.Advantage{Baseline: option.RunningMean,

@@ -63,8 +63,8 @@ func roundedUp(x float64) string {
 func (p *Params) ForceKnown() bool { return p.cut > 0 || p.NeverClipped(0) }
 
 // Plain returns parameters of the same runs without options that cannot act: a largest norm that no
-// gradient can exceed, Nesterov's rule without momentum, samples that are reused in the one step of
-// a block, and a warm-up whose first step has the whole rate.
+// gradient can exceed, Nesterov's rule without momentum, and a warm-up whose first step has the whole
+// rate. In blocks of one step these are samples that are reused, and a clip that changes.
 func Plain(p Params) Params {
 	if s := &p.Optimizer.Schedule; s.Kind == option.ConstantRate && s.Warmup == 1 {
 		s.Warmup = 0
@@ -73,7 +73,7 @@ func Plain(p Params) Params {
 		p.Optimizer.Kind = option.HeavyBall
 	}
 	if p.Lag.Kind == option.Block && p.Lag.Interval <= 1 && p.Lag.Behind == 0 {
-		p.Samples = option.Fresh
+		p.Samples, p.Importance.Schedule = option.Fresh, option.Schedule{}
 	}
 	if p.Optimizer.MaxNorm == 0 || p.GroupSize <= 0 { // at G = ∞ the limit has a theory of its own
 		return p

@@ -188,6 +188,7 @@ func TestIdleOptionsAreLeftOut(t *testing.T) {
 		"Nesterov's rule without momentum":   func(s *config.Settings) { s.Optimizer.Kind = option.Nesterov },
 		"reused samples in blocks of one":    func(s *config.Settings) { s.Estimator.Samples = option.Reused },
 		"a warm-up of one step":              func(s *config.Settings) { s.Optimizer.Schedule.Warmup = 1 },
+		"a clip that changes on-policy":      func(s *config.Settings) { s.Estimator.Importance.Schedule.Warmup = 9 },
 		"a norm that no gradient can exceed": func(s *config.Settings) { s.Optimizer.MaxNorm = 1 },
 	} {
 		idle := plain
