@@ -110,28 +110,28 @@ func (o *equivalenceOptions) check(c *cobra.Command, args []string) (isLogs bool
 	if len(args) == 2 {
 		isLogs = logsOf(args[0]) != nil
 		if other := logsOf(args[1]) != nil; isLogs != other {
-			return false, usageError{fmt.Errorf("got %s and %s, one of which is a training log, "+
-				"want two of a kind", args[0], args[1])}
+			return false, misuse("got %s and %s, one of which is a training log, "+
+				"want two of a kind", args[0], args[1])
 		}
 	}
 	switch {
 	case len(args) == 2 && !isLogs && (flags.Changed("margin") || flags.Changed("confidence")):
-		return false, usageError{errors.New("--margin and --confidence are for training logs and " +
-			"scores; results folders have the confidence of their configurations")}
+		return false, misuse("--margin and --confidence are for training logs and " +
+			"scores; results folders have the confidence of their configurations")
 	case len(args) == 1 && o.margin > 100*equivalence.MaxMargin:
-		return false, usageError{fmt.Errorf("--margin: got %g points, want at most %g: "+
-			"the errors of wider ones are not those declared", o.margin, 100*equivalence.MaxMargin)}
+		return false, misuse("--margin: got %g points, want at most %g: "+
+			"the errors of wider ones are not those declared", o.margin, 100*equivalence.MaxMargin)
 	case o.fail && (isLogs || len(args) == 1):
-		return false, usageError{errors.New("--fail-on-difference is for results folders: " +
-			"logs and scores have exit code 1 without it")}
+		return false, misuse("--fail-on-difference is for results folders: " +
+			"logs and scores have exit code 1 without it")
 	case !isLogs && flags.Changed("run"):
-		return false, usageError{errors.New("--run is for training logs")}
+		return false, misuse("--run is for training logs")
 	case len(o.runs) > 2:
-		return false, usageError{fmt.Errorf("--run: got %d names, want one or two", len(o.runs))}
+		return false, misuse("--run: got %d names, want one or two", len(o.runs))
 	case flags.Changed("margin") && !(o.margin > 0 && !math.IsInf(o.margin, 1)):
-		return false, usageError{fmt.Errorf("--margin: got %g, want > 0", o.margin)}
+		return false, misuse("--margin: got %g, want > 0", o.margin)
 	case !(o.confidence > 0 && o.confidence < 1):
-		return false, usageError{fmt.Errorf("--confidence: got %g, want in (0, 1)", o.confidence)}
+		return false, misuse("--confidence: got %g, want in (0, 1)", o.confidence)
 	}
 	return isLogs, nil
 }

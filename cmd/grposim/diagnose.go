@@ -82,8 +82,8 @@ func questions() (names []string) {
 func asked(modes []string) (question, error) {
 	for _, m := range modes {
 		if !slices.Contains(questions(), m) {
-			return nil, usageError{fmt.Errorf("--mode: got %q, want one of %s", m,
-				strings.Join(questions(), ", "))}
+			return nil, misuse("--mode: got %q, want one of %s", m,
+				strings.Join(questions(), ", "))
 		}
 	}
 	return modes, nil

@@ -32,15 +32,15 @@ func newWatch(stdout, stderr io.Writer) *cobra.Command {
 			return err
 		}
 		if every <= 0 || until < 0 || heartbeat < 0 {
-			return usageError{fmt.Errorf("--every: got %v, want more than 0; "+
-				"--until-idle: got %v, --heartbeat: got %v, want 0 or more", every, until, heartbeat)}
+			return misuse("--every: got %v, want more than 0; "+
+				"--until-idle: got %v, --heartbeat: got %v, want 0 or more", every, until, heartbeat)
 		}
 		if info, err := os.Stat(args[0]); args[0] == stdin || err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-			return usageError{fmt.Errorf("%s: got a stream, which watch cannot read again from its start, "+
-				"want a file: write it with tee FILE and watch that", args[0])}
+			return misuse("%s: got a stream, which watch cannot read again from its start, "+
+				"want a file: write it with tee FILE and watch that", args[0])
 		}
 		if other := aLog.instead(args[0]); other != "" {
-			return usageError{fmt.Errorf("%s: %s", args[0], other)}
+			return misuse("%s: %s", args[0], other)
 		}
 		w := watcher{path: args[0], how: how, asked: about, goOn: goOn, stdout: stdout, stderr: stderr}
 		w.log = logs.Follow(args[0], how)
@@ -293,7 +293,7 @@ func (w *watcher) end() error {
 		return badInput(w.path, err)
 	}
 	if len(l.Steps) == 0 {
-		return usageError{fmt.Errorf("%s: got no row of training", w.path)}
+		return misuse("%s: got no row of training", w.path)
 	}
 	s, err := sourceOf(w.path, l, w.how.TrueReward)
 	if err != nil {

@@ -119,7 +119,6 @@ func (key *Key) of(c *Check) any {
 type checkReader struct {
 	*loader
 	*Check
-	n      *node
 	path   string
 	fields map[string]*node
 	known  bool // whether the claim is
@@ -136,7 +135,7 @@ func (l *loader) decodeChecks(n *node) {
 	}
 	for i, item := range n.items {
 		before := len(l.problems)
-		c := &checkReader{loader: l, n: item, path: pathOf(i)}
+		c := &checkReader{loader: l, path: pathOf(i)}
 		c.Check = &Check{Claim: new(Claim), Expect: Holds} // an unknown claim has no needs
 		if c.fields = l.reader.fields(item, c.path, checkFields); c.fields != nil {
 			c.read()

@@ -199,9 +199,7 @@ func numberOf(v any) float64 {
 }
 
 // SetNumber assigns a numeric key, an integer key the integer nearest to x.
-func (k Key) SetNumber(s *Settings, x float64) {
-	k.set(s, k.valueOf(x))
-}
+func (k Key) SetNumber(s *Settings, x float64) { k.set(s, k.valueOf(x)) }
 
 // valueOf returns the value of a key that is a number, an integer key's nearest to x.
 func (k *Key) valueOf(x float64) any {

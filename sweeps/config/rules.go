@@ -166,8 +166,10 @@ var facts = map[string]func(s *Settings) int{
 	"beyond_arms": func(s *Settings) int {
 		return count(s.Run.Record, func(q sim.Quantity) bool { a, is := q.Arm(); return is && a >= len(s.Bandit.Arms) })
 	},
-	"quantities":       func(s *Settings) int { return len(s.Run.Record) },
-	"others":           func(s *Settings) int { return count(s.Bandit.Arms, notBernoulli) },
+	"quantities": func(s *Settings) int { return len(s.Run.Record) },
+	"others": func(s *Settings) int {
+		return count(s.Bandit.Arms, func(a option.Arm) bool { return a.Law != option.Bernoulli })
+	},
 	"reference_logits": func(s *Settings) int { return count(s.Policy.Reference, notZero) },
 	"logits":           func(s *Settings) int { return count(s.Policy.Init.Logits, notZero) },
 	"offsets":          func(s *Settings) int { return truth(s.Policy.Init.Offset != 0) },
@@ -197,8 +199,6 @@ var nouns = map[string]string{
 }
 
 func notZero(x float64) bool { return x != 0 }
-
-func notBernoulli(a option.Arm) bool { return a.Law != option.Bernoulli }
 
 // count counts the items of a list that something holds of.
 func count[T any](list []T, of func(T) bool) (n int) {

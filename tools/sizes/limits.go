@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_417
+	mostProduct = 69_414
 	mostTools   = 5_092
 	mostTests   = 45_410
 	mostDocs    = 329
@@ -39,7 +39,7 @@ var rooms = map[string]int{
 	"sweeps":                 4224,
 	"sweeps/advice":          1885,
 	"sweeps/claim":           3043,
-	"sweeps/config":          5241,
+	"sweeps/config":          5238,
 	"sweeps/judge":           1958,
 	"sweeps/plan":            1187,
 	"sweeps/report":          1761,
