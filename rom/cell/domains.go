@@ -146,10 +146,10 @@ var domains = []struct {
 		"what one sample of a rare arm does, under Adam or of other rewards than two values")},
 	{OscillatorOfPath | LockingOfRuns | FlipsOfReuse, anyLag, rateVaries,
 		scope.RateVaries.Because("is not constant")},
-	{DynamicsAtRest, anyLag, func(p *Params) bool {
+	{DynamicsAtRest | SpreadOfRuns, anyLag, func(p *Params) bool {
 		return !p.ForceKnown() || adam(p) && clips(p)
 	}, scope.NormClips.Because("")},
-	{DynamicsAtRest, randomAges, clips, scope.NormClips.Because("")},
+	{DynamicsAtRest | SpreadOfRuns, randomAges, clips, scope.NormClips.Because("")},
 	{LockingOfRuns, anyLag, clips, scope.NormClips.Because("")},
 	{DynamicsAtRest, notLastBlock, reused,
 		simulated("reused samples with snapshots older than a block")},
@@ -177,7 +177,6 @@ var domains = []struct {
 		"with a scale of the step")},
 	{SpreadOfRuns, anyLag, (*Params).oldBaseline,
 		simulated("the spread of runs with a running mean of old rewards as baseline")},
-	{SpreadOfRuns, anyLag, clips, scope.NormClips.Because("")},
 	{ShareOnTheWay, anyLag, func(p *Params) bool { return p.GroupSize == option.Infinite },
 		scope.NoNoise.Because()},
 	{ShareOnTheWay, anyLag, func(p *Params) bool { return p.KL.OfReward() }, simulated(

@@ -366,7 +366,7 @@ type shifted struct {
 	shift     float64
 	variance  float64 // the largest of a gap of two logits
 	deviation float64 // of the observable over runs
-	idle      float64 // how far the mean path of Adam may be off by moves that no expansion knows
+	idle      float64 // how far it may be off by Adam's moves or a largest norm that no expansion knows
 	nearBound bool    // runs have been within force.BoundReach of a bound where a weight drops to 0
 }
 

@@ -188,9 +188,7 @@ func neglect(p *cell.Params, init []float64, at []int, all []Path, of []observab
 			add(o.expansionError(*p, init, at, shift))
 		}
 		for _, by := range sides {
-			add(func(n int) float64 {
-				return math.Abs(by.field[i][n] - path.Field[n])
-			})
+			add(func(n int) float64 { return math.Abs(by.field[i][n] - path.Field[n]) })
 		}
 	}
 }
@@ -221,9 +219,8 @@ func (o *observable) expansionError(
 	}
 }
 
-// rounding is the distance, relative to logits and at least in logits, by which the logits of a
-// second mean field are displaced at every step to see how far rounding errors grow. An operation
-// errs by 2⁻⁵³ at most, a step is made of few, and two programs order them differently.
+// rounding is the distance, relative to logits and at least in logits, by which a second mean field
+// is displaced at every step. An operation errs by 2⁻⁵³ at most, and a step is made of few.
 const rounding = 0x1p-48
 
 // followed is a mean field at the steps asked for, as far as it is finite.

@@ -343,6 +343,9 @@ func (s *spread) shift(o *observable, t int, theta []float64) shifted {
 		by := o.over(s.Model, at, mean, cov)
 		by.shift -= o.of(s.Model, theta, olds[i])
 		by.nearBound = s.nearBound
+		if s.Limited() { // a kink that takes the whole slope moves an average over the points by σ/9
+			by.idle = by.deviation / 4
+		}
 		return by
 	})
 }

@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_414
+	mostProduct = 69_413
 	mostTools   = 5_092
 	mostTests   = 45_410
 	mostDocs    = 329
@@ -19,7 +19,7 @@ var rooms = map[string]int{
 	"option":                 904,
 	"rom":                    92,
 	"rom/arrive":             791,
-	"rom/cell":               1059,
+	"rom/cell":               1058,
 	"rom/deep":               981,
 	"rom/fixed":              1055,
 	"rom/force":              1275,
