@@ -101,12 +101,19 @@ func (s *sampler) promptGroup(sum *grpo.GroupStatistics, w *draw.Words, prompt i
 // tabular holds the policies of the prompts of a run.
 type tabular struct {
 	prompts []promptPolicy
-	visited []int                // the prompts of this step, each once
-	group   grpo.GroupStatistics // of one group
-	reward  float64              // Σ J over the prompts
-	gap     float64              // Σ z
+	groups  []drawnGroup // of this step
+	visited []int        // the prompts of this step, each once
+	reward  float64      // Σ J over the prompts
+	gap     float64      // Σ z
 	lag     option.Lag
-	ratio   float64 // largest importance ratio since the last record, see sinceRecord
+	ratio   float64     // largest importance ratio since the last record, see sinceRecord
+	clipped meanOfSteps // of the fractions of clipped samples, the mean over the groups
+}
+
+// drawnGroup is a group of samples of a prompt.
+type drawnGroup struct {
+	prompt     int
+	statistics grpo.GroupStatistics
 }
 
 // promptPolicy is the policy of one prompt.
@@ -127,8 +134,11 @@ type promptPolicy struct {
 func newTabular(c *Cell) *tabular {
 	p := &tabular{
 		prompts: make([]promptPolicy, len(c.Prompts.Means)),
-		group:   grpo.GroupStatistics{Arms: make([]grpo.ArmStatistics, 2)},
+		groups:  make([]drawnGroup, c.Estimator.GroupsPerStep),
 		lag:     c.Lag,
+	}
+	for i := range p.groups {
+		p.groups[i].statistics.Arms = make([]grpo.ArmStatistics, 2)
 	}
 	for x := range p.prompts {
 		b := &p.prompts[x]
@@ -148,7 +158,7 @@ func newTabular(c *Cell) *tabular {
 
 // begin sets the state at step 0.
 func (p *tabular) begin() {
-	p.visited, p.reward, p.gap, p.ratio = p.visited[:0], 0, 0, 1
+	p.visited, p.reward, p.gap, p.ratio, p.clipped = p.visited[:0], 0, 0, 1, meanOfSteps{}
 	for x := range p.prompts {
 		b := &p.prompts[x]
 		b.policy.Set(b.start)
@@ -165,7 +175,8 @@ func (p *tabular) means() (reward, z float64) {
 	return p.reward / n, p.gap / n
 }
 
-// draw draws the groups of step t, and sets the gradients of the prompts that it visits.
+// draw draws the groups of step t unless it reuses those of the block, and sets the gradients of
+// their prompts.
 func (p *tabular) draw(r *replica, t int) {
 	if lag := r.cell.Lag; lag.Refreshes(t) {
 		r.sampler.prompts.redraws.refresh()
@@ -175,25 +186,46 @@ func (p *tabular) draw(r *replica, t int) {
 			}
 		}
 	}
-	r.statistics.Reset()
-	r.sampler.reward = 0
-	groups := r.cell.Estimator.GroupsPerStep
-	share := 1 / float64(groups)
-	for range groups {
-		x := r.sampler.prompts.choose(r.words, p.prompts)
-		p.group.Reset()
-		x = r.sampler.promptGroup(&p.group, r.words, x, p.prompts[x].snapshot)
+	if r.cell.Draws(t) {
+		p.drawGroups(r)
+	}
+	share, clipped := 1/float64(len(p.groups)), 0.0
+	for i := range p.groups {
+		x, group := p.groups[i].prompt, &p.groups[i].statistics
 		b := &p.prompts[x]
-		b.force.Sampled(r.g, &p.group, b.policy, b.snapshot)
+		b.force.Sampled(r.g, group, b.policy, b.snapshot)
+		clipped += float64(share * b.force.ClipFraction(group))
 		if !b.visited {
 			b.visited, p.visited = true, append(p.visited, x)
 		}
 		for a, f := range r.g {
 			b.g[a] += float64(share * f)
 		}
-		r.statistics.Groups++
-		r.statistics.ZeroVariance += p.group.ZeroVariance
 	}
+	p.clipped.add(clipped)
+}
+
+// drawGroups draws the groups of a step.
+func (p *tabular) drawGroups(r *replica) {
+	r.statistics.Reset()
+	r.sampler.reward = 0
+	for i := range p.groups {
+		x, group := r.sampler.prompts.choose(r.words, p.prompts), &p.groups[i].statistics
+		group.Reset()
+		p.groups[i].prompt = r.sampler.promptGroup(group, r.words, x, p.prompts[x].snapshot)
+		r.statistics.Groups++
+		r.statistics.ZeroVariance += group.ZeroVariance
+	}
+}
+
+// norm returns the norm of the gradient of all prompts.
+func (p *tabular) norm() float64 {
+	squares := 0.0
+	for x := range p.prompts {
+		g := &p.prompts[x].g
+		squares += float64(g[0]*g[0]) + float64(g[1]*g[1])
+	}
+	return math.Sqrt(squares)
 }
 
 // move updates the policies by the gradients of step t, and reports whether all are
@@ -201,9 +233,12 @@ func (p *tabular) draw(r *replica, t int) {
 func (p *tabular) move(o *option.Optimizer, t int) (ok bool) {
 	within := !p.lag.Refreshes(t + 1) // else the next step has new snapshots
 	rate, memory := grpo.Rate(o, t), o.Kind == option.Adam || o.Momentum != 0
-	n := len(p.visited)
+	n, factor := len(p.visited), 1.0
 	if memory {
 		n = len(p.prompts)
+	}
+	if o.MaxNorm > 0 {
+		factor = min(1, o.MaxNorm/p.norm())
 	}
 	ok = true
 	for i := range n {
@@ -212,6 +247,7 @@ func (p *tabular) move(o *option.Optimizer, t int) (ok bool) {
 			b = &p.prompts[p.visited[i]]
 		}
 		p.gap -= gap(b.policy)
+		b.g[0], b.g[1] = float64(factor*b.g[0]), float64(factor*b.g[1])
 		grpo.Step(o, b.policy.Logits, b.g[:], b.state, rate)
 		b.policy.Update()
 		p.gap += gap(b.policy)
@@ -230,16 +266,15 @@ func (p *tabular) move(o *option.Optimizer, t int) (ok bool) {
 // observe writes the quantities of the step into v.
 func (p *tabular) observe(r *replica, v []float64) {
 	clear(v)
-	n, norm := float64(len(p.prompts)), 0.0
+	n := float64(len(p.prompts))
 	for x := range p.prompts {
 		b := &p.prompts[x]
 		v[entropyIndex] += b.policy.Entropy() / n
 		v[collisionIndex] += b.policy.Collision() / n
 		v[klReferenceIndex] += b.policy.Divergence(b.reference) / n
-		norm += float64(b.g[0]*b.g[0]) + float64(b.g[1]*b.g[1])
 	}
 	v[expectedRewardIndex], v[trueRewardIndex], v[logitGapIndex] = p.reward/n, p.reward/n, p.gap/n
 	v[importanceRatioMaxIndex], p.ratio = min(p.ratio, grpo.LargestRatio), 1
-	v[gradientNormIndex] = math.Sqrt(norm)
+	v[clipFractionIndex], v[gradientNormIndex] = p.clipped.take(), p.norm()
 	v[zeroVarianceFractionIndex] = float64(r.statistics.ZeroVariance) / float64(r.statistics.Groups)
 }

@@ -9,6 +9,8 @@ import (
 
 	"grposim/grpo"
 	"grposim/option"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // slowPrompts is docs/theory-trainers.md §11.7 word by word, as slowReplica is §1. It draws the
@@ -26,14 +28,22 @@ func slowPrompts(c *Cell, rng *rand.Rand) []float64 {
 		}
 	}
 	first := func(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
+	type group struct {
+		x             int
+		arms          []int
+		rewards       []float64
+		mean, drawing float64 // probability of the first arm in π_old
+	}
 	var epoch []int
+	var groups []group
 	for t := range c.Run.Steps {
 		if t%c.Lag.Interval == 0 {
 			copy(old, z)
 		}
-		g := make([]float64, n) // of z: twice that of the first logit
-		for range e.GroupsPerStep {
-		again:
+		if t%c.Lag.Interval == 0 || e.Samples == option.Fresh {
+			groups = nil
+		}
+		for len(groups) < e.GroupsPerStep {
 			for len(epoch) == 0 {
 				switch x := rng.IntN(n); p.Order {
 				case option.Shuffled:
@@ -52,8 +62,7 @@ func slowPrompts(c *Cell, rng *rand.Rand) []float64 {
 			}
 			x := epoch[0]
 			epoch = epoch[1:]
-			pi, drawn := first(z[x]), first(old[x])
-			size := float64(e.GroupSize)
+			drawn, size := first(old[x]), float64(e.GroupSize)
 			arms, rewards, mean := make([]int, e.GroupSize), make([]float64, e.GroupSize), 0.0
 			for i := range arms {
 				if rng.Float64() >= drawn {
@@ -64,27 +73,30 @@ func slowPrompts(c *Cell, rng *rand.Rand) []float64 {
 				}
 				mean += rewards[i] / size
 			}
-			if e.Filter == option.Redraw && !(slices.Contains(rewards, 0) && slices.Contains(rewards, 1)) {
-				goto again
+			if e.Filter == option.KeepAll || slices.Contains(rewards, 0) && slices.Contains(rewards, 1) {
+				groups = append(groups, group{x, arms, rewards, mean, drawn})
 			}
-			scale := 1.0
+		}
+		g := make([]float64, n) // of z: twice that of the first logit
+		for _, d := range groups {
+			x, pi, scale := d.x, first(z[d.x]), 1.0
 			if e.Advantage.Scale == option.StdScale {
-				scale = math.Sqrt(mean * (1 - mean))
+				scale = math.Sqrt(d.mean * (1 - d.mean))
 			}
-			for i, a := range arms {
-				if mean == 0 || mean == 1 {
+			share := 2 / float64(len(groups))
+			for i, a := range d.arms {
+				if d.mean == 0 || d.mean == 1 {
 					continue
 				}
-				weight, score := 1.0, 1-pi
+				now, before, score := pi, d.drawing, 1-pi
 				if a == 1 {
-					score = -pi
+					now, before, score = 1-pi, 1-d.drawing, -pi
 				}
-				if e.Importance.Mode == option.Ratio {
-					weight = [2]float64{pi / drawn, (1 - pi) / (1 - drawn)}[a]
-				}
-				g[x] += 2 * weight * (rewards[i] - mean) / scale * score / (size * float64(e.GroupsPerStep))
+				advantage := (d.rewards[i] - d.mean) / scale
+				g[x] += share * slowWeight(&e.Importance, now, before, advantage) * advantage * score /
+					float64(e.GroupSize)
 			}
-			g[x] -= 2 * e.KL.Coefficient * pi * (1 - pi) * (z[x] - reference[x]) / float64(e.GroupsPerStep)
+			g[x] -= share * pi * (1 - pi) * (e.KL.Coefficient*(z[x]-reference[x]) + e.Entropy*z[x])
 		}
 		if p.Parameters == option.Shared {
 			for x := 1; x < n; x++ {
@@ -94,7 +106,14 @@ func slowPrompts(c *Cell, rng *rand.Rand) []float64 {
 				g[x] = g[0]
 			}
 		}
+		norm := math.Abs(g[0]) / math.Sqrt2 // of both logits
+		if p.Parameters == option.Tabular {
+			norm = floats.Norm(g, 2) / math.Sqrt2
+		}
 		for x := range z {
+			if o.MaxNorm > 0 {
+				g[x] *= min(1, o.MaxNorm/norm)
+			}
 			velocity[x] = o.Momentum*velocity[x] + g[x]
 			z[x] += o.LearningRate * velocity[x]
 			if o.Kind == option.Nesterov {
@@ -115,11 +134,11 @@ func anyPromptCell(random *rand.Rand, i int) Cell {
 	e.GroupSize = pick(random, 2, 3, 8, 16, 17, 40, 64, 65, 128, 129, 300, 5000)
 	e.GroupsPerStep = pick(random, 1, 2, 5, 17)
 	e.Filter = option.KeepAll
-	e.Entropy, e.Samples, e.KL.In = 0, option.Fresh, option.InLoss
+	e.KL.In = option.InLoss
 	if e.Advantage.Baseline == option.RunningMean {
 		e.Advantage.Baseline = option.ConstantBaseline
 	}
-	c.Optimizer.MaxNorm, c.ReferenceUpdate = 0, option.ReferenceUpdate{}
+	c.ReferenceUpdate = option.ReferenceUpdate{}
 	p := &Prompts{Parameters: option.ParameterKinds[random.IntN(2)],
 		Order: option.PromptOrders[random.IntN(3)]}
 	if p.Order == option.Independent && !e.Advantage.BinaryOnly() && random.IntN(4) > 0 {
@@ -136,9 +155,6 @@ func anyPromptCell(random *rand.Rand, i int) Cell {
 	c.Prompts = p
 	if p.Parameters == option.Tabular {
 		c.Lag = option.Lag{Interval: 1 + random.IntN(5)}
-		if !e.Importance.Linear() {
-			e.Importance = everyWeight(option.Ratio)
-		}
 	}
 	c.Bandit.TrueMeans = c.means()
 	c.Run.Steps = 1 + random.IntN(100)
@@ -190,6 +206,18 @@ func promptCells() map[string]Cell {
 		}),
 		"block, ratio": promptCell(func(c *Cell) {
 			c.Lag.Interval, c.Estimator.Importance.Mode = 4, option.Ratio
+		}),
+		"clip, reused, entropy": promptCell(func(c *Cell) {
+			c.Lag.Interval, c.Prompts.Order, c.Estimator.GroupsPerStep = 4, option.Independent, 10
+			c.Estimator.Importance, c.Estimator.Samples = everyWeight(option.Clip), option.Reused
+			c.Estimator.Entropy, c.Optimizer.LearningRate = 0.1, 2
+			c.Run.Steps = 17 // the last step is recorded alone
+		}),
+		"largest norm": promptCell(func(c *Cell) { c.Optimizer.MaxNorm, c.Estimator.Entropy = 0.1, 0.1 }),
+		"shared, reused, largest norm": promptCell(func(c *Cell) {
+			share(c)
+			c.Lag.Interval, c.Estimator.Importance, c.Estimator.Samples = 4, everyWeight(option.Clip), option.Reused
+			c.Optimizer.MaxNorm, c.Estimator.Entropy = 0.1, 0.1
 		}),
 		"nesterov":            promptCell(func(c *Cell) { c.Optimizer.Kind = option.Nesterov }),
 		"shared, independent": promptCell(func(c *Cell) { share(c); c.Prompts.Order = option.Independent }),
@@ -257,7 +285,7 @@ func TestPromptsAgreeWithSlow(t *testing.T) {
 // What is recorded of prompts is the mean over them, computed here from their policies.
 func TestPromptsRecordMeans(t *testing.T) {
 	for name, c := range promptCells() {
-		r := recordingBatch(&c, 1).run(t.Context(), 3, 1)[0]
+		r := recordingBatch(&c, 1).run(t.Context(), 2, 1)[0]
 		var want [quantityCount]float64
 		n := float64(len(c.Prompts.Means))
 		for x, m := range c.Prompts.Means {
@@ -271,10 +299,26 @@ func TestPromptsRecordMeans(t *testing.T) {
 			want[klReferenceIndex] += policy.Divergence(reference) / n
 			want[logitGapIndex] += gap(policy) / n
 		}
+		for i := range c.Estimator.GroupsPerStep * min(1, len(c.Prompts.Starts)) {
+			drawn, all, clipped := &r.tabular.groups[i], 0, 0
+			now, old := r.tabular.prompts[drawn.prompt].policy, r.tabular.prompts[drawn.prompt].snapshot
+			for a, arm := range drawn.statistics.Arms {
+				for sign, count := range map[float64]int{1: arm.PositiveCount, -1: arm.NegativeCount} {
+					all += count
+					if slowWeight(&c.Estimator.Importance, now.Probs[a], old.Probs[a], sign) == 0 {
+						clipped += count
+					}
+				}
+			}
+			want[clipFractionIndex] += float64(clipped) / float64(max(all, 1)*c.Estimator.GroupsPerStep)
+		}
 		want[trueRewardIndex] = want[expectedRewardIndex]
 		last := r.row(len(r.recorded) - 1)
 		for _, q := range []int{expectedRewardIndex, trueRewardIndex, entropyIndex, collisionIndex,
-			klReferenceIndex, logitGapIndex} {
+			klReferenceIndex, logitGapIndex, clipFractionIndex} {
+			if r.tabular == nil && q == clipFractionIndex {
+				continue
+			}
 			near(t, fmt.Sprint(name, q), last[q], want[q], 1e-12)
 		}
 		if !(last[gradientNormIndex] > 0) {

@@ -130,9 +130,8 @@ func (p *Prompts) check(c *Cell, m *option.Mistakes) {
 		m.Want(possible, field, got, want+", with Prompts")
 	}
 	e := &c.Estimator
-	plain := !e.KL.Outside() && !e.Varies() && e.Entropy == 0 && e.Samples != option.Reused
-	with(plain && c.ReferenceUpdate.Interval == 0 && c.Optimizer.MaxNorm == 0, "Estimator", *e,
-		"the KL penalty in the loss, no schedule, no entropy bonus, fresh samples, no largest norm and a reference that stays")
+	with(!e.KL.Outside() && !e.Varies() && c.ReferenceUpdate.Interval == 0, "Estimator", *e,
+		"the KL penalty in the loss, no schedule and a reference that stays")
 	m.Want(len(p.Means) >= 2, "Prompts.Means", len(p.Means), "at least 2 prompts")
 	for i, mean := range p.Means {
 		possible := min(mean[0], mean[1]) >= 0 && max(mean[0], mean[1]) <= 1
@@ -156,8 +155,5 @@ func (p *Prompts) check(c *Cell, m *option.Mistakes) {
 	}
 	fits := p.Starts == nil || len(p.Starts) == len(p.Means) && measure.Finite(p.Starts...)
 	m.Want(fits, "Prompts.Starts", p.Starts, "nil, or a finite number for each prompt")
-	const each = ", with a policy for each prompt"
-	m.Want(c.Lag.Kind == option.Block, "Lag.Kind", c.Lag.Kind, "block"+each)
-	weight := &e.Importance
-	m.Want(weight.Linear(), "Estimator.Importance.Mode", weight.Mode, "none or ratio"+each)
+	m.Want(c.Lag.Kind == option.Block, "Lag.Kind", c.Lag.Kind, "block, with a policy for each prompt")
 }

@@ -93,6 +93,11 @@ var domains = []struct {
 	{MeanForceKnown, anyLag, func(p *Params) bool {
 		return prompts(p) && (p.KL.Outside() || p.Entropy > 0)
 	}, simulated("many prompts with a KL penalty outside the loss or an entropy bonus")},
+	{MeanForceKnown, anyLag, func(p *Params) bool {
+		clipped := p.Tabular() && !p.Importance.Linear() && !linear.NewLag(&p.Lag).OnPolicy()
+		return prompts(p) && (reused(p) || clips(p)) || clipped
+	}, simulated("many prompts with reused samples, a largest norm that may act, or clipped weights " +
+		"where each has a policy")},
 	{MeanForceKnown, anyLag, func(p *Params) bool { return prompts(p) && p.Filter != option.KeepAll },
 		simulated("dynamic sampling among many prompts")},
 	{MeanForceKnown, anyLag, func(p *Params) bool {

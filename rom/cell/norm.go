@@ -117,7 +117,7 @@ func (p *Params) largestForce() float64 {
 		math.Sqrt2*p.Entropy*math.Log(float64(len(p.Arms)))
 	switch logs := ReferenceLogs(p); {
 	case p.KL.Coefficient == 0, p.KL.OfReward():
-	case p.KL.In != option.InLoss:
+	case p.KL.In != option.InLoss || p.Prompts.Starts != nil: // each prompt has its reference
 		return math.Inf(1)
 	case p.KL.Gradient == option.ExactKL:
 		rest += math.Sqrt2 * p.KL.Coefficient * -floats.Min(logs)

@@ -62,7 +62,7 @@ var table = []fault{
 	{"sim", "the snapshot is refreshed one step late",
 		"if b.lag.Refreshes(t) {", "if b.lag.Refreshes(t - 1) {"},
 	{"sim", "the gradient of a prompt is not divided by the number of groups",
-		"share := 1 / float64(groups)", "share := 1.0"},
+		"share, clipped := 1/float64(len(p.groups)), 0.0", "share, clipped := 1.0, 0.0"},
 	{"sim", "a prompt proposed at a policy nearby is always accepted",
 		"likely := u*ratio*ratio < 1", "likely := true || u*ratio*ratio < 1"},
 
@@ -124,7 +124,7 @@ var table = []fault{
 	{"rom", "the fixed point of the mean shift has the wrong sign",
 		"closing.Sub(closing, period)", "closing.Sub(period, closing)"},
 	{"rom", "the mean field refreshes its snapshot one step early",
-		"if t%s.period == 0 {", "if (t+1)%s.period == 0 {"},
+		"return t%s.period == 0 }", "return (t+1)%s.period == 0 }"},
 	{"rom", "the probability of equal rewards in a group is J^(G−1) + (1−J)^(G−1)",
 		"sum += fp.Pow(p, b.size)", "sum += fp.Pow(p, b.size-1)"},
 	{"rom", "Adam's critical learning rate is multiplied by 1−β1 instead of divided",
