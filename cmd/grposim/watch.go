@@ -20,15 +20,12 @@ import (
 )
 
 func newWatch(stdout, stderr io.Writer) *cobra.Command {
-	var (
-		how                     logs.Options
-		modes                   []string
-		every, until, heartbeat time.Duration
-		goOn                    bool
-	)
+	w := watcher{stdout: stdout, stderr: stderr}
+	var modes []string
+	var every, until, heartbeat time.Duration
 	c := newCommand("watch", cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
-		about, err := asked(modes)
-		if err != nil {
+		var err error
+		if w.asked, err = asked(modes); err != nil {
 			return err
 		}
 		if every <= 0 || until < 0 || heartbeat < 0 {
@@ -42,15 +39,14 @@ func newWatch(stdout, stderr io.Writer) *cobra.Command {
 		if other := aLog.instead(args[0]); other != "" {
 			return misuse("%s: %s", args[0], other)
 		}
-		w := watcher{path: args[0], how: how, asked: about, goOn: goOn, stdout: stdout, stderr: stderr}
-		w.log = logs.Follow(args[0], how)
+		w.path, w.log = args[0], logs.Follow(args[0], w.how)
 		return w.follow(c.Context(), every, until, heartbeat)
 	})
 	c.Flags().DurationVar(&every, "every", 10*time.Second, "")
 	c.Flags().DurationVar(&until, "until-idle", 0, "")
 	c.Flags().DurationVar(&heartbeat, "heartbeat", 10*time.Minute, "")
-	c.Flags().BoolVar(&goOn, "keep-going", false, "")
-	addReading(c, &how, &modes)
+	c.Flags().BoolVar(&w.goOn, "keep-going", false, "")
+	addReading(c, &w.how, &modes)
 	return c
 }
 
