@@ -18,14 +18,13 @@ import (
 	"grposim/sweeps/theory"
 )
 
-// thinned returns at most maxCurves of the sets, evenly spaced, with the first and the last.
-func thinned(sets []plan.CellSet) []plan.CellSet {
-	if len(sets) <= maxCurves {
-		return sets
+// evenly returns at most so many of a list, evenly spaced, with the first and the last.
+func evenly[T any](list []T, most int) (some []T) {
+	if len(list) <= most {
+		return list
 	}
-	var some []plan.CellSet
-	for i := range maxCurves {
-		some = append(some, sets[i*(len(sets)-1)/(maxCurves-1)])
+	for i := range most {
+		some = append(some, list[i*(len(list)-1)/(most-1)])
 	}
 	return some
 }
@@ -83,7 +82,7 @@ func drawCurves(j *claim.Question, d *figureSource) Figure {
 		f.Caption = "Where the " + against +
 			" holds, it follows the simulated mean reward at every step; the gap between them is its error."
 	}
-	for _, set := range thinned(sets) {
+	for _, set := range evenly(sets, maxCurves) {
 		c := set.Cells[0]
 		name := withoutVariant(set.Label, c.Variant)
 		recorded := j.Trajectory(j.Outcome(c), quantity)
@@ -133,7 +132,7 @@ func drawFits(j *claim.Question, d *figureSource) Figure {
 	f := coursesOf(sim.ExpectedReward, frames()[config.SaturationFit.Name].Title, sets)
 	f.Caption = frames()[config.SaturationFit.Name].Caption
 	f.XScale = LinearAxis // the fit gives every step the same weight
-	for _, set := range thinned(sets) {
+	for _, set := range evenly(sets, maxCurves) {
 		c := set.Cells[0]
 		o := j.Outcome(c)
 		rate, fitted := o.Estimate(sim.SaturationRate)
@@ -216,7 +215,7 @@ func drawTimes(j *claim.Question, d *figureSource) Figure {
 		return f
 	}
 	f := drawCurves(j, d)
-	for _, set := range thinned(d.sets) {
+	for _, set := range evenly(d.sets, maxCurves) {
 		c := set.Cells[0]
 		at := j.Level(c)
 		if math.IsNaN(at) {
@@ -235,7 +234,7 @@ func drawTimes(j *claim.Question, d *figureSource) Figure {
 func drawOrbits(j *claim.Question, d *figureSource) Figure {
 	f := framed(config.Recurrence.Name)
 	f.Title += drawnOf(d.sets)
-	for _, set := range thinned(d.sets) {
+	for _, set := range evenly(d.sets, maxCurves) {
 		c := set.Cells[0]
 		recorded := j.Trajectory(j.Outcome(c), sim.LogitGap)
 		if recorded == nil {
@@ -273,7 +272,7 @@ func drawOverThreshold(j *claim.Question, d *figureSource) Figure {
 	f := coursesOf(sim.ExpectedReward, picture.Title, d.sets)
 	f.YLabel, f.Caption = picture.Label, picture.Caption
 	edge := FigureSeries{Name: "the edge", Mark: Reference}
-	for _, set := range thinned(d.sets) {
+	for _, set := range evenly(d.sets, maxCurves) {
 		c := set.Cells[0]
 		steps, shares := j.OverThreshold(c)
 		line := FigureSeries{Name: "simulated", Group: withoutVariant(set.Label, c.Variant),
@@ -359,7 +358,7 @@ const eitherSide = ", ± one standard deviation over runs"
 func PathFigures(p *plan.Plan, way func(c *plan.Cell) *theory.Way) (all []Figure) {
 	sets := plan.Each(p.Cells)
 	var ways []*theory.Way
-	for _, set := range thinned(sets) {
+	for _, set := range evenly(sets, maxCurves) {
 		ways = append(ways, way(set.Cells[0]))
 	}
 	for _, column := range columnDocs().Quantities {
@@ -380,7 +379,7 @@ func PathFigures(p *plan.Plan, way func(c *plan.Cell) *theory.Way) (all []Figure
 			f.Caption += frames()["path-in-blocks"].Caption
 		}
 		moves := q == sim.ExpectedReward
-		for i, set := range thinned(sets) {
+		for i, set := range evenly(sets, maxCurves) {
 			w := ways[i]
 			course := w.Quantities[q]
 			if q == sim.ExpectedReward {
@@ -412,7 +411,7 @@ func difficultyFigure(p *plan.Plan, sets []plan.CellSet, ways []*theory.Way) (f 
 		if len(w.ByDifficulty) == 0 {
 			continue
 		}
-		set := thinned(sets)[i : i+1]
+		set := evenly(sets, maxCurves)[i : i+1]
 		f = coursesOf(sim.ExpectedReward, "Predicted reward of "+cmp.Or(set[0].Label, p.Spec.Name)+
 			" by the reward with which prompts start"+eitherSide, set)
 		f.Name = "path-by-difficulty"

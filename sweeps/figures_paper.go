@@ -64,7 +64,7 @@ func diagnosticsOf(mode diagnose.Mode) (all []picture) {
 func (d diagnostic) draw(j *claim.Question, source *figureSource) Figure {
 	f := framed(d.word)
 	f.XScale, f.YScale = d.x, d.y
-	for _, set := range thinned(source.sets) {
+	for _, set := range evenly(source.sets, maxCurves) {
 		c := set.Cells[0]
 		t, err := c.Trace(j.Outcome(c))
 		if !j.Keep(err) || t == nil {
@@ -104,9 +104,8 @@ func risen(series, of []float64) (u []float64) {
 // drawStages returns panels of the paper's Figure 6: runs, its oscillator and the fixed point.
 func drawStages(j *claim.Question, d *figureSource) (panels []Figure) {
 	const most = 5
-	cells := d.sets[0].Cells
-	for i := range min(most, len(cells)) {
-		c, one := cells[i*(len(cells)-1)/(most-1)], *d
+	for _, c := range evenly(d.sets[0].Cells, most) {
+		one := *d
 		one.sets = plan.Each([]*plan.Cell{c})
 		f := drawCurves(j.By(rom.PaperRule), &one)
 		interval := c.Settings.Lag.Interval

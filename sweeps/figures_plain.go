@@ -164,7 +164,7 @@ func drawCourses(j *claim.Question, sets []plan.CellSet, quantity sim.Quantity, 
 		}
 	}
 	missing := 0
-	for _, set := range thinned(sets) {
+	for _, set := range evenly(sets, maxCurves) {
 		c := set.Cells[0]
 		recorded := j.Trajectory(j.Outcome(c), sim.ExpectedReward, quantity, sim.SamplesDrawn)
 		if recorded == nil || recorded.Series(quantity) == nil {

@@ -215,12 +215,6 @@ func NewWith(spec *config.Spec, cache *theory.Cache) *Plan {
 		if check.Claim.Per == config.AcrossCells {
 			planned.Sets = acrossOver(check, judged[n])
 		}
-		for i := range planned.Sets {
-			set := &planned.Sets[i]
-			if set.Name == "" {
-				set.Name = set.Cells[0].ID // of a single cell
-			}
-		}
 		plan.Checks = append(plan.Checks, planned)
 	}
 	return plan
@@ -353,7 +347,7 @@ func (p *Plan) IDs() []string {
 func Each(cells []*Cell) []CellSet {
 	sets := make([]CellSet, len(cells))
 	for i, c := range cells {
-		sets[i] = CellSet{Label: c.Label(), Cells: []*Cell{c}}
+		sets[i] = CellSet{Name: c.ID, Label: c.Label(), Cells: []*Cell{c}}
 	}
 	return sets
 }

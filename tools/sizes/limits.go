@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_449
+	mostProduct = 69_437
 	mostTools   = 5_092
 	mostTests   = 45_454
 	mostDocs    = 329
@@ -11,7 +11,7 @@ const (
 
 // rooms has the most lines of each folder, without tests.
 var rooms = map[string]int{
-	"cmd/grposim":            5055,
+	"cmd/grposim":            5051,
 	"configs":                39,
 	"fp":                     546,
 	"grpo":                   1265,
@@ -36,12 +36,12 @@ var rooms = map[string]int{
 	"sim/lanes/wide":         42,
 	"sim/measure":            1182,
 	"sim/probe":              1938,
-	"sweeps":                 4224,
+	"sweeps":                 4222,
 	"sweeps/advice":          1885,
 	"sweeps/claim":           3043,
 	"sweeps/config":          5238,
 	"sweeps/judge":           1958,
-	"sweeps/plan":            1187,
+	"sweeps/plan":            1181,
 	"sweeps/report":          1761,
 	"sweeps/store":           1891,
 	"sweeps/theory":          2626,
