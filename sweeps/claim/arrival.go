@@ -123,7 +123,7 @@ func compareArrival(j *Question, c *plan.Cell) Finding {
 	f.Predicted = end.Number
 	f.Quantity = fmt.Sprintf("share of replicas that end within %.2g of J = %.4g", end.distance,
 		end.reward)
-	if len(o.Ends) == 0 {
+	if len(o.Ends) == 0 || end.distance == 0 { // or theory knows of no end
 		return f
 	}
 	var arrived, others []float64

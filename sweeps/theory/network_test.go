@@ -141,18 +141,14 @@ func TestNetworkNoise(t *testing.T) {
 	if !exact.Out() || law.Out() || law.Value != *p.LeadingOrder.StationaryVariance.ExpectedReward {
 		t.Errorf("got %+v, and %+v to leading order", exact, law)
 	}
-	if p := cache.At(&s, rom.Unit, nil, rest.CriticalRate); p.Noise.Because.Out() {
-		t.Errorf("of the critical rate alone: %q", p.Noise.Because)
-	}
-	s.Estimator.Importance = option.Importance{Mode: option.Clip, ClipLow: 0.2, ClipHigh: 0.3}
-	if p := cache.Predict(&s, rom.Unit); !p.Exact.Scope.Because.Is(scope.Networks) {
-		t.Errorf("with a clip: %+v", p.Exact.Scope)
-	}
-	s.Estimator.Importance = option.Importance{Mode: option.Ratio}
 	s.Policy.Init = config.Init{}
 	if p := cache.Predict(&s, rom.Unit); !p.Noise.Because.Is(scope.Networks) ||
 		p.LeadingOrder.StationaryVariance.ExpectedReward != nil {
 		t.Errorf("from the reference: %+v", p.Noise)
+	}
+	s.Estimator.Importance = option.Importance{Mode: option.Clip, ClipLow: 0.2, ClipHigh: 0.3}
+	if p := cache.Predict(&s, rom.Unit); !p.Exact.Scope.Because.Is(scope.Networks) {
+		t.Errorf("with a clip: %+v", p.Exact.Scope)
 	}
 }
 
