@@ -163,9 +163,6 @@ func TestReusedSamples(t *testing.T) {
 		got := rom.Predict(p)
 		kappa, noise, k := 0.02*got.Stiffness.Total, 0.02*0.02*got.GradientVariance, float64(interval)
 		start := noise * k / (kappa * (2 - k*kappa))
-		if interval > 1 {
-			printed(t, "variance at a refresh", start, map[int]float64{2: 1.435e-3, 8: 5.80e-3}[interval], 1e-5)
-		}
 		want := 0.0
 		for j := range interval {
 			x := float64(j)
@@ -194,6 +191,12 @@ func TestReusedSamples(t *testing.T) {
 	}
 	closeTo(t, "Var z with momentum",
 		*got.Exact.StationaryVariance.LogitGap/(sum*got.GradientVariance/3), 1, 1e-9)
+	// Slow Adam is that with the rate (1−β1)η/√Var g.
+	p.Optimizer = option.Optimizer{Kind: option.Adam, Beta1: 0.8, Beta2: 0.999,
+		LearningRate: 1e-5 / 0.2 * math.Sqrt(got.GradientVariance) / 2}
+	slow := rom.Predict(p).LeadingOrder.StationaryVariance.LogitGap
+	p.Optimizer = option.Optimizer{LearningRate: 1e-5, Momentum: 0.8}
+	closeTo(t, "Var z under Adam", *slow / *rom.Predict(p).Exact.StationaryVariance.LogitGap, 1, 1e-3)
 }
 
 // The largest norm 1 of trainers clips no force of a tabular bandit: with weights of 1 the reward's

@@ -22,7 +22,6 @@ const (
 	WeightsAtRest                         // the force where the policy is its snapshot
 	StateAtRest                           // the dynamics about a fixed point of many prompts
 	DynamicsAtRest                        // the linear dynamics about a fixed point
-	StationaryNoise                       // its stationary law
 	AgeNoise                              // the noise of random ages of several modes
 	SecondOrderLaw                        // the moments of second order in the noise
 	SpreadOfRuns                          // the spread of runs about the mean field
@@ -160,8 +159,6 @@ var domains = []struct {
 		simulated("reused samples with snapshots older than a block")},
 	{DynamicsAtRest, randomAges, func(p *Params) bool { return p.KL.Outside() },
 		simulated("random ages with a KL penalty outside the loss")},
-	{StationaryNoise, anyLag, func(p *Params) bool { return adam(p) && reused(p) },
-		simulated("reused samples under Adam")},
 	{AgeNoise, randomAges, func(p *Params) bool { return p.AgeDraws() > 0 },
 		simulated("the noise of random ages of more than two kinds of arms")},
 	{SecondOrderLaw, severalOld, nil, simulated(

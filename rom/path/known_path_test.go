@@ -112,35 +112,32 @@ func TestPathsOfSeveralOldPolicies(t *testing.T) {
 	const steps, runs = 24, 4000
 	for name, c := range map[string]struct {
 		lag   option.Lag
-		rate  float64
 		adam  bool
 		stale func(r *rand.Rand, t int) int // step of the snapshot
 	}{
-		"age by group": {option.Lag{Kind: option.Random, Ages: option.Ages{To: 4}}, 0.3, false,
+		"age by group": {option.Lag{Kind: option.Random, Ages: option.Ages{To: 4}}, false,
 			func(r *rand.Rand, t int) int { return t - r.IntN(5) }},
-		"a block behind": {option.Lag{Interval: 3, Behind: 1}, 0.3, false,
+		"a block behind": {option.Lag{Interval: 3, Behind: 1}, false,
 			func(_ *rand.Rand, t int) int { return t - t%3 - 3 }},
 		"geometric ages, Adam": {option.Lag{Kind: option.Random, Ages: option.Ages{
-			Law: option.GeometricAges, Mean: 1}}, 0.02, true,
+			Law: option.GeometricAges, Mean: 1}}, true,
 			func(r *rand.Rand, t int) int { return t - int(-math.Log2(1-r.Float64())) }},
 	} {
-		p, init := plainRun(8, c.rate, 0.2, 0.9)
+		p, init := plainRun(8, 0.3, 0.2, 0.9)
 		p.Lag, p.GroupsPerStep, p.Importance.Mode = c.lag, 4, option.Ratio
 		if p.Optimizer.Momentum = 0.5; c.adam {
-			p.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: c.rate, Beta1: 0.5, Beta2: 0.9}
+			p.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: 0.02, Beta1: 0.5, Beta2: 0.9}
 		}
 		r, sum, squares := rand.New(rand.NewPCG(5, 6)), 0.0, 0.0
 		for range runs {
-			var gap, velocity, second float64
-			var probs []float64 // of the better arm, by step
+			gap, velocity, second, probs := 0.0, 0.0, 0.0, []float64(nil) // of the better arm, by step
 			for t := range steps {
 				now, force := 1/(1+math.Exp(-gap)), 0.0
 				probs = append(probs, now)
 				for range 4 {
 					old, wins, by := probs[max(c.stale(r, t), 0)], 0.0, [2]float64{} // by success
 					for range 8 {
-						reward, push := 0, -now*(1-now)/(1-old)
-						mean := 0.2
+						reward, mean, push := 0, 0.2, -now*(1-now)/(1-old)
 						if r.Float64() < old {
 							mean, push = 0.9, now*(1-now)/old
 						}
@@ -156,7 +153,7 @@ func TestPathsOfSeveralOldPolicies(t *testing.T) {
 				if c.adam {
 					moved /= 2 * (1 - math.Pow(0.5, n)) * math.Sqrt(second/(1-math.Pow(0.9, n)))
 				}
-				gap += 2 * c.rate * moved
+				gap += 2 * p.Optimizer.LearningRate * moved
 			}
 			j := 0.2 + 0.7/(1+math.Exp(-gap))
 			sum, squares = sum+j/runs, squares+j*j/runs

@@ -280,7 +280,8 @@ func (l *linearization) averageError(o option.Optimizer) float64 {
 // averageErrors returns the relative errors of the arms' gains 1/(√v + ε) where v averages the
 // squares of the forces of a number of steps. It is at most √v/ε, that of v = 0.
 func (l *linearization) averageErrors(o option.Optimizer, steps float64) []float64 {
-	errors := l.armKurtoses()
+	errors, block := l.armKurtoses(), max(l.Lag.Interval, 1)
+	steps *= float64(l.Drawn(block)) / float64(block) // squares of reused groups are the same
 	for a, kurtosis := range errors {
 		errors[a] = min(kurtosis/steps, math.Sqrt(l.noise.At(a, a))/o.Epsilon)
 	}

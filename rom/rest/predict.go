@@ -638,12 +638,10 @@ func noStationaryLaw(p *cell.Params, d *Dynamics, m *motion) scope.Reason {
 	case d.RelaxationRate != nil && *d.RelaxationRate < roundedTerm:
 		return scope.RoundedStiffness.Because(
 			fmt.Sprintf("the relaxation time is %.2g steps", 1 / *d.RelaxationRate))
+	case m.Whole.Dim() > 1:
+		return p.NotDerived(cell.AgeNoise)
 	}
-	because := p.NotDerived(cell.StationaryNoise)
-	if !because.Out() && m.Whole.Dim() > 1 {
-		because = p.NotDerived(cell.AgeNoise)
-	}
-	return because
+	return scope.Reason{}
 }
 
 // stationary adds the stationary law to prediction: linear variances, the scope of

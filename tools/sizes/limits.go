@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_437
+	mostProduct = 69_433
 	mostTools   = 5_092
 	mostTests   = 45_454
 	mostDocs    = 329
@@ -19,7 +19,7 @@ var rooms = map[string]int{
 	"option":                 904,
 	"rom":                    92,
 	"rom/arrive":             791,
-	"rom/cell":               1063,
+	"rom/cell":               1060,
 	"rom/deep":               981,
 	"rom/fixed":              1055,
 	"rom/force":              1275,
@@ -27,7 +27,7 @@ var rooms = map[string]int{
 	"rom/linear":             3104,
 	"rom/paper":              330,
 	"rom/path":               2264,
-	"rom/rest":               2655,
+	"rom/rest":               2654,
 	"rom/scope":              462,
 	"rom/weight":             214,
 	"sim":                    4571,
