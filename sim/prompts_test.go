@@ -78,10 +78,19 @@ func slowPrompts(c *Cell, rng *rand.Rand) []float64 {
 			}
 		}
 		g := make([]float64, n) // of z: twice that of the first logit
+		var all []float64
+		for _, d := range groups {
+			all = append(all, d.rewards...)
+		}
 		for _, d := range groups {
 			x, pi, scale := d.x, first(z[d.x]), 1.0
-			if e.Advantage.Scale == option.StdScale {
+			switch e.Advantage.Scale {
+			case option.StdScale:
 				scale = math.Sqrt(d.mean * (1 - d.mean))
+			case option.MeanScale:
+				scale = d.mean
+			case option.BatchStd:
+				scale = slowStd(all, option.PopulationStd)
 			}
 			share := 2 / float64(len(groups))
 			for i, a := range d.arms {
@@ -155,6 +164,9 @@ func anyPromptCell(random *rand.Rand, i int) Cell {
 	c.Prompts = p
 	if p.Parameters == option.Tabular {
 		c.Lag = option.Lag{Interval: 1 + random.IntN(5)}
+		if e.Advantage.Scale.OfStep() {
+			e.Advantage.Scale = option.StdScale
+		}
 	}
 	c.Bandit.TrueMeans = c.means()
 	c.Run.Steps = 1 + random.IntN(100)
@@ -236,6 +248,11 @@ func promptCells() map[string]Cell {
 			c.Lag.Interval, c.Estimator.Importance.Mode = 4, option.Ratio
 		}),
 		"redraw, large groups": promptCell(func(c *Cell) { redraw(c, 70); c.Optimizer.LearningRate = 0.4 }),
+		"mean":                 promptCell(func(c *Cell) { c.Estimator.Advantage.Scale = option.MeanScale }),
+		"shared, batch-std": promptCell(func(c *Cell) {
+			share(c)
+			c.Estimator.GroupsPerStep, c.Estimator.Advantage.Scale = 4, option.BatchStd
+		}),
 		"shared, redraw": promptCell(func(c *Cell) {
 			share(c)
 			redraw(c, 8)

@@ -155,5 +155,8 @@ func (p *Prompts) check(c *Cell, m *option.Mistakes) {
 	}
 	fits := p.Starts == nil || len(p.Starts) == len(p.Means) && measure.Finite(p.Starts...)
 	m.Want(fits, "Prompts.Starts", p.Starts, "nil, or a finite number for each prompt")
-	m.Want(c.Lag.Kind == option.Block, "Lag.Kind", c.Lag.Kind, "block, with a policy for each prompt")
+	const each = ", with a policy for each prompt"
+	m.Want(c.Lag.Kind == option.Block, "Lag.Kind", c.Lag.Kind, "block"+each)
+	scale := e.Advantage.Scale
+	m.Want(!scale.OfStep(), "Estimator.Advantage.Scale", scale, "a scale of single groups"+each)
 }

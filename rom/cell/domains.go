@@ -97,6 +97,8 @@ var domains = []struct {
 		return prompts(p) && (reused(p) || clips(p)) || clipped
 	}, simulated("many prompts with reused samples, a largest norm that may act, or clipped weights " +
 		"where each has a policy")},
+	{MeanForceKnown, anyLag, func(p *Params) bool { return prompts(p) && p.Advantage.Scale.OfStep() },
+		simulated("a scale of the step over many prompts")},
 	{MeanForceKnown, anyLag, func(p *Params) bool { return prompts(p) && p.Filter != option.KeepAll },
 		simulated("dynamic sampling among many prompts")},
 	{MeanForceKnown, anyLag, func(p *Params) bool {
