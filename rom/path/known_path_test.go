@@ -60,10 +60,11 @@ func TestMeanPathsOfTheReference(t *testing.T) {
 		"redrawn": {of(4, option.StdScale, 0.15, 0.2, 0.9),
 			func(p *cell.Params) { p.Filter = option.Redraw }, nil, []at{
 				{15, .76324696, .76170381, .761695, 6e-6}, {60, .87996696, .87950438, .879506, 2e-6}}},
-		"certain rewards": {of(8, option.StdScale, 0.1, 0, 1), func(p *cell.Params) {
+		"normal rewards": {of(16, option.StdScale, 0.1, 0.2, 0.9), func(p *cell.Params) {
 			p.Advantage.Baseline, p.Advantage.Std = option.LeaveOneOut, option.SampleStd
-		}, []float64{1, -1}, []at{{30, .59727561, .59329590, .593391, 16e-6},
-			{120, .97595067, .97572161, .975720, 1e-6}}},
+			p.Arms[0].Law, p.Arms[1].Law = option.Normal, option.Normal
+			p.Arms[0].Std, p.Arms[1].Std = 0.3, 0.3
+		}, nil, []at{{step: 15, runs: .7209456, se: 20e-6}, {step: 62, runs: .8589879, se: 12e-6}}},
 		"three arms, long blocks": {of(8, option.StdScale, 0.6, 0.1, 0.5, 0.9),
 			func(p *cell.Params) { p.Lag.Interval = 16 }, nil, []at{
 				{15, .85314089, .84668201, .846688, 25e-6}, {47, .89208717, .89197628, .891893, 4e-6}}},

@@ -194,28 +194,29 @@ func neglect(p *cell.Params, init []float64, at []int, all []Path, of []observab
 }
 
 // expansionError returns how far the observable's mean may be off at step n, since the force is
-// expanded in 1/G: r_n (|f_n − f_n^∞| + |shift(n)|). r_n is the largest share of the noise that this
-// leaves out up to n. f and f^∞ are of the mean fields at G and at G = ∞, the shift is by noise.
-// Under Adam, which divides by the noise, f^∞ is the observable at the start.
+// expanded in 1/G: r_n (|f_n − f_n^∞| + |shift(n)|) + ∫ q |df|. q is the share of the force that this
+// leaves out, r_n that of the noise, the largest so far. f and f^∞ are of the mean fields at G and at
+// G = ∞, under Adam that at the start.
 func (o *observable) expansionError(
 	p cell.Params, init []float64, at []int, shift func(n int) float64) func(n int) float64 {
-	last, of, m, largest := at[len(at)-1], []observable{*o}, force.New(&p), 0.0
+	last, of, m := at[len(at)-1], []observable{*o}, force.New(&p)
 	here := followOn(p, init, at, last, 0, of, nil)
 	other := slices.Repeat([]float64{o.of(m, init, init)}, len(at))
+	before, moved, largest := other[0], 0.0, 0.0
 	if p.Optimizer.Kind != option.Adam {
 		p.GroupSize = option.Infinite
 		group.AtInfinity(&p.Advantage)
 		other = followOn(p, init, at, last, 0, of, nil).field[0]
 	}
 	return func(n int) float64 {
-		theta := here.logits[n]
+		theta, f := here.logits[n], here.field[0][n]
 		if theta == nil {
 			return math.NaN()
 		}
 		m.Set(theta, theta)
-		_, noise := m.Law.LeftOut()
-		largest = max(largest, noise)
-		return largest * (math.Abs(here.field[0][n]-other[n]) + math.Abs(shift(n)))
+		mean, noise := m.Law.LeftOut()
+		largest, moved, before = max(largest, noise), moved+min(mean, 1)*math.Abs(f-before), f
+		return largest*(math.Abs(f-other[n])+math.Abs(shift(n))) + moved
 	}
 }
 
@@ -289,8 +290,7 @@ func followOn(p cell.Params, init []float64, at []int, last int, displaced float
 // measured: see docs/theory-neglected.md §6.4.
 const ofShift = 0.06
 
-// ofAdam is the same under Adam, over its difference to the mean field, the order before. Where few
-// forces are in the memory of v, the next order is larger than that.
+// ofAdam is the same under Adam, over its difference to the mean field: v may remember few forces.
 const ofAdam = 3
 
 // neglectedShift returns the size of what a shift S by noise leaves out, with the moves of idle runs.
