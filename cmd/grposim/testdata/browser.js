@@ -19,8 +19,8 @@ const look = async () => {
   return problems;
 };
 
-// What a phone shows badly of a report: words broken in the middle, tables and figures wider than the
-// window. A word ends where a line may be broken.
+// What a phone shows badly of a report: words broken in the middle, tables wider than the window and
+// small letters in figures, which scroll in their box. A word ends where a line may be broken.
 const phone = () => {
   const problems = [];
   const broken = new Set();
@@ -35,9 +35,12 @@ const phone = () => {
     }
   }
   if (broken.size > 0) problems.push(`words are broken in the middle: ${[...broken].slice(0, 12).join(", ")}`);
-  for (const box of document.querySelectorAll(".scroll, .picture")) {
-    if (box.scrollWidth > box.clientWidth + 1) problems.push(`${box.className} ${box.firstElementChild.className.baseVal ?? box.firstElementChild.className} is ${box.scrollWidth - box.clientWidth} pixels wider than the window`);
+  for (const box of document.querySelectorAll(".scroll")) {
+    if (box.scrollWidth > box.clientWidth + 1) problems.push(`${box.className} ${box.firstElementChild.className} is ${box.scrollWidth - box.clientWidth} pixels wider than the window`);
   }
+  const shown = text => parseFloat(getComputedStyle(text).fontSize) * text.ownerSVGElement.clientWidth / text.ownerSVGElement.viewBox.baseVal.width;
+  const small = [...document.querySelectorAll(".picture text")].filter(text => text.checkVisibility() && shown(text) < 10);
+  if (small.length > 0) problems.push(`${small.length} texts in figures are smaller than 10 pixels: ${small[0].textContent}`);
   return problems;
 };
 
