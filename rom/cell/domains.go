@@ -181,6 +181,10 @@ var domains = []struct {
 		"with a scale of the step")},
 	{SpreadOfRuns, anyLag, (*Params).oldBaseline,
 		simulated("the spread of runs with a running mean of old rewards as baseline")},
+	{SpreadOfRuns, anyLag, func(p *Params) bool {
+		return prompts(p) && (p.Prompts.Order == option.InOrder ||
+			p.Prompts.Order == option.Shuffled && len(p.Prompts.First)%p.GroupsPerStep != 0)
+	}, simulated("prompts that share one policy, in a fixed order or where steps do not fill an epoch")},
 	{ShareOnTheWay, anyLag, func(p *Params) bool { return p.GroupSize == option.Infinite },
 		scope.NoNoise.Because()},
 	{ShareOnTheWay, anyLag, func(p *Params) bool { return p.KL.OfReward() }, simulated(

@@ -10,12 +10,13 @@ import (
 // values. The group is of prompt x with the probability 1/C.
 type Prompts struct {
 	base
-	Each []*Counts
+	Each    []*Counts
+	Between float64 // weight in a covariance of how the means of prompts differ; below 1: by epochs
 }
 
 // NewPrompts returns the law of the given bandits.
 func NewPrompts(bandits [][]option.Arm, e *option.Estimator, s *Samples) *Prompts {
-	l := &Prompts{base: newBase(bandits[0], e, s)}
+	l := &Prompts{base: newBase(bandits[0], e, s), Between: 1}
 	for _, arms := range bandits {
 		l.Each = append(l.Each, NewCounts(arms, e, s))
 	}
@@ -40,9 +41,7 @@ func (l *Prompts) EqualRewards(probs []float64) float64 {
 
 func (l *Prompts) Unevenness(probs []float64) float64 { return l.uneven(l.EqualRewards(probs)) }
 
-func (l *Prompts) Reach(pull float64) float64 {
-	return l.reachOfTwo(pull)
-}
+func (l *Prompts) Reach(pull float64) float64 { return l.reachOfTwo(pull) }
 
 func (l *Prompts) Mean(dst []float64) {
 	sum := make([]float64, len(dst))
@@ -87,7 +86,7 @@ func (l *Prompts) Covariance(reward, cross, _ [][]float64) {
 		copy(cross[a], sums[1][a])
 		for b := range arms {
 			for _, c := range means {
-				reward[a][b] += share * (c[a] - mean[a]) * (c[b] - mean[b])
+				reward[a][b] += l.Between * share * (c[a] - mean[a]) * (c[b] - mean[b])
 			}
 		}
 	}

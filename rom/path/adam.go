@@ -130,7 +130,7 @@ func (s *adamState) step(t int) {
 	}
 	local, growth := s.derive(centre, cov)
 	moments := s.moments(centre)
-	s.boundsWithin(cov)
+	s.boundsWithin(t)
 	if s.renew(t, func(i int) []float64 { return local.joint[i] }) {
 		s.drawn = local.joint
 	}

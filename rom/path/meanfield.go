@@ -47,7 +47,7 @@ func Follow(p cell.Params, init []float64, steps int,
 		return scope.Exact, scope.MovingReference.Because().Scope()
 	}
 	past := newSnapshots(&p.Lag, init, steps)
-	m := state{Model: force.New(&p), snapshots: past}
+	m := state{Model: newModel(&p), snapshots: past}
 	m.StartBaseline()
 	theta, force := slices.Clone(init), make([]float64, arms)
 	velocity, second := make([]float64, arms), make([]float64, arms)

@@ -61,9 +61,9 @@ type observable struct {
 	fourth  func(p *cell.Params) float64 // bound of its fourth derivative by a gap of two logits
 
 	isReward bool // J
-	// samples returns the variance of what a step records at given policies, of an observable of the
+	// samples returns the variance of what a step records about a mean, of an observable of the
 	// samples; nil: 0.
-	samples func(m *force.Model, now, old []float64) float64
+	samples func(m *force.Model, mean float64) float64
 }
 
 // policyOnly makes an observable of a function of one policy.
@@ -141,9 +141,7 @@ var observables = map[Observed]observable{
 			cell.Softmax(m.Now.Probs, old)
 			return m.Law.EqualRewards(m.Now.Probs)
 		},
-		samples: func(m *force.Model, _, old []float64) float64 {
-			cell.Softmax(m.Now.Probs, old)
-			z := m.Law.EqualRewards(m.Now.Probs)
+		samples: func(m *force.Model, z float64) float64 {
 			if m.Chance > 0 { // by how many prompts a step has
 				return math.NaN()
 			}
@@ -156,7 +154,7 @@ var observables = map[Observed]observable{
 			m.Set(now, old)
 			return clippedShare(m)
 		},
-		samples: func(*force.Model, []float64, []float64) float64 { return math.NaN() },
+		samples: func(*force.Model, float64) float64 { return math.NaN() },
 		depends: ofBoth, span: constant(1), fourth: constant(0),
 	},
 	GradientNorm: {
@@ -295,8 +293,7 @@ func (o *observable) over(m *force.Model, at func(x []float64) (now, old []float
 		variance += slope*slope*v + 0.5*bend*bend*v*v
 	})
 	if o.samples != nil {
-		now, old := at(mean)
-		variance += o.samples(m, now, old)
+		variance += o.samples(m, here)
 	}
 	all.deviation = math.Sqrt(variance)
 	return all

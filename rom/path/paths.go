@@ -110,13 +110,13 @@ type Path struct {
 func pathsOf(p cell.Params, init []float64, at []int, of ...observable) []Path {
 	all := make([]Path, len(of))
 	because := p.NotDerived(cell.MeanForceKnown)
-	if !because.Out() && len(at) > 0 && p.GroupSize != option.Infinite {
+	if p.GroupSize == option.Infinite {
+		because = cmp.Or(because, p.NotDerived(cell.StateAtRest))
+	} else if !because.Out() && len(at) > 0 {
 		because = noSpread(&p, at[len(at)-1])
 	}
-	because = cmp.Or(because, p.NotDerived(cell.StateAtRest))
 	for i := range all {
-		all[i].Kind = force.New(&p).Kind()
-		if all[i].Scope = because.Scope(); because.Out() {
+		if all[i].Kind, all[i].Scope = force.New(&p).Kind(), because.Scope(); because.Out() {
 			all[i].Mean = make([]float64, len(at))
 		} else {
 			all[i].Neglected = make([]float64, len(at))
@@ -155,6 +155,9 @@ func pathsOf(p cell.Params, init []float64, at []int, of ...observable) []Path {
 				path.Deviation[n] = run.noisy[i][place].deviation
 			}
 			path.Mean = append(path.Mean, mean)
+		}
+		if ofAdam && p.Prompts.Order == option.Shuffled && len(p.Prompts.First) > 0 {
+			path.Deviation = nil // its noise does not know that an epoch evens prompts out
 		}
 	}
 	neglect(&p, init, at, all, of, &run, steps, places)

@@ -111,14 +111,7 @@ func (s *spread) rarenessOf(arm int, probs, velocity []float64, coast float64) (
 	odds[arm] = -1
 	slope, n := linear.Reduce(s.q, odds), s.n
 	r.end = math.Log1p(-probs[arm]) - math.Log(probs[arm]) + coast*floats.Dot(odds, velocity)
-	ofVelocity, ofPlace, between := 0.0, 0.0, 0.0
-	for i, x := range slope {
-		for k, y := range slope {
-			ofVelocity += x * y * s.cov[i][k]
-			between += x * y * s.cov[i][n+k]
-			ofPlace += x * y * s.cov[n+i][n+k]
-		}
-	}
-	r.deviation = math.Sqrt(max(ofPlace+coast*(2*between+coast*ofVelocity), 0))
+	of := func(i, k int) float64 { return linear.Form(slope, block(s.cov, i, k, n), slope) }
+	r.deviation = math.Sqrt(max(of(n, n)+coast*(2*of(0, n)+coast*of(0, 0)), 0))
 	return r
 }

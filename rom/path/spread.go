@@ -40,6 +40,7 @@ type spread struct {
 	state // n = A−1 each of the velocity, the policy and those that are kept, and ξ
 	local *localForce
 	drawn float64 // trace of the covariance of the reused noise ξ
+	aside float64 // how far the order of prompts has pushed runs, see ordered
 
 	// Scratch space of step: the linear map of a step and its product with cov.
 	change, rows [][]float64
@@ -54,6 +55,7 @@ type localForce struct {
 	centre, offset, bend []float64
 	around, slope        [][]float64
 	noise                *mat.Dense // of a step
+	between              [2]float64 // variance by the prompts of a step, and half its derivative
 }
 
 // Limits of the use of a localForce: the displacement of its centre in logits, the relative and the
@@ -105,6 +107,35 @@ func (s *spread) step(t int, theta []float64) {
 	s.advance(t, theta, local, growth)
 }
 
+// ordered returns the variance before step t by the order of prompts that share one policy, in
+// epochs of M steps, and the force by it. With b the variance of a step by its prompts, of which
+// −b/(M−1) is the mean product with another of the epoch, and sums over the steps j before t in one
+// epoch,
+//
+//	b η²/(M − 1) Σ_epochs [M Σ s_j² − (Σ s_j)²],   −½ b′ η/(M − 1) Σ s_j of this epoch
+func (s *spread) ordered(t int) (variance, push float64) {
+	period := len(s.Prompts.First) / s.GroupsPerStep
+	if s.local == nil || period < 2 {
+		return 0, 0
+	}
+	k, sum, squares, left := t%period, 0.0, 0.0, 1.0
+	for j := 1; j <= t && left > 1e-6; j++ {
+		moved := cell.Coasted(s.Optimizer.Momentum, j)
+		sum, squares = sum+moved, squares+moved*moved
+		if (j-k)%period != 0 {
+			continue
+		}
+		if j == k { // this epoch
+			push = -sum
+		}
+		variance += float64(period)*squares - sum*sum
+		sum, squares, left = 0, 0, 1-moved*(1-s.Optimizer.Momentum)
+	}
+	rate, pairs := RateAt(&s.Optimizer, t), float64(period-1)
+	between := s.local.between
+	return variance * between[0] * rate * rate / pairs, push * between[1] * rate / pairs
+}
+
 // pushOf returns the push, beyond the mean force, of reused groups on the policy at theta, which
 // they have moved. C is the covariance of their noise with the logits, by arm; weights are ratios:
 //
@@ -139,6 +170,8 @@ func (s *spread) advance(t int, theta []float64, local *localForce, growth float
 		c := linear.Congruence(s.q, block(s.cov, s.reused, n, n))
 		pushed = linear.Reduce(s.q, pushOf(s.Model, c, s.moved(theta, s.mean[n:2*n])))
 	}
+	_, force[0] = s.ordered(t)
+	s.aside += rate / (1 - mu) * (math.Abs(force[0]) + floats.Sum(local.slope[0])*s.aside)
 	for i := range n {
 		v, x := s.change[i], s.change[n+i]
 		clear(v)
@@ -234,7 +267,7 @@ func (s *spread) force(t int, theta []float64, olds [][]float64) (local *localFo
 		return linear.Reduce(s.q, all)
 	}
 	forceAt(mean)
-	s.boundsWithin(cov)
+	s.boundsWithin(t)
 	base := forceAt(make([]float64, d))
 	l := &localForce{centre: centre, around: cov}
 	// the mean of the covariance over the law, the middle with the weight that the others leave
@@ -254,6 +287,17 @@ func (s *spread) force(t int, theta []float64, olds [][]float64) (local *localFo
 	floats.Sub(l.offset, base)
 	addScaled(noise, rest, middle)
 	l.noise = linear.Within(s.q, noise)
+	if law, ok := s.Law.(*group.Prompts); ok && law.Between == 0 {
+		differing := func(x float64) float64 {
+			forceAt([]float64{mean[0] + x, mean[d-1] + x}[:d])
+			within := s.Covariance().At(0, 0)
+			law.Between = inStep(law, s.Params)
+			defer func() { law.Between = 0 }()
+			return 2 * (s.Covariance().At(0, 0) - within)
+		}
+		l.between = [2]float64{differing(0),
+			(differing(holdCentre) - differing(-holdCentre)) / (4 * holdCentre)}
+	}
 	for i, row := range l.slope {
 		l.offset[i] -= floats.Dot(row, mean)
 	}
@@ -340,9 +384,15 @@ func (s *spread) shift(o *observable, t int, theta []float64) shifted {
 		at := func(x []float64) (now, drawing []float64) {
 			return o.arguments(s.moved(theta, x[:s.n]), s.moved(olds[i], x[len(x)-s.n:]), theta, olds[i])
 		}
+		variance, _ := s.ordered(t)
+		cov[0][0] += variance
 		by := o.over(s.Model, at, mean, cov)
 		by.shift -= o.of(s.Model, theta, olds[i])
 		by.nearBound = s.nearBound
+		if s.aside > 0 { // of the push by the order of prompts the next order is not known
+			moved := s.moved(theta, []float64{s.aside})
+			by.idle = math.Abs(o.of(s.Model, moved, olds[i]) - o.of(s.Model, theta, olds[i]))
+		}
 		if s.Limited() { // a kink that takes the whole slope moves an average over the points by σ/9
 			by.idle = by.deviation / 4
 		}

@@ -33,10 +33,26 @@ type state struct {
 	olds, means [][]float64
 }
 
+// newModel returns the model of runs. How the prompts of an epoch differ comes to 0 in it. Of what a
+// step has with replacement (C−B)/(C−1) is left, by whose root Adam divides.
+func newModel(p *cell.Params) *force.Model {
+	m := force.New(p)
+	if law, ok := m.Law.(*group.Prompts); ok && p.Prompts.Order == option.Shuffled {
+		if law.Between = 0; p.Optimizer.Kind == option.Adam {
+			law.Between = inStep(law, p)
+		}
+	}
+	return m
+}
+
+func inStep(law *group.Prompts, p *cell.Params) float64 {
+	return (law.Prompts() - float64(p.GroupsPerStep)) / (law.Prompts() - 1)
+}
+
 // newState returns a state with so many blocks before the policies that are kept.
 func newState(p *cell.Params, init []float64, steps, n, present, blocks int) state {
 	arms := len(p.Arms)
-	s := state{Model: force.New(p), snapshots: newSnapshots(&p.Lag, init, steps).likely(),
+	s := state{Model: newModel(p), snapshots: newSnapshots(&p.Lag, init, steps).likely(),
 		q: linear.BasisOfArms(arms), n: n, present: present, first: blocks * n}
 	size := s.first + n*s.kept()
 	if p.Samples == option.Reused && s.period > 1 {
@@ -168,63 +184,48 @@ func (s *state) meanForce(dst, now []float64, olds [][]float64) {
 	}
 }
 
-// over calls visit with the model at each age. Where there are several it calls spread as well, with
-// the deviation of the mean force at the age from that of all, and the weight of its square in the
-// variance of a step.
-func (s *state) over(mean []float64, visit func(share float64),
-	spread func(weight float64, off []float64)) {
-	for i, share := range s.shares {
-		if len(s.shares) > 1 {
-			s.Set(s.now, s.olds[i])
-			spread(share/float64(max(s.AgeDraws(), 1)),
-				floats.SubTo(make([]float64, len(mean)), s.means[i], mean))
-		}
-		visit(share)
-	}
-}
-
-// covariance returns that of the force of a step, whose mean is given.
+// covariance returns that of the force of a step, whose mean is given, with that of its ages.
 func (s *state) covariance(mean []float64) *mat.SymDense {
-	sum := mat.NewSymDense(len(mean), nil)
-	s.over(mean, func(share float64) { addScaled(sum, share, s.Covariance()) },
-		func(weight float64, off []float64) {
-			sum.SymRankOne(sum, weight, mat.NewVecDense(len(off), off))
-		})
+	if len(s.shares) == 1 {
+		return s.Covariance()
+	}
+	sum, off := mat.NewSymDense(len(mean), nil), mat.NewVecDense(len(mean), nil)
+	for i, share := range s.shares {
+		s.Set(s.now, s.olds[i])
+		addScaled(sum, share, s.Covariance())
+		floats.SubTo(off.RawVector().Data, s.means[i], mean)
+		sum.SymRankOne(sum, share/float64(max(s.AgeDraws(), 1)), off)
+	}
 	return sum
 }
 
-// boundsWithin notes whether a bound is near for the policies of this covariance.
-func (s *state) boundsWithin(cov [][]float64) {
-	_, n := s.q.Dims()
-	for i := range len(cov)/n - 1 {
+// boundsWithin notes whether a bound is near for the policies of step t.
+func (s *state) boundsWithin(t int) {
+	for i, place := range s.inputs(t)[1:] {
 		s.Set(s.now, s.olds[i])
-		pair := group.Square(2 * n)
-		for r, row := range pair {
-			from := cov[r+r/n*i*n]
-			copy(row, from[:n])
-			copy(row[n:], from[(1+i)*n:])
-		}
-		s.nearBound = s.nearBound || s.BoundWithin(s.q, pair)
+		_, cov, _ := s.policies([]int{s.present, place})
+		s.nearBound = s.nearBound || s.BoundWithin(s.q, cov)
 	}
 }
 
 // joint returns what force.Model.Joint does of one age.
 func (s *state) joint(mean []float64) (joint [][]float64, excess []float64) {
 	joint, excess = group.Square(2*len(mean)), make([]float64, len(mean))
-	s.over(mean, func(share float64) {
+	if len(s.shares) == 1 {
+		return s.Joint(mean)
+	}
+	for i, row := range joint[:len(mean)] {
+		mat.Row(row[:len(mean)], i, s.covariance(mean))
+	}
+	for i, share := range s.shares {
+		s.Set(s.now, s.olds[i])
 		one, rare := s.Joint(mean)
 		floats.AddScaled(excess, share, rare)
-		for i, row := range one {
-			floats.AddScaled(joint[i], share, row)
+		for a, row := range one {
+			from := len(mean) * (1 - a/len(mean)) // the covariance of g has that of its ages
+			floats.AddScaled(joint[a][from:], share, row[from:])
 		}
-	}, func(weight float64, off []float64) {
-		for a, x := range off {
-			off = append(off, 2*mean[a]*x) // of g²
-		}
-		for i, x := range off {
-			floats.AddScaled(joint[i], weight*x, off)
-		}
-	})
+	}
 	return joint, excess
 }
 

@@ -27,7 +27,7 @@ var ofPrompts = []sim.Quantity{
 func checkPrompts(t *testing.T, seed uint64, sets, replicas int) {
 	r := rand.New(rand.NewPCG(seed, 39))
 	for i := range sets {
-		document := drawPrompts(r, i%5 == 4, replicas)
+		document := drawPrompts(r, map[int]string{4: "independent", 9: "shuffled"}[i%10], replicas)
 		s := settingsOf(t, document)
 		steps := sim.RecordedSteps(s.Run.Steps, s.Lag)
 		result := simulated(t, &s)
@@ -78,8 +78,7 @@ func checkPrompts(t *testing.T, seed uint64, sets, replicas int) {
 					q, steps[at], path.Reward[at], path.Neglected[at], x, document)
 			}
 			_, ofStratum := q.Stratum()
-			if (ofStratum || q == sim.ExpectedReward) && s.Prompts.Parameters == option.Tabular &&
-				spread > 0.2 {
+			if (ofStratum || q == sim.ExpectedReward) && spread > 0.2 {
 				t.Errorf("%d: the deviation of %s is off by %.2g\n%s", i, q, spread, document)
 			}
 			words += fmt.Sprintf("; %s %.2g, deviation off by %.2g", q, path.Neglected[len(steps)-1], spread)
@@ -89,19 +88,26 @@ func checkPrompts(t *testing.T, seed uint64, sets, replicas int) {
 	}
 }
 
-// drawPrompts draws a set of prompts with a policy each or for all, as users have them on the way.
-func drawPrompts(r *rand.Rand, shared bool, replicas int) string {
+// drawPrompts draws a set of prompts with a policy each or, in the order shared unless it is "", with
+// one for all, as users have them on the way.
+func drawPrompts(r *rand.Rand, shared string, replicas int) string {
 	pick := func(words ...string) string { return words[r.IntN(len(words))] }
 	groups, period := 1+r.IntN(4), 1+r.IntN(6)
 	count, interval, momentum := max(groups*period, 2), 1, 0.0
 	order, mode := pick("in-order", "shuffled"), pick("none", "ratio")
 	record := "pass@4, effective-sample-size, strata"
 	alpha, beta := 0.5+2*r.Float64(), 0.5+4*r.Float64()
-	parameters := fmt.Sprintf("tabular, start: {alpha: %.1f, beta: %.1f}", alpha, beta)
+	parameters := fmt.Sprintf("tabular, means: {alpha: 2, beta: 1}, start: {alpha: %.1f, beta: %.1f}", alpha, beta)
 	rate := 0.05 * float64(count) // of a policy that is visited once in count/groups steps
-	if shared {
-		rate = 0.2
-		order, parameters, mode, record = "independent", "shared", "clip", "pass@4, effective-sample-size"
+	penalty, size := float64(r.IntN(2))*0.1, pick("4", "8", "16")
+	if shared != "" {
+		rate = 0.05
+		order, parameters = shared, "shared, means: {alpha: 0.3, beta: 0.3}"
+		mode, record = "clip", "pass@4, effective-sample-size"
+		if shared == "shuffled" { // prompts that pull in both directions
+			rate, penalty, size, count, groups = 0.1, 0.1, "16", 4, 1
+			parameters = "shared, means: {list: [[1, 0], [0, 0.7], [1, 0], [0.6, 0.5]]}"
+		}
 	}
 	switch {
 	case order == "independent":
@@ -111,7 +117,6 @@ func drawPrompts(r *rand.Rand, shared bool, replicas int) string {
 	case count/groups*groups == count:
 		interval = count / groups // a block is an epoch
 	}
-	penalty := float64(r.IntN(2)) * 0.1
 	if count%groups != 0 {
 		groups = 1
 	}
@@ -119,13 +124,13 @@ func drawPrompts(r *rand.Rand, shared bool, replicas int) string {
 seed: %d
 bandit:
   arms: [{reward: bernoulli, mean: 0.95}, {reward: bernoulli, mean: 0.4}]
-  prompts: {count: %d, order: %s, means: {alpha: 2, beta: 1}, parameters: %s}
+  prompts: {count: %d, order: %s, parameters: %s}
 policy: {init: [0, 0]}
 grpo: {group_size: %s, groups_per_step: %d, advantage: {scale: %s}, importance: {mode: %s},
   kl: {coefficient: %.3g}}
 lag: {kind: block, interval: %d}
 optimizer: {kind: heavy-ball, momentum: %.1f, learning_rate: %.3g}
 run: {steps: 400, replicas: %d, record: [%s]}
-`, r.Uint32(), count, order, parameters, pick("4", "8", "16"), groups, pick("none", "std"), mode, penalty,
+`, r.Uint32(), count, order, parameters, size, groups, pick("none", "std"), mode, penalty,
 		interval, momentum, (1-momentum)*rate*(0.5+r.Float64()), replicas, record)
 }
