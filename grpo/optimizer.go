@@ -105,14 +105,14 @@ func RateFactor(s *option.Schedule, t int) float64 {
 	if t < s.Warmup {
 		return float64(t+1) / float64(s.Warmup)
 	}
-	x := min(float64(t-s.Warmup)/float64(s.Total-s.Warmup), 1) // the elapsed share of a decay
-	switch s.Kind {
-	case option.LinearDecay:
-		return 1 - x
-	case option.CosineDecay:
-		return 0.5 * (1 + cosPi(x))
+	if s.Kind == option.ConstantRate {
+		return 1
 	}
-	return 1
+	x := min(float64(t-s.Warmup)/float64(s.Total-s.Warmup), 1) // the elapsed share of the decay
+	if s.Kind == option.LinearDecay {
+		return 1 - x
+	}
+	return 0.5 * (1 + cosPi(x))
 }
 
 // cosPi returns cos πx for x in [0, 1] with an error below 1e-15, as 1 − 2 sin²(πx/2). The sine is

@@ -23,12 +23,13 @@ func noSpread(p *cell.Params, steps int) scope.Reason {
 	if because := p.NotDerived(cell.WeightsAtRest, cell.SpreadOfRuns); because.Out() {
 		return because
 	}
-	if arms := len(p.Arms); arms > cell.MaxPathArms {
+	arms := len(p.Arms)
+	if arms > cell.MaxPathArms {
 		return scope.TooLarge.Because(
 			fmt.Sprintf("the spread of runs with more than %d arms, here %d", cell.MaxPathArms, arms))
 	}
 	past := newSnapshots(&p.Lag, p.Reference, steps).likely()
-	if (len(p.Arms)-1)*(2+past.kept()) > cell.MaxPathState || len(p.Arms)*len(past.ages) > cell.MaxDrawing {
+	if (arms-1)*(2+past.kept()) > cell.MaxPathState || arms*len(past.ages) > cell.MaxDrawing {
 		return scope.TooLarge.Because("the spread of runs with so many arms and past policies")
 	}
 	return scope.Reason{}
@@ -114,10 +115,10 @@ func (s *spread) step(t int, theta []float64) {
 //
 //	b η²/(M − 1) Σ_epochs [M Σ s_j² − (Σ s_j)²],   −½ b′ η/(M − 1) Σ s_j of this epoch
 func (s *spread) ordered(t int) (variance, push float64) {
-	period := len(s.Prompts.First) / s.GroupsPerStep
-	if s.local == nil || period < 2 {
+	if s.local == nil || s.local.between == [2]float64{} {
 		return 0, 0
 	}
+	period := len(s.Prompts.First) / s.GroupsPerStep
 	k, sum, squares, left := t%period, 0.0, 0.0, 1.0
 	for j := 1; j <= t && left > 1e-6; j++ {
 		moved := cell.Coasted(s.Optimizer.Momentum, j)
@@ -204,9 +205,9 @@ func (s *spread) advance(t int, theta []float64, local *localForce, growth float
 	})
 }
 
-// takeAlong takes a covariance along when coordinates are replaced by a linear map of others, and by
-// noise. Both are blocks of n, which begin at to and at from. The map, change, has a row for each of
-// the former. rows then has their covariance with all others.
+// takeAlong takes a covariance along when coordinates are replaced by a linear map of others, and
+// by noise. Both are blocks of n, which begin at to and at from. The map, change, has a row for each
+// of the former. rows then has their covariance with all others.
 func takeAlong(cov, rows, change [][]float64, n int, from, to []int,
 	noise func(r, c int) float64) {
 	for r, change := range change {
@@ -292,8 +293,9 @@ func (s *spread) force(t int, theta []float64, olds [][]float64) (local *localFo
 			forceAt([]float64{mean[0] + x, mean[d-1] + x}[:d])
 			within := s.Covariance().At(0, 0)
 			law.Between = inStep(law, s.Params)
-			defer func() { law.Between = 0 }()
-			return 2 * (s.Covariance().At(0, 0) - within)
+			all := s.Covariance().At(0, 0)
+			law.Between = 0
+			return 2 * (all - within)
 		}
 		l.between = [2]float64{differing(0),
 			(differing(holdCentre) - differing(-holdCentre)) / (4 * holdCentre)}

@@ -6,13 +6,14 @@ import (
 	"grposim/rom/force"
 	"grposim/rom/group"
 	"grposim/rom/linear"
+	"grposim/rom/weight"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
-// state is the normal law of the state of runs before a step, of blocks of n coordinates: the policy
-// and what moves it, and then the policies that may draw groups. It has the force of the step too.
+// state is the normal law of the state of runs before a step, of blocks of n coordinates. They are
+// the policy, what moves it, and the policies that may draw groups. It has the step's force too.
 type state struct {
 	*force.Model
 	*snapshots
@@ -33,8 +34,8 @@ type state struct {
 	olds, means [][]float64
 }
 
-// newModel returns the model of runs. How the prompts of an epoch differ comes to 0 in it. Of what a
-// step has with replacement (C−B)/(C−1) is left, by whose root Adam divides.
+// newModel returns the model of runs. How the prompts of an epoch differ comes to 0 in it. Of what
+// a step has with replacement (C−B)/(C−1) is left, by whose root Adam divides.
 func newModel(p *cell.Params) *force.Model {
 	m := force.New(p)
 	if law, ok := m.Law.(*group.Prompts); ok && p.Prompts.Order == option.Shuffled {
@@ -62,7 +63,7 @@ func newState(p *cell.Params, init []float64, steps, n, present, blocks int) sta
 	return s
 }
 
-// unlikely is the probability of the oldest ages below which they count as younger ones in the spread.
+// unlikely is the probability of the oldest ages below which the spread counts them as younger.
 const unlikely = 1e-3
 
 // likely leaves the oldest ages out.
@@ -119,8 +120,8 @@ func (s *state) refresh(t int) {
 	}
 }
 
-// renew makes the reused noise in step t, if it draws, one of a covariance given by rows that nothing
-// depends on yet.
+// renew makes the reused noise in step t, if it draws, one of a covariance given by rows. Nothing
+// depends on it yet.
 func (s *state) renew(t int, noise func(i int) []float64) (drawn bool) {
 	if s.reused == 0 || !s.refreshes(t) {
 		return false
@@ -202,18 +203,21 @@ func (s *state) covariance(mean []float64) *mat.SymDense {
 // boundsWithin notes whether a bound is near for the policies of step t.
 func (s *state) boundsWithin(t int) {
 	for i, place := range s.inputs(t)[1:] {
+		if s.nearBound || !weight.Jumps(&s.Importance) {
+			return
+		}
 		s.Set(s.now, s.olds[i])
 		_, cov, _ := s.policies([]int{s.present, place})
-		s.nearBound = s.nearBound || s.BoundWithin(s.q, cov)
+		s.nearBound = s.BoundWithin(s.q, cov)
 	}
 }
 
 // joint returns what force.Model.Joint does of one age.
 func (s *state) joint(mean []float64) (joint [][]float64, excess []float64) {
-	joint, excess = group.Square(2*len(mean)), make([]float64, len(mean))
 	if len(s.shares) == 1 {
 		return s.Joint(mean)
 	}
+	joint, excess = group.Square(2*len(mean)), make([]float64, len(mean))
 	for i, row := range joint[:len(mean)] {
 		mat.Row(row[:len(mean)], i, s.covariance(mean))
 	}

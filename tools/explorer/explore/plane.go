@@ -15,7 +15,7 @@ type MapRequest struct {
 	State State  `json:"state"`
 	X     string `json:"x"`
 	Y     string `json:"y"`
-	Every int    `json:"every"` // of how many nodes one is computed: 1, or firstSight
+	Every int    `json:"every"` // of so many nodes one is computed: 1, or more for a first sight
 	Part  int    `json:"part"`  // from 0; the parts are asked for in order
 }
 
