@@ -19,7 +19,7 @@ type Force struct {
 	second    option.Importance // the weights of Correct
 	reference *Policy           // π_ref
 
-	beta       float64 // β of the step, see SetStep; so are bounds of above and below, and G of estimator
+	beta       float64 // β of the step, as are the bounds and G; see SetStep
 	exact      bool    // the KL penalty has its exact gradient
 	atSnapshot bool    // it is evaluated at π_old, else at π
 
@@ -154,8 +154,8 @@ func (f *Force) SetStep(t int) {
 // SetGroupSize sets the G of the samples that are next in Sampled.
 func (f *Force) SetGroupSize(size int) { f.estimator.GroupSize = size }
 
-// GroupSizeAt returns the G of groups that are drawn in step t ≥ 0: at least 2, the nearest to G times
-// the factor of its schedule.
+// GroupSizeAt returns the G of groups that are drawn in step t ≥ 0: at least 2, the nearest to G
+// times the factor of its schedule.
 func GroupSizeAt(e *option.Estimator, t int) int {
 	if e.GroupSize == option.Infinite || !e.SizeSchedule.Varies() {
 		return e.GroupSize

@@ -57,8 +57,9 @@ func (p *fastPath) computes(c *Cell) bool {
 	}
 	adv, kl, imp := &c.Estimator.Advantage, &c.Estimator.KL, &c.Estimator.Importance
 	form, _, _ := grpo.FormOf(imp)
-	return !c.Deterministic() && onlyKnown(c) && imp.Schedule == (option.Schedule{}) && c.Estimator.Rollout.Noise == 0 && c.Network == nil && c.Prompts == nil &&
-		!c.countsRedraws() && !c.averages(EffectiveSampleSize) && !c.averages(GradientCosine) &&
+	return !c.Deterministic() && onlyKnown(c) && imp.Schedule == (option.Schedule{}) &&
+		c.Estimator.Rollout.Noise == 0 && c.Network == nil && c.Prompts == nil && !c.countsRedraws() &&
+		!c.averages(EffectiveSampleSize) && !c.averages(GradientCosine) &&
 		slices.Contains(p.filters, c.Estimator.Filter) && slices.Contains(p.baselines, adv.Baseline) &&
 		among(adv.Scale, option.StdScale, option.NoScale, option.OthersStd, option.MeanScale) &&
 		among(adv.Std, option.PopulationStd, option.SampleStd) &&

@@ -43,7 +43,7 @@ func newGradientSampler(cell *Cell, laws *laws, words *draw.Words, groups int) g
 	return s
 }
 
-// resize gives the groups of step t their size. They have the present snapshot, if they get no other.
+// resize gives the groups of step t their size. Unless it is replaced, the snapshot stays.
 func (r *replica) resize(t int) {
 	size := grpo.GroupSizeAt(&r.cell.Estimator, t)
 	if size == r.sampler.estimator.GroupSize {
@@ -51,7 +51,8 @@ func (r *replica) resize(t int) {
 	}
 	estimator, reference := r.cell.Estimator, r.sampler.reference
 	estimator.GroupSize = size
-	r.sampler = newSampler(&r.cell.Bandit, &estimator, coupledLaws(&r.cell.Bandit, &estimator), groupsOf(r.cell))
+	laws := coupledLaws(&r.cell.Bandit, &estimator)
+	r.sampler = newSampler(&r.cell.Bandit, &estimator, laws, groupsOf(r.cell))
 	r.sampler.reference = reference
 	if r.force.SetGroupSize(size); r.snapshot != nil {
 		r.sampler.aim(r.snapshot)

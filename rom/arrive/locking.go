@@ -50,9 +50,9 @@ const leftMiddle = 17
 // lockingStep is the distance in logits of the points at which locked takes force and noise.
 const lockingStep = 0.1
 
-// locked returns the share of runs that are lost to arm b from the gap z of the best arm over it. Below
-// −edge nothing brings them back. It is that of a walk whose odds to fall back by dz decline as
-// exp(−λ dz), of which exp(−∫λ) is the scale.
+// locked returns the share of runs that are lost to arm b from the gap z of the best arm over it.
+// Below −edge nothing brings them back. It is that of a walk whose odds to fall back by dz decline
+// as exp(−λ dz), of which exp(−∫λ) is the scale.
 func (c *course) locked(b int, z, edge, gain float64) float64 {
 	pair := cell.WithoutNorm(c.Params)
 	pair.Arms = []option.Arm{c.Arms[c.front], c.Arms[b]}
@@ -73,9 +73,9 @@ func (c *course) locked(b int, z, edge, gain float64) float64 {
 	return above / max(below+above, math.SmallestNonzeroFloat64)
 }
 
-// decline returns Cramér's exponent of a walk: the λ ≠ 0 at which E exp(−λg) = 1, up to 1 %. g is the
-// force of a group on arm 0 of two, on-policy without a penalty. For a normal g it is 2E[g]/Var g. It
-// is large where no group pushes back, and searched near the given one.
+// decline returns Cramér's exponent of a walk: the λ ≠ 0 at which E exp(−λg) = 1, up to 1 %. g is
+// the force of a group on arm 0 of two, on-policy without a penalty. For a normal g it is
+// 2E[g]/Var g. It is large where no group pushes back, and searched near the given one.
 func decline(m *force.Model, near float64) float64 {
 	law, p, force := m.Counts, m.Now.Probs[0], make([]float64, 2)
 	j, rest := law.Chances(m.Old)

@@ -63,8 +63,8 @@ func roundedUp(x float64) string {
 func (p *Params) ForceKnown() bool { return p.cut > 0 || p.NeverClipped(0) }
 
 // Plain returns parameters of the same runs without options that cannot act: a largest norm that no
-// gradient can exceed, Nesterov's rule without momentum, and a warm-up whose first step has the whole
-// rate. In blocks of one step these are samples that are reused, and a clip that changes.
+// gradient can exceed, Nesterov's rule without momentum, and a warm-up of one step. In blocks of one
+// step neither can the reuse of samples, nor a clip that changes.
 func Plain(p Params) Params {
 	if s := &p.Optimizer.Schedule; s.Kind == option.ConstantRate && s.Warmup == 1 {
 		s.Warmup = 0

@@ -49,9 +49,9 @@ func (p *Params) Visits() (visit Params, period int, because scope.Reason) {
 	return visit, period, because
 }
 
-// ByChance returns the bandit of one prompt to which each group of a step belongs with a chance. It is
-// 1/C of prompts that are drawn with replacement. Under Adam epochs are taken for such draws: a step
-// has one group of the prompt with the chance B/C, the B-th part of the gradient.
+// ByChance returns the bandit of one prompt to which each group of a step belongs with a chance. It
+// is 1/C of prompts that are drawn with replacement. Under Adam epochs are taken for such draws: a
+// step has one group of the prompt with the chance B/C, the B-th part of the gradient.
 func (p *Params) ByChance() (visit Params, because scope.Reason) {
 	visit = *p
 	visit.Prompts, visit.Chance = Prompts{}, 1/float64(len(p.Prompts.First))

@@ -26,8 +26,8 @@ import (
 // work is that of a few products of A×A matrices for every number of successes.
 //
 // Of many prompts the prompt is given as well. The force of rewards with many values is taken for
-// normal, but for the excess of an arm that is seldom drawn. A scale of the step is that of its mean.
-// In both κ_11 is that of Covariance.
+// normal, but for the excess of an arm that is seldom drawn. A scale of the step is that of its
+// mean. In both κ_11 is that of Covariance.
 func (m *Model) Joint(mean []float64) (joint [][]float64, excess []float64) {
 	arms := len(m.Arms)
 	second, third, fourth := group.Square(arms), group.Square(arms), group.Square(arms)

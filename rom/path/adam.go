@@ -41,8 +41,8 @@ type adamState struct {
 	rows           [][]float64
 }
 
-// adamLocal is the force of a step and its square, (E g, E g²) by arm, expanded about the mean of the
-// policies. It has the covariance of (g, g²), 2A×2A, as well. They are used while the mean and the
+// adamLocal is the force of a step and its square, (E g, E g²) by arm, expanded about the mean of
+// the policies. It has the covariance of (g, g²), 2A×2A, as well. They are used while mean and
 // covariance of the policies stay near those that they were computed at; see localForce.
 type adamLocal struct {
 	localForce

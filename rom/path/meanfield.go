@@ -172,8 +172,8 @@ func newSnapshots(l *option.Lag, init []float64, steps int) *snapshots {
 	return s
 }
 
-// place returns the place in the ring of the policy of the given age, in periods, in step t; that of
-// step 0 for an age that reaches back before it.
+// place returns the place in the ring of the policy of the given age, in periods, in step t; that
+// of step 0 for an age that reaches back before it.
 func (s *snapshots) place(t, age int) int { return max(t/s.period-age, 0) % len(s.ring) }
 
 // onPolicy reports whether groups are drawn by the present policy.

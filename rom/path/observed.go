@@ -248,8 +248,8 @@ func (o *observable) slots(now, old int) []int {
 	return []int{now, old}
 }
 
-// ofAges returns the mean, over the policies that may draw, of what of says of one, of which it takes
-// the number and the place in the state. How single runs deviate is then not derived.
+// ofAges returns the mean of what of says over the policies that may draw. of takes the number of
+// one and its place in the state. How single runs deviate is then not derived.
 func (o *observable) ofAges(s *snapshots, places []int, of func(i, place int) shifted) (all shifted) {
 	for i, place := range places {
 		by := of(i, place)
@@ -363,7 +363,7 @@ type shifted struct {
 	shift     float64
 	variance  float64 // the largest of a gap of two logits
 	deviation float64 // of the observable over runs
-	idle      float64 // how far it may be off by Adam's moves or a largest norm that no expansion knows
+	idle      float64 // how far it may be off by what no expansion knows
 	nearBound bool    // runs have been within force.BoundReach of a bound where a weight drops to 0
 }
 

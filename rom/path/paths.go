@@ -96,8 +96,8 @@ type Path struct {
 	// spread of runs has no finite prediction.
 	Neglected []float64
 
-	// Kind is that of MeanField. Scope is also out for more than cell.MaxPathArms arms or cell.MaxPathState
-	// coordinates, and at finite G under Adam for what the table of domains lists.
+	// Kind is that of MeanField. Scope is also out for more than cell.MaxPathArms arms or
+	// cell.MaxPathState coordinates, and at finite G under Adam for what the table of domains lists.
 	Kind  scope.Kind
 	Scope scope.Scope
 
@@ -197,9 +197,9 @@ func neglect(p *cell.Params, init []float64, at []int, all []Path, of []observab
 }
 
 // expansionError returns how far the observable's mean may be off at step n, since the force is
-// expanded in 1/G: r_n (|f_n − f_n^∞| + |shift(n)|) + ∫ q |df|. q is the share of the force that this
-// leaves out, r_n that of the noise, the largest so far. f and f^∞ are of the mean fields at G and at
-// G = ∞, under Adam that at the start.
+// expanded in 1/G: r_n (|f_n − f_n^∞| + |shift(n)|) + ∫ q |df|. q is the share of the force that
+// this leaves out, r_n that of the noise, the largest so far. f and f^∞ are of the mean fields at G
+// and at G = ∞, under Adam that at the start.
 func (o *observable) expansionError(
 	p cell.Params, init []float64, at []int, shift func(n int) float64) func(n int) float64 {
 	last, of, m := at[len(at)-1], []observable{*o}, force.New(&p)
@@ -296,9 +296,9 @@ const ofShift = 0.06
 // ofAdam is the same under Adam, over its difference to the mean field: v may remember few forces.
 const ofAdam = 3
 
-// neglectedShift returns the size of what a shift S by noise leaves out, with the moves of idle runs.
-// Near a bound at which a weight drops to 0, S has no order. Then force.BoundReach deviations of the
-// observable are added.
+// neglectedShift returns the size of what a shift S by noise leaves out, with the moves of idle
+// runs. Near a bound at which a weight drops to 0, S has no order. Then force.BoundReach deviations
+// of the observable are added.
 func (o *observable) neglectedShift(p *cell.Params, by *shifted) float64 {
 	share, span := ofShift+min(by.variance, 1), o.span(p)
 	if p.Optimizer.Kind == option.Adam {

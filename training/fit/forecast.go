@@ -16,7 +16,7 @@ const (
 // Predict forecasts rows at times after the last one. Where no law with growth beats the constant
 // it is the level of that. Else it is exponential smoothing, of means of rows if they are many. h of
 // them ahead the variance is σ² (1 + (h − 1) smoothing²), σ² the mean square of the errors one
-// ahead. That of a row about its mean is added. No take-off or collapse after the last row is foreseen.
+// ahead. That of a row about its mean is added. No later take-off or collapse is foreseen.
 func (r *Result) Predict(c Curve, times []float64) (f Forecast) {
 	unit := c.unit()
 	means, rows := c.in(unit).Thin()
