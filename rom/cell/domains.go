@@ -90,17 +90,13 @@ var domains = []struct {
 		return p.KL.Outside() && p.Advantage.BinaryOnly()
 	}, simulated("a KL penalty outside the loss, but for the scales none and std")},
 	{MeanForceKnown, anyLag, func(p *Params) bool {
-		return prompts(p) && (p.KL.Outside() || p.Entropy > 0)
-	}, simulated("many prompts with a KL penalty outside the loss or an entropy bonus")},
+		return prompts(p) && (p.KL.OfReward() || p.Advantage.Scale.OfStep() || p.Filter != option.KeepAll)
+	}, simulated("many prompts with a KL in the reward, a scale of the step or dynamic sampling")},
 	{MeanForceKnown, anyLag, func(p *Params) bool {
-		clipped := p.Tabular() && !p.Importance.Linear() && !linear.NewLag(&p.Lag).OnPolicy()
-		return prompts(p) && (reused(p) || clips(p)) || clipped
-	}, simulated("many prompts with reused samples, a largest norm that may act, or clipped weights " +
-		"where each has a policy")},
-	{MeanForceKnown, anyLag, func(p *Params) bool { return prompts(p) && p.Advantage.Scale.OfStep() },
-		simulated("a scale of the step over many prompts")},
-	{MeanForceKnown, anyLag, func(p *Params) bool { return prompts(p) && p.Filter != option.KeepAll },
-		simulated("dynamic sampling among many prompts")},
+		clipped := !p.Importance.Linear() && !linear.NewLag(&p.Lag).OnPolicy()
+		return p.Tabular() && (clipped || reused(p) || clips(p))
+	}, simulated("reused samples, clipped weights, or a largest norm that may act where each prompt has " +
+		"a policy")},
 	{MeanForceKnown, anyLag, func(p *Params) bool {
 		return p.KL.OfReward() && !p.Importance.Linear() && !linear.NewLag(&p.Lag).OnPolicy()
 	}, simulated("a KL penalty in the reward of older samples with weights other than ratios")},

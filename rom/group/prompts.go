@@ -65,28 +65,22 @@ func (l *Prompts) Stiffness(_, _ [][]float64) (known bool) { return false }
 // The mean of c^K is the same for all prompts.
 func (l *Prompts) Covariance(reward, cross, _ [][]float64) {
 	arms, share := len(l.Old), 1/l.Prompts()
-	sums := [2][][]float64{Square(arms), Square(arms)}
 	mean, means := make([]float64, arms), make([][]float64, len(l.Each))
 	for x, one := range l.Each {
 		means[x] = make([]float64, arms)
 		one.Mean(means[x])
 		floats.AddScaled(mean, share, means[x])
+		within, with := Square(arms), Square(arms)
+		one.Covariance(within, with, nil) // no third: no groups are redrawn
 		for a := range arms {
-			clear(reward[a])
-			clear(cross[a])
-		}
-		one.Covariance(reward, cross, nil) // no third: no groups are redrawn
-		for a := range arms {
-			floats.AddScaled(sums[0][a], share, reward[a])
-			floats.AddScaled(sums[1][a], share, cross[a])
+			floats.AddScaled(reward[a], share, within[a])
+			floats.AddScaled(cross[a], share, with[a])
 		}
 	}
-	for a := range arms {
-		copy(reward[a], sums[0][a])
-		copy(cross[a], sums[1][a])
-		for b := range arms {
+	for a, x := range mean {
+		for b, y := range mean {
 			for _, c := range means {
-				reward[a][b] += l.Between * share * (c[a] - mean[a]) * (c[b] - mean[b])
+				reward[a][b] += l.Between * share * (c[a] - x) * (c[b] - y)
 			}
 		}
 	}

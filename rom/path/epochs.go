@@ -218,33 +218,19 @@ func followEpochs(of []observable, p cell.Params, init []float64, at []int,
 	for i := range visits {
 		visits[i] = i
 	}
-	distinct := p.Distinct(init)
-	known, left, which := make([][]Path, len(distinct)), make([]int, len(distinct)),
-		make([]int, e.prompts)
-	for i := range distinct {
-		left[i] = len(distinct[i].Alike)
-		for _, x := range distinct[i].Alike {
-			which[x] = i
-		}
-	}
-	for x, i := range which {
-		one := distinct[i].Visited(&visit)
-		if known[i] == nil {
-			known[i] = pathsOf(one.Checked(), distinct[i].Init, visits, of...)
-		}
-		for k := range of {
-			path := &known[i][k]
+	for _, prompt := range p.Distinct(init) {
+		one := prompt.Visited(&visit)
+		for k, path := range pathsOf(one.Checked(), prompt.Init, visits, of...) {
 			if !path.Scope.In {
 				return path.Scope.Because
 			}
 			for _, part := range parts[k] {
-				if part.prompts == nil || slices.Contains(part.prompts, x) {
-					e.add(part, &of[k], path, &one, x)
+				for _, x := range prompt.Alike {
+					if part.prompts == nil || slices.Contains(part.prompts, x) {
+						e.add(part, &of[k], &path, &one, x)
+					}
 				}
 			}
-		}
-		if left[i]--; left[i] == 0 {
-			known[i] = nil
 		}
 	}
 	for k := range of {

@@ -108,33 +108,47 @@ func (s *spread) step(t int, theta []float64) {
 	s.advance(t, theta, local, growth)
 }
 
-// ordered returns the variance before step t by the order of prompts that share one policy, in
-// epochs of M steps, and the force by it. With b the variance of a step by its prompts, of which
-// −b/(M−1) is the mean product with another of the epoch, and sums over the steps j before t in one
-// epoch,
+// carried returns η times the way of a policy until step t by a unit of force of draw j.
+func (s *spread) carried(j, t int) (way float64) {
+	for at := j * s.uses; at < min((j+1)*s.uses, t); at++ {
+		way += RateAt(&s.Optimizer, at) * cell.Coasted(s.Optimizer.Momentum, t-at)
+	}
+	return way
+}
+
+// ordered returns the covariance of the policies before steps t and u, in the same state, by the
+// order of prompts that share one policy, in epochs of M draws. With b the variance of a draw by its
+// prompts, of which −b/(M−1) is the mean product with another of the epoch, it is
 //
-//	b η²/(M − 1) Σ_epochs [M Σ s_j² − (Σ s_j)²],   −½ b′ η/(M − 1) Σ s_j of this epoch
-func (s *spread) ordered(t int) (variance, push float64) {
-	if s.local == nil || s.local.between == [2]float64{} {
-		return 0, 0
+//	b/(M − 1) Σ_epochs [M Σ s_j s′_j − Σ s_j Σ s′_j]
+//
+// with s and s′ that are carried to either step, and sums over the draws j of an epoch.
+func (s *spread) ordered(t, u int) (covariance float64) {
+	if s.local == nil || s.local.between == [2]float64{} { // then n is 1
+		return 0
 	}
-	period := len(s.Prompts.First) / s.GroupsPerStep
-	k, sum, squares, left := t%period, 0.0, 0.0, 1.0
-	for j := 1; j <= t && left > 1e-6; j++ {
-		moved := cell.Coasted(s.Optimizer.Momentum, j)
-		sum, squares = sum+moved, squares+moved*moved
-		if (j-k)%period != 0 {
-			continue
+	period, left := len(s.Prompts.First)/s.GroupsPerStep, 1.0
+	first, second, both := 0.0, 0.0, 0.0
+	for j := (max(t, u) - 1) / s.uses; j >= 0 && left > 1e-6; j-- {
+		x, y := s.carried(j, t), s.carried(j, u)
+		first, second, both = first+x, second+y, both+x*y
+		if j%period == 0 {
+			covariance += float64(period)*both - first*second
+			first, second, both = 0, 0, 0
+			left = 1 - cell.Coasted(s.Optimizer.Momentum, t-j*s.uses)*(1-s.Optimizer.Momentum)
 		}
-		if j == k { // this epoch
-			push = -sum
-		}
-		variance += float64(period)*squares - sum*sum
-		sum, squares, left = 0, 0, 1-moved*(1-s.Optimizer.Momentum)
 	}
-	rate, pairs := RateAt(&s.Optimizer, t), float64(period-1)
-	between := s.local.between
-	return variance * between[0] * rate * rate / pairs, push * between[1] * rate / pairs
+	return covariance * s.local.between[0] / float64(period-1)
+}
+
+// pushed returns the force of step t by that order, −½ b′/(M − 1) Σ s_j of the draws of this epoch
+// before, and the covariance b s_j of the draw that it uses again with the policy.
+func (s *spread) pushed(t int) (push, again float64) {
+	period, draw := max(len(s.Prompts.First)/s.GroupsPerStep, 1), t/s.uses
+	for j := draw - draw%period; j < draw; j++ {
+		push -= s.carried(j, t) * s.local.between[1] / float64(period-1)
+	}
+	return push, s.carried(draw, t) * s.local.between[0]
 }
 
 // pushOf returns the push, beyond the mean force, of reused groups on the policy at theta, which
@@ -161,18 +175,18 @@ func (s *spread) advance(t int, theta []float64, local *localForce, growth float
 	mu, rate := s.Optimizer.Momentum, RateAt(&s.Optimizer, t)
 	gain, carry := linear.StepGains(s.Optimizer.Kind, mu)
 	parts, share := append([]int{0}, s.inputs(t)...), 0.0
+	force, pushed := make([]float64, n), []float64(nil)
+	push, again := s.pushed(t)
 	if s.reused > 0 {
 		parts = append(parts, s.reused)
 		share = math.Sqrt(mat.Trace(local.noise) / s.drawn)
-	}
-	places := []int{0, n}
-	force, pushed := make([]float64, n), []float64(nil)
-	if s.reused > 0 {
-		c := linear.Congruence(s.q, block(s.cov, s.reused, n, n))
+		own := block(s.cov, s.reused, n, n)
+		own.Set(0, 0, own.At(0, 0)+again)
+		c := linear.Congruence(s.q, own)
 		pushed = linear.Reduce(s.q, pushOf(s.Model, c, s.moved(theta, s.mean[n:2*n])))
 	}
-	_, force[0] = s.ordered(t)
-	s.aside += rate / (1 - mu) * (math.Abs(force[0]) + floats.Sum(local.slope[0])*s.aside)
+	force[0] = push
+	s.aside += rate / (1 - mu) * (math.Abs(push) + floats.Sum(local.slope[0])*s.aside)
 	for i := range n {
 		v, x := s.change[i], s.change[n+i]
 		clear(v)
@@ -197,7 +211,7 @@ func (s *spread) advance(t int, theta []float64, local *localForce, growth float
 		s.mean[i] = mu*v + f
 	}
 	weights := [2]float64{1, rate * gain}
-	takeAlong(s.cov, s.rows, s.change, n, parts, places, func(r, c int) float64 {
+	takeAlong(s.cov, s.rows, s.change, n, parts, []int{0, n}, func(r, c int) float64 {
 		if s.reused > 0 {
 			return 0
 		}
@@ -386,8 +400,15 @@ func (s *spread) shift(o *observable, t int, theta []float64) shifted {
 		at := func(x []float64) (now, drawing []float64) {
 			return o.arguments(s.moved(theta, x[:s.n]), s.moved(olds[i], x[len(x)-s.n:]), theta, olds[i])
 		}
-		variance, _ := s.ordered(t)
-		cov[0][0] += variance
+		when := []int{t, s.taken(t, s.ages[i])}
+		if o.depends == ofDrawing {
+			when = when[1:]
+		}
+		for a, row := range cov {
+			for b := range row {
+				row[b] += s.ordered(when[a/s.n], when[b/s.n])
+			}
+		}
 		by := o.over(s.Model, at, mean, cov)
 		by.shift -= o.of(s.Model, theta, olds[i])
 		by.nearBound = s.nearBound

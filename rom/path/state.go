@@ -22,6 +22,7 @@ type state struct {
 	// indices of the present policy, of those that are kept, and of the noise of the groups that a
 	// block reuses; 0: each step draws
 	present, first, reused int
+	uses                   int // number of steps that use the groups of a draw
 
 	mean []float64
 	cov  [][]float64 // covariance
@@ -54,10 +55,10 @@ func inStep(law *group.Prompts, p *cell.Params) float64 {
 func newState(p *cell.Params, init []float64, steps, n, present, blocks int) state {
 	arms := len(p.Arms)
 	s := state{Model: newModel(p), snapshots: newSnapshots(&p.Lag, init, steps).likely(),
-		q: linear.BasisOfArms(arms), n: n, present: present, first: blocks * n}
+		q: linear.BasisOfArms(arms), n: n, present: present, first: blocks * n, uses: 1}
 	size := s.first + n*s.kept()
 	if p.Samples == option.Reused && s.period > 1 {
-		s.reused, size = size, size+(blocks-1)*n
+		s.uses, s.reused, size = s.period, size, size+(blocks-1)*n
 	}
 	s.mean, s.cov = make([]float64, size), group.Square(size)
 	return s

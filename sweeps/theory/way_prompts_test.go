@@ -27,7 +27,7 @@ var ofPrompts = []sim.Quantity{
 func checkPrompts(t *testing.T, seed uint64, sets, replicas int) {
 	r := rand.New(rand.NewPCG(seed, 39))
 	for i := range sets {
-		document := drawPrompts(r, map[int]string{4: "independent", 9: "shuffled"}[i%10], replicas)
+		document := drawPrompts(r, map[int]string{3: "independent", 7: "shuffled", 9: "shuffled"}[i%10], replicas)
 		s := settingsOf(t, document)
 		steps := sim.RecordedSteps(s.Run.Steps, s.Lag)
 		result := simulated(t, &s)
@@ -93,7 +93,7 @@ func checkPrompts(t *testing.T, seed uint64, sets, replicas int) {
 func drawPrompts(r *rand.Rand, shared string, replicas int) string {
 	pick := func(words ...string) string { return words[r.IntN(len(words))] }
 	groups, period := 1+r.IntN(4), 1+r.IntN(6)
-	count, interval, momentum := max(groups*period, 2), 1, 0.0
+	count, interval, momentum, samples, bonus := max(groups*period, 2), 1, 0.0, "fresh", 0.0
 	order, mode := pick("in-order", "shuffled"), pick("none", "ratio")
 	record := "pass@4, effective-sample-size, strata"
 	alpha, beta := 0.5+2*r.Float64(), 0.5+4*r.Float64()
@@ -103,14 +103,14 @@ func drawPrompts(r *rand.Rand, shared string, replicas int) string {
 	if shared != "" {
 		rate = 0.05
 		order, parameters = shared, "shared, means: {alpha: 0.3, beta: 0.3}"
-		mode, record = "clip", "pass@4, effective-sample-size"
+		mode, record, samples, bonus = "clip", "pass@4, effective-sample-size", "reused", 0.02
 		if shared == "shuffled" { // prompts that pull in both directions
 			rate, penalty, size, count, groups = 0.1, 0.1, "16", 4, 1
 			parameters = "shared, means: {list: [[1, 0], [0, 0.7], [1, 0], [0.6, 0.5]]}"
 		}
 	}
 	switch {
-	case order == "independent":
+	case shared != "":
 		interval, momentum = 1+3*r.IntN(2), 0.5*float64(r.IntN(2))
 	case order == "in-order" && r.IntN(2) == 0:
 		momentum = 0.6
@@ -127,10 +127,10 @@ bandit:
   prompts: {count: %d, order: %s, parameters: %s}
 policy: {init: [0, 0]}
 grpo: {group_size: %s, groups_per_step: %d, advantage: {scale: %s}, importance: {mode: %s},
-  kl: {coefficient: %.3g}}
-lag: {kind: block, interval: %d}
+  kl: {coefficient: %.3g}, entropy: {coefficient: %.3g}}
+lag: {kind: block, interval: %d, samples: %s}
 optimizer: {kind: heavy-ball, momentum: %.1f, learning_rate: %.3g}
 run: {steps: 400, replicas: %d, record: [%s]}
 `, r.Uint32(), count, order, parameters, size, groups, pick("none", "std"), mode, penalty,
-		interval, momentum, (1-momentum)*rate*(0.5+r.Float64()), replicas, record)
+		bonus, interval, samples, momentum, (1-momentum)*rate*(0.5+r.Float64()), replicas, record)
 }
