@@ -41,13 +41,12 @@ func newContexts(c *Cell, of func(*option.Bandit, *option.Estimator) *laws) *con
 	return p
 }
 
-func (p *contexts) begin() { p.beginAt(p.start, nil) }
+func (p *contexts) begin() { p.beginAt(p.start) }
 
-// beginAt sets the state at step 0 to weights and a velocity; nil stands for none.
-func (p *contexts) beginAt(weights, velocity []float64) {
+// beginAt sets the state at step 0 to weights.
+func (p *contexts) beginAt(weights []float64) {
 	copy(p.weights, weights)
 	p.state.Reset()
-	copy(p.state.Velocity(), velocity)
 	for _, r := range p.each {
 		r.rest()
 	}

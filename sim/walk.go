@@ -22,19 +22,18 @@ func NewWalk(c *Cell) *Walk {
 	return &Walk{r, p.each}
 }
 
-// Begin sets the walk to step 0 at logits, or at the weights of a network. The optimizer is at rest
-// but for its velocity; nil is none. Words are of the stream of the given purpose and index.
-func (w *Walk) Begin(purpose Purpose, index int, values, velocity []float64) {
+// Begin sets the walk to step 0 at logits, or at the weights of a network, with the optimizer at
+// rest. Words are of the stream of the given purpose and index.
+func (w *Walk) Begin(purpose Purpose, index int, values []float64) {
 	w.words.Reset(Stream(w.cell.Seed, w.cell.ID, purpose, index))
 	w.rollout.begin(w.cell, purpose, index)
 	w.divergedAt = running
 	if p, ok := w.contexts.(*contexts); ok {
-		p.beginAt(values, velocity)
+		p.beginAt(values)
 		return
 	}
 	w.start = grpo.NewPolicy(values)
 	w.rest()
-	copy(w.optimizerState.Velocity(), velocity)
 }
 
 // Step does optimizer step t and reports whether all that it moves is still finite. Steps are done

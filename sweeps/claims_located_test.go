@@ -133,3 +133,11 @@ func TestJudgeBeyondSearchOfTheory(t *testing.T) {
 		exactly(plan.StiffnessStale, locatingStiffness))
 	ruledBecause(t, "a small rate", judgeCell(t, p, o)[0], outOfScope, "below 79 only")
 }
+
+// Sampled groups of more than two arms have more modes than a search can tell apart.
+func TestJudgeUnsearchable(t *testing.T) {
+	text := strings.NewReplacer("mean: 0.2}", "mean: 0.2}, {reward: bernoulli, mean: 0.5}",
+		"size: inf", "size: 16", "1000}", "1000, replicas: 2}").Replace(locating)
+	p := planText(t, text+"  - {claim: stability-threshold, margin: 0.1, displacement: 0.01, draws: 1, "+inRate+"}\n")
+	ruledBecause(t, "three arms", judgeCell(t, p, outcomeOf())[0], outOfScope, "are not searched")
+}

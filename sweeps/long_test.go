@@ -153,11 +153,6 @@ func (t *trained) lines() string {
 	return b.String()
 }
 
-// So it is in two more cells.
-func TestLongLocatedThresholdsOfManyArms(t *testing.T) {
-	checkManyArms(t, manyArms(rand.New(rand.NewPCG(1, 3)), 3, 8192), 2)
-}
-
 // A plan holds less than 1.2 kB a cell, of which the keys of networks take 0.13, and a shard
 // nothing of the cells of others but their work.
 func TestLongMemoryOfAPlan(t *testing.T) {

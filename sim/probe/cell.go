@@ -128,10 +128,7 @@ const (
 //
 // At G = ∞ an offset of 1e-5 is small enough for every purpose. With sampled groups it must be
 // above the noise of a pair. It must be below the size at which a growing deviation saturates just
-// past a threshold: 0.01 for 4,096 groups of 16. With more arms than two, or snapshots older than a
-// block or a step, Instability of sampled groups fits the linear map of all modes. Its pairs are
-// displaced along each logit in turn, by Offset times the largest component of Direction. There
-// 0.05 to 0.1 serves with 256 groups of 32 and 16 replicas.
+// past a threshold: 0.01 for 4,096 groups of 16.
 type Location struct {
 	Event     Event
 	Param     Param

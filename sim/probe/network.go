@@ -23,7 +23,7 @@ func (c *Cell) alongMode() *Cell {
 // hide the decay of the stiff ones, are small in it.
 func grows(ctx context.Context, c *Cell) (o outcome) {
 	walk, period, start := sim.NewWalk(&c.Cell), c.Lag.StepsPerSnapshot(), c.Location.Offset
-	walk.Begin(sim.ForLocation, 0, sim.NewMeanField(&c.Cell).Displace(sim.ForLocation, start), nil)
+	walk.Begin(sim.ForLocation, 0, sim.NewMeanField(&c.Cell).Displace(sim.ForLocation, start))
 	var g *growth
 	logits := walk.Logits()
 	last, change, gone := slices.Clone(logits), make([]float64, len(logits)), 0

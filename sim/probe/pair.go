@@ -10,37 +10,27 @@ import (
 	"grposim/sim/measure"
 )
 
-// pair is two replicas that start at point ± offset·start and draw with the same random words. Runs
-// take the starts in turn.
+// pair is two replicas that start at point ± offset·direction and draw with the same random words.
 type pair struct {
 	*sim.Pair
-	cell     *sim.Cell
-	point    []float64
-	offset   float64
-	starts   []deviation
-	informed int // steps of all runs in which different groups pushed, up to FewestInformative
+	cell             *sim.Cell
+	point, direction []float64
+	offset           float64
+	informed         int // steps of all runs in which different groups pushed, up to FewestInformative
 }
 
 func newPair(c *sim.Cell, point, direction []float64, offset float64) *pair {
-	start := deviation{direction, make([]float64, len(direction))}
-	return &pair{sim.NewPair(c), c, point, offset, []deviation{start}, 0}
-}
-
-// start returns logits and velocity with which a side of the run of the given index starts.
-func (p *pair) start(index, side int) (logits, velocity []float64) {
-	start, offset := p.starts[index%len(p.starts)], float64(1-2*side)*p.offset
-	logits, velocity = make([]float64, len(start.logits)), make([]float64, len(start.velocity))
-	for a, x := range p.point {
-		logits[a], velocity[a] = x+float64(offset*start.logits[a]), float64(offset*start.velocity[a])
-	}
-	return logits, velocity
+	return &pair{sim.NewPair(c), c, point, direction, offset, 0}
 }
 
 // begin sets both sides to step 0 of the run of the given index, at their start.
 func (p *pair) begin(purpose sim.Purpose, index int) {
 	for side, walk := range p.Sides {
-		logits, velocity := p.start(index, side)
-		walk.Begin(purpose, index, logits, velocity)
+		logits, offset := make([]float64, len(p.point)), float64(1-2*side)*p.offset
+		for a, x := range p.point {
+			logits[a] = x + float64(offset*p.direction[a])
+		}
+		walk.Begin(purpose, index, logits)
 	}
 }
 
@@ -53,15 +43,13 @@ func (p *pair) step(t int) (ok bool) {
 	return ok
 }
 
-// follower takes the deviations of a pair at its refresh instants, numbered by period from 0 on.
-// It returns false where it wants no more. Deviations are overwritten by the next step.
-type follower func(period int, d deviation) (more bool)
-
-// follow does the run of the given index over Run.Steps steps. It calls inside with the deviation
-// after each step. It stops early when at returns false or ctx is done. It reports whether all
-// logits stayed finite.
+// follow does the run of the given index over Run.Steps steps. It calls at with the deviation at
+// each refresh instant, numbered from 0 on, and inside after each step, which overwrites the last
+// deviation. It stops early when at returns false or ctx is done. It reports whether all logits
+// stayed finite.
 func (p *pair) follow(
-	ctx context.Context, purpose sim.Purpose, index int, at follower, inside func(d deviation),
+	ctx context.Context, purpose sim.Purpose, index int, at func(period int, d deviation) (more bool),
+	inside func(d deviation),
 ) (ok bool) {
 	period := p.cell.Lag.StepsPerSnapshot()
 	look := max(1, stepsBetweenChecks/p.cell.Estimator.GroupsPerStep) // steps between checks of ctx

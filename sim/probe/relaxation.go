@@ -21,46 +21,26 @@ const relaxationBins = 64
 
 // relax measures one of the bins.
 func (p *Relaxation) relax(ctx context.Context, c *Cell, bins []measure.Recurrence, bin int) {
-	fits := recurrenceFits(&c.Cell, p.Direction, p.Offset, bins[bin:bin+1], p.span(c))
-	pair := newPair(&c.Cell, p.Point, p.Direction, p.Offset)
-	pair.relax(ctx, sim.ForReplica, fits[0], bin, len(bins))
+	newPair(&c.Cell, p.Point, p.Direction, p.Offset).relax(ctx, sim.ForReplica, bins, bin, p.span(c))
 }
 
-// pairFit is what is fitted to all pairs of a bin.
-type pairFit struct {
-	follow      func() follower // of one pair
-	innovations *int            // informative steps of all pairs, up to FewestInformative
-}
-
-// relax fits the runs of a bin, of the given number of bins. The pairs of all bins are Run.Replicas
-// (one at G = ∞). It reports whether all logits stayed finite.
+// relax fits a recurrence to the deviations along the direction over the runs of a bin. The pairs of
+// all bins are Run.Replicas (one at G = ∞). It reports whether all logits stayed finite.
 func (p *pair) relax(
-	ctx context.Context, purpose sim.Purpose, fit pairFit, bin, bins int,
+	ctx context.Context, purpose sim.Purpose, bins []measure.Recurrence, bin int, over span,
 ) (ok bool) {
 	ok = true
 	p.informed = 0
+	fit := &bins[bin]
+	*fit = newFit(p.cell, p.offset)
 	pairs := p.cell.Replicas()
-	n, end := measure.BinStart(bin, bins, pairs), measure.BinStart(bin+1, bins, pairs)
+	n, end := measure.BinStart(bin, len(bins), pairs), measure.BinStart(bin+1, len(bins), pairs)
 	for ; n < end && ctx.Err() == nil; n++ {
-		ok = p.follow(ctx, purpose, n, fit.follow(), between) && ok
+		f := fitting{cell: p.cell, direction: p.direction, fit: fit, over: over}
+		ok = p.follow(ctx, purpose, n, f.at, between) && ok
 	}
-	*fit.innovations = p.informed
+	fit.Innovations = p.informed
 	return ok
-}
-
-// recurrenceFits returns the fits of recurrences, without data, to the deviations along a direction
-// of the cell's pairs in bins.
-func recurrenceFits(
-	c *sim.Cell, direction []float64, offset float64, bins []measure.Recurrence, over span,
-) (fits []pairFit) {
-	for i := range bins {
-		bins[i] = newFit(c, offset)
-		follow := func() follower {
-			return (&fitting{cell: c, direction: direction, fit: &bins[i], over: over}).at
-		}
-		fits = append(fits, pairFit{follow, &bins[i].Innovations})
-	}
-	return fits
 }
 
 // newFit returns a fit without data to the deviations of a cell's pairs with the given

@@ -364,21 +364,19 @@ const (
 )
 
 // sampled decides whether the event happens to Run.Replicas pairs with sampled groups. The
-// multipliers are fitted to all pairs as in a relaxation probe where these have two, else by the
-// linear map of all modes (mapped). Their error is a jackknife over bins of pairs. A sign is
-// certain beyond three standard errors (measure.Estimate.Sign), so a single pair decides nothing. A
-// pair whose logits do not stay finite has grown.
+// multipliers are fitted to all pairs as in a relaxation probe. Their error is a jackknife over bins
+// of pairs. A sign is certain beyond three standard errors (measure.Estimate.Sign), so a single pair
+// decides nothing. A pair whose logits do not stay finite has grown.
 func (t *trial) sampled(ctx context.Context, event Event) outcome {
-	if event == Instability && !t.cell.twoMultipliers() {
-		return t.mapped(ctx)
-	}
-	p, over := t.cell.Location, span{from: t.transient, growth: sampledGrowth, decay: sampledDecay}
+	over := span{from: t.transient, growth: sampledGrowth, decay: sampledDecay}
 	fits := make([]measure.Recurrence, min(t.cell.Run.Replicas, relaxationBins))
-	if !t.run(ctx, recurrenceFits(&t.cell.Cell, p.Direction, p.Offset, fits, over)) {
-		if event == Instability {
-			return present
+	for bin := range fits {
+		if !t.pair.relax(ctx, sim.ForLocation, fits, bin, over) {
+			if event == Instability {
+				return present
+			}
+			return undecided
 		}
-		return undecided
 	}
 	if t.cell.uninformed(pooled(&t.cell.Cell, fits, measure.All).Innovations) {
 		return undecided
@@ -402,54 +400,12 @@ func (t *trial) sampled(ctx context.Context, event Event) outcome {
 	return outcomeOf(-sign(measure.Multipliers.Trace))
 }
 
-// mapped decides whether deviations grow, as sampled, by the linear map of all of their modes. The
-// steps of each replica are those of many short pairs.
-func (t *trial) mapped(ctx context.Context) outcome {
-	m, run, reach := newMapping(&t.cell.Cell), &t.cell.Run, 0.0
-	bins, short := min(run.Replicas, relaxationBins), min(mappedPeriods*(1+m.past), t.periods)
-	run.Replicas *= t.periods / short
-	run.Steps = short * t.period
-	for _, x := range t.cell.Location.Direction {
-		reach = max(reach, math.Abs(x))
-	}
-	t.pair.starts = m.starts(&t.cell.Optimizer, reach)
-	limit := float64(mappedGrowth * float64(t.pair.offset*t.pair.starts[0].norm()))
-	fits, maps := mapFits(m, bins, limit)
-	if !t.run(ctx, fits) {
-		return present
-	}
-	all := func(without int) *measure.LinearMap {
-		sum := measure.NewLinearMap(m.sizes())
-		for i, one := range maps {
-			if i != without {
-				sum.Merge(one)
-			}
-		}
-		return sum
-	}
-	if t.cell.uninformed(all(measure.All).Innovations) {
-		return undecided
-	}
-	growth := func(without int) float64 { return m.growth(all(without).Fit()) }
-	return outcomeOf(measure.Jackknife(bins, growth).Sign())
-}
-
-// run runs all pairs, and reports whether their logits stayed finite.
-func (t *trial) run(ctx context.Context, fits []pairFit) (ok bool) {
-	for bin, fit := range fits {
-		if !t.pair.relax(ctx, sim.ForLocation, fit, bin, len(fits)) {
-			return false
-		}
-	}
-	return true
-}
-
-// twoMultipliers reports whether a deviation in the cell has at most two multipliers. To these a
-// recurrence can be fitted under noise.
-func (c *Cell) twoMultipliers() bool {
+// Searchable reports whether a parameter of the cell can be located. Under noise a deviation may have
+// at most two multipliers, to which a recurrence is fitted.
+func Searchable(c *sim.Cell, along Param) bool {
 	block := c.Lag.Kind == option.Block && c.Lag.Behind == 0
-	short := c.Lag.Kind == option.Delay && c.Lag.Interval <= 1
-	return (len(c.Init) == 2 || c.Network != nil) && (block || short)
+	short := c.Lag.Kind == option.Delay && c.Lag.Interval <= 1 && along != RefreshInterval
+	return c.Deterministic() || (len(c.Init) == 2 || c.Network != nil) && (block || short)
 }
 
 // outcomeOf returns the outcome for the certain sign of a quantity that is positive if
@@ -468,7 +424,7 @@ func outcomeOf(sign int) outcome {
 // of J. That is undecided if the run leaves the range of floating point.
 func visible(ctx context.Context, c *sim.Cell, share float64) outcome {
 	walk, reward := sim.NewWalk(c), make([]float64, c.Run.Steps+1)
-	walk.Begin(sim.ForLocation, 0, c.Init, nil)
+	walk.Begin(sim.ForLocation, 0, c.Init)
 	for t := range c.Run.Steps {
 		if t%stepsBetweenChecks == 0 && ctx.Err() != nil {
 			return undecided

@@ -94,6 +94,8 @@ func (p *Location) check(c *Cell, m *option.Mistakes) {
 		"option.Infinite, where Location.Event is visible")
 	m.Want(!visible || p.Visibility > 0 && p.Visibility < 1, "Location.Visibility", p.Visibility,
 		"a number in (0, 1) where Location.Event is visible")
+	m.Want(p.Event != Instability || Searchable(&c.Cell, p.Param), "Location.Event", p.Event,
+		"none where groups of more than two arms, or of older snapshots than one, are drawn")
 	m.Want(p.Param == LearningRate || p.Param == RefreshInterval, "Location.Param", p.Param,
 		"optimizer.learning_rate or lag.interval")
 	wantPositive(m, "Location.From", p.From)

@@ -88,13 +88,16 @@ type locator func(m *Model, c *plan.Cell, stiffness *rom.Measured) located
 // prediction that comes from the error of the stiffness. If the event was not found up
 // to the end of the search, the bracket ends at +Inf.
 func (j *Question) locatedAgainst(c *plan.Cell, predict locator) Finding {
-	f, o := newFinding(j.Kind), j.Outcome(c)
+	f, o, in := newFinding(j.Kind), j.Outcome(c), c.Sim()
 	low, found := o.Estimate(probe.LocatedLow)
 	stiffness, known := measuredStiffness(o, c)
 	if !found || !known {
 		f.Predicted.Kind = cmp.Or(f.Predicted.Kind, rom.Exact)
-		f.Predicted.Because = scope.NotSearched.Because(
-			"the measured stiffness is not certainly positive, or `from` lies beyond 16 lengths of the run")
+		says := "the measured stiffness is not certainly positive, or `from` lies beyond 16 lengths of the run"
+		if in.Location == nil {
+			says = "sampled groups of more than two arms, or of a `behind` or a delay above 1, are not searched"
+		}
+		f.Predicted.Because = scope.NotSearched.Because(says)
 		return f
 	}
 	f.Lo, f.Hi, f.Measured = low.Mean, math.Inf(1), low.Mean
@@ -144,7 +147,6 @@ func (j *Question) locatedAgainst(c *plan.Cell, predict locator) Finding {
 		}
 	}
 	total, _ := o.Estimate(plan.StiffnessTotal)
-	in := c.Sim()
 	from := in.Location.First(&in, total.Mean)
 	if !f.Predicted.Out() && f.Predicted.Value+f.Predicted.Size() < from && low.Mean >= from &&
 		j.over(c, stiffness, from) {

@@ -91,7 +91,7 @@ func (m *measures) place(c *probe.Cell, params rom.Params, point []float64) {
 	if m.offset > 0 {
 		c.Relaxation = &probe.Relaxation{Point: point, Direction: e, Offset: m.offset}
 	}
-	if m.location == nil {
+	if m.location == nil || !probe.Searchable(&c.Cell, probe.Param(m.location.Locate.Param)) {
 		return
 	}
 	if MeasuresMatrix(len(point), params.GroupSize) {
@@ -116,7 +116,7 @@ func (m *measures) placeNetwork(c *probe.Cell) {
 		add(StiffnessTotal, sim.Both)
 		add(StiffnessFresh, sim.Current)
 	}
-	if m.location == nil {
+	if m.location == nil || !probe.Searchable(&c.Cell, probe.Param(m.location.Locate.Param)) {
 		return
 	}
 	l := m.location.Locate
