@@ -3,9 +3,9 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_493
+	mostProduct = 69_087
 	mostTools   = 5_092
-	mostTests   = 45_476
+	mostTests   = 45_218
 	mostDocs    = 329
 )
 
@@ -30,15 +30,15 @@ var rooms = map[string]int{
 	"rom/rest":               2654,
 	"rom/scope":              462,
 	"rom/weight":             214,
-	"sim":                    4576,
+	"sim":                    4574,
 	"sim/draw":               1174,
 	"sim/lanes":              1443,
 	"sim/lanes/wide":         42,
-	"sim/measure":            1182,
-	"sim/probe":              1938,
+	"sim/measure":            1077,
+	"sim/probe":              1637,
 	"sweeps":                 4222,
 	"sweeps/advice":          1885,
-	"sweeps/claim":           3043,
+	"sweeps/claim":           3045,
 	"sweeps/config":          5238,
 	"sweeps/judge":           1958,
 	"sweeps/plan":            1181,
