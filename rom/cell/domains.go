@@ -93,10 +93,9 @@ var domains = []struct {
 		return prompts(p) && (p.KL.OfReward() || p.Advantage.Scale.OfStep() || p.Filter != option.KeepAll)
 	}, simulated("many prompts with a KL in the reward, a scale of the step or dynamic sampling")},
 	{MeanForceKnown, anyLag, func(p *Params) bool {
-		clipped := !p.Importance.Linear() && !linear.NewLag(&p.Lag).OnPolicy()
-		return p.Tabular() && (clipped || reused(p) || clips(p))
-	}, simulated("reused samples, clipped weights, or a largest norm that may act where each prompt has " +
-		"a policy")},
+		old, penalty := !linear.NewLag(&p.Lag).OnPolicy() && !p.always(), p.KL.Coefficient+p.Entropy > 0
+		return p.Tabular() && (clips(p) || old && (!p.Importance.Linear() || reused(p) && penalty))
+	}, simulated("clips, an acting norm, or reuse with a penalty, of prompts with a policy each")},
 	{MeanForceKnown, anyLag, func(p *Params) bool {
 		return p.KL.OfReward() && !p.Importance.Linear() && !linear.NewLag(&p.Lag).OnPolicy()
 	}, simulated("a KL penalty in the reward of older samples with weights other than ratios")},
@@ -196,7 +195,7 @@ var domains = []struct {
 		return p.GroupSize != option.Infinite || p.Optimizer.MaxNorm > 0 || prompts(p)
 	}, simulated("the norm of sampled gradients")},
 	{QuantityOfStep, anyLag, func(p *Params) bool {
-		return p.Tabular() && p.Prompts.Order != option.Independent && p.Lag.Interval > 1
+		return p.Tabular() && p.Prompts.Order != option.Independent && p.Lag.Interval > 1 && !p.always()
 	}, simulated("the effective share of the samples of prompts drawn by epochs")},
 
 	{ArrivalOfRuns, anyLag, prompts, simulated("the share of runs that arrive, of many prompts")},
@@ -215,9 +214,8 @@ var domains = []struct {
 		return p.Optimizer.Kind != option.HeavyBall || rateVaries(p)
 	}, simulated("prompts with a policy each under Adam, Nesterov or a varying learning rate")},
 	{visitsOfPrompts, anyLag, func(p *Params) bool {
-		return p.Optimizer.Momentum > 0 && len(p.Prompts.First) > p.GroupsPerStep &&
-			p.Prompts.Order == option.Shuffled
-	}, simulated("momentum with shuffled epochs of prompts")},
+		return reused(p) || p.Optimizer.Momentum > 0 && p.Prompts.Order == option.Shuffled
+	}, simulated("epochs of prompts with a policy each, shuffled with momentum or with reused samples")},
 	{visitsOfPrompts, anyLag, func(p *Params) bool {
 		return classOf(&p.Lag) != lastBlock || p.coastsOnSnapshot()
 	}, simulated("a snapshot older than the last visit of its prompt")},

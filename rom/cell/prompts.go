@@ -1,8 +1,6 @@
 package cell
 
 import (
-	"fmt"
-
 	"grposim/fp"
 	"grposim/option"
 	"grposim/rom/scope"
@@ -23,7 +21,7 @@ func (p *Params) Prompt(x int, init []float64) (one Params, start []float64) {
 
 // Visits returns the bandit of one prompt with the optimizer that acts from one of its
 // visits to the next, and the number M = C/B of steps between them: between visits a prompt
-// coasts, so that it is an on-policy heavy ball with
+// coasts, so that it is an on-policy heavy ball, or with M = 1 as a bandit alone with the rate η/B,
 //
 //	μ_eff = μ^M,   η_eff = η s_M/B,   s_M = (1−μ^M)/(1−μ),
 //
@@ -35,14 +33,14 @@ func (p *Params) Visits() (visit Params, period int, because scope.Reason) {
 	case p.Prompts.Order >= option.Independent:
 		because = scope.NotPredicted.Because("prompts with a policy each that are drawn with replacement")
 	case prompts%p.GroupsPerStep != 0:
-		because = scope.NotPredicted.Because(
-			fmt.Sprintf("%d prompts that are no multiple of %d groups per step", prompts, p.GroupsPerStep))
-	default:
+		because = scope.NotPredicted.Because("prompts of which the groups of a step are no divisor")
+	case !p.always() || adam(p):
 		because = p.NotDerived(visitsOfPrompts)
 	}
 	visit = *p
-	visit.Prompts, visit.GroupsPerStep, visit.Lag = Prompts{}, 1,
-		option.Lag{Kind: option.Block, Interval: 1}
+	if visit.Prompts, visit.GroupsPerStep = (Prompts{}), 1; period > 1 {
+		visit.Lag = option.Lag{Kind: option.Block, Interval: 1}
+	}
 	visit.Optimizer.Momentum = fp.Pow(o.Momentum, float64(period))
 	visit.Optimizer.LearningRate = o.LearningRate * Coasted(o.Momentum, period) /
 		float64(p.GroupsPerStep)
@@ -67,6 +65,11 @@ func (p *Params) ByChance() (visit Params, because scope.Reason) {
 	return visit, p.NotDerived(MeanForceKnown)
 }
 
+// always reports whether each step has a group of each prompt.
+func (p *Params) always() bool {
+	return p.Prompts.Order < option.Independent && len(p.Prompts.First) == p.GroupsPerStep
+}
+
 // Visited returns the bandit of a prompt with the lag and the optimizer of its visits.
 func (p Params) Visited(visit *Params) Params {
 	p.GroupsPerStep, p.Lag, p.Optimizer = visit.GroupsPerStep, visit.Lag, visit.Optimizer
@@ -74,8 +77,7 @@ func (p Params) Visited(visit *Params) Params {
 	return p
 }
 
-// Coasted returns s_j = (1−μ^j)/(1−μ), the way of a prompt in j steps from a visit in units of
-// that of the first step.
+// Coasted returns s_j = (1−μ^j)/(1−μ), the way in j steps from a visit per unit of the first.
 func Coasted(momentum float64, steps int) float64 {
 	return (1 - fp.Pow(momentum, float64(steps))) / (1 - momentum)
 }
@@ -97,12 +99,12 @@ func (p *Params) Distinct(init []float64) (all []startingPrompt) {
 		if start != nil {
 			key[2] = start[0] - start[1]
 		}
-		if i, known := seen[key]; known {
-			all[i].Alike = append(all[i].Alike, x)
-			continue
+		i, known := seen[key]
+		if !known {
+			i, all = len(all), append(all, startingPrompt{one, start, nil})
+			seen[key] = i
 		}
-		seen[key] = len(all)
-		all = append(all, startingPrompt{one, start, []int{x}})
+		all[i].Alike = append(all[i].Alike, x)
 	}
 	return all
 }

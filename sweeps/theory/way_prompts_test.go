@@ -44,10 +44,8 @@ func checkPrompts(t *testing.T, seed uint64, sets, replicas int) {
 		for k, q := range quantities {
 			path := &paths[k]
 			// simulated, not predicted
-			noisy := s.Estimator.GroupSize != option.Infinite && q == sim.ClipFraction
-			epochs := s.Prompts.Order != option.Independent && s.Lag.Interval > 1 &&
-				q == sim.EffectiveSampleSize
-			if !path.Scope.In && (noisy || epochs) {
+			if epochs := s.Prompts.Order != option.Independent && s.Lag.Interval > 1; !path.Scope.In &&
+				(q == sim.ClipFraction || epochs && q == sim.EffectiveSampleSize) {
 				continue
 			}
 			if !path.Scope.In {
@@ -112,6 +110,8 @@ func drawPrompts(r *rand.Rand, shared string, replicas int) string {
 	switch {
 	case shared != "":
 		interval, momentum = 1+3*r.IntN(2), 0.5*float64(r.IntN(2))
+	case count == groups: // each step visits all
+		interval, mode, samples, momentum = 4, "clip", "reused", 0.6
 	case order == "in-order" && r.IntN(2) == 0:
 		momentum = 0.6
 	case count/groups*groups == count:
