@@ -46,15 +46,18 @@ func (m *Model) Covariance() *mat.SymDense {
 	for a := range arms {
 		clear(reward[a])
 		clear(cross[a])
+		clear(penalty[a])
 	}
 	m.Law.Covariance(reward, cross, penalty)
 	at := m.anchor().Probs
-	if !m.Resamples() {
-		m.countCovariance(penalty)
-	}
 	projectMatrix(reward, m.Now.Probs, m.Now.Probs)
-	projectMatrix(cross, m.Now.Probs, at)
-	projectMatrix(penalty, at, at)
+	if floats.Norm(m.Kappa, 1) > 0 { // else both are 0
+		if !m.Resamples() {
+			m.countCovariance(penalty)
+		}
+		projectMatrix(cross, m.Now.Probs, at)
+		projectMatrix(penalty, at, at)
+	}
 	beta, factor := m.KL.Coefficient, m.Factors.Noise*chanceOf(m)/float64(m.GroupsPerStep)
 	for a := range arms {
 		for b := a; b < arms; b++ {
