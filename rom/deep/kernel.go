@@ -39,7 +39,7 @@ const adjoint = 1e-9
 // transpose of Push.
 func NewRange(j Jacobian) *Range {
 	contexts, arms := j.Contexts(), j.Arms()
-	r := &Range{contexts: contexts, arms: arms, center: helmert(arms)}
+	r := &Range{contexts: contexts, arms: arms, center: linear.BasisOfArms(arms)}
 	n := contexts * (arms - 1)
 	rows := mat.NewDense(n, n, nil)
 	u, gradient := make([]float64, contexts*arms), make([]float64, j.Weights())
@@ -152,17 +152,4 @@ func product(m mat.Matrix, x []float64) []float64 {
 	var y mat.VecDense
 	y.MulVec(m, mat.NewVecDense(len(x), x))
 	return y.RawVector().Data
-}
-
-// helmert returns an orthonormal basis of the vectors of n entries that sum to 0, the columns.
-func helmert(n int) *mat.Dense {
-	q := mat.NewDense(n, n-1, nil)
-	for k := 1; k < n; k++ {
-		scale := 1 / math.Sqrt(float64(k*(k+1)))
-		for a := range k {
-			q.Set(a, k-1, scale)
-		}
-		q.Set(k, k-1, -float64(k)*scale)
-	}
-	return q
 }

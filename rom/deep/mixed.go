@@ -146,10 +146,7 @@ func scan(f func(float64) float64, low, high float64, n int) float64 {
 // lower one docs/theory.md §5 guarantees stability of commuting modes; the upper one is
 // 10(1+μ)/max(|Λ_f|, |Λ_s|) unless the lag knows better.
 func (m *mixed) bounds(interval int) (low, high float64, unstable bool) {
-	fresh, stale := 0.0, mat.Norm(m.stale, 2)
-	for _, lambda := range m.fresh {
-		fresh = max(fresh, math.Abs(lambda))
-	}
+	fresh, stale := linear.Norm(m.fresh), mat.Norm(m.stale, 2)
 	low = 0.5 * min(2*(1+m.Momentum)/(fresh+stale), (1-m.Momentum)/(stale*float64(max(interval, 1)))) / (1 + 2*m.Momentum)
 	high = 10 * (1 + m.Momentum) / max(fresh, stale)
 	if limit := m.lag.limit(m, interval); limit > 0 && limit < high {

@@ -223,7 +223,7 @@ func Eigenvectors(m *mat.Dense) (values []float64, right, left *mat.Dense) {
 	return values, right, left
 }
 
-// tiny is the size of the largest entry below which the eigenvalues of a symmetric matrix are
+// tiny is the largest sum of a row, of sizes, below which the eigenvalues of a symmetric matrix are
 // computed of a multiple.
 const tiny = 0x1p-400
 
@@ -231,13 +231,8 @@ const tiny = 0x1p-400
 // the columns; nil where they do not converge, as those of NaN. The library, which scales small
 // matrices itself, panics for sizes of more than 1 below about 1e-146.
 func Axes(m *mat.SymDense) (values []float64, vectors *mat.Dense) {
-	n, scale, largest := m.SymmetricDim(), 1.0, 0.0
-	for i := range n {
-		for j := i; j < n; j++ {
-			largest = max(largest, math.Abs(m.At(i, j)))
-		}
-	}
-	if largest > 0 && largest < tiny {
+	n, scale := m.SymmetricDim(), 1.0
+	if largest := mat.Norm(m, math.Inf(1)); largest > 0 && largest < tiny {
 		scale = 0x1p500
 		scaled := mat.NewSymDense(n, nil)
 		scaled.ScaleSym(scale, m)

@@ -6,6 +6,8 @@ import (
 
 	"grposim/option"
 	"grposim/rom/scope"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Lag is the rule by which the snapshot θ_old follows the policy. Each kind is one type in a
@@ -96,10 +98,4 @@ func IsFinite(x ...float64) bool {
 }
 
 // Norm returns the largest modulus of x.
-func Norm(x []float64) float64 {
-	largest := 0.0
-	for _, v := range x {
-		largest = max(largest, math.Abs(v))
-	}
-	return largest
-}
+func Norm(x []float64) float64 { return floats.Norm(x, math.Inf(1)) }
