@@ -44,7 +44,7 @@ const MaxPathArms = 64
 
 // The largest number of coordinates of which a covariance is followed, and of arms times ages of
 // snapshots of which slopes are taken.
-const MaxPathState, MaxDrawing = 4096, 128
+const MaxPathState, MaxDrawing = 4096, 512
 
 // Drawn returns the number of draws of groups in the steps before t.
 func (p *Params) Drawn(t int) int {

@@ -9,7 +9,6 @@ import (
 	"grposim/rom/linear"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 )
 
 // adamStep holds h = m/(√v + ε) and its derivatives.
@@ -38,14 +37,13 @@ type adamState struct {
 
 	decay1, decay2 float64   // β1^t, β2^t
 	idle           []float64 // see coast
-	rows           [][]float64
 }
 
 // adamLocal is the force of a step and its square, (E g, E g²) by arm, expanded about the mean of
 // the policies. It has the covariance of (g, g²), 2A×2A, as well. They are used while mean and
 // covariance of the policies stay near those that they were computed at; see localForce.
 type adamLocal struct {
-	localForce
+	*localForce
 	joint [][]float64 // the covariance
 	// excess kurtosis of g_a, 1/p where few steps, a share p, exert a force
 	excess []float64
@@ -56,7 +54,6 @@ func newAdamState(p cell.Params, init []float64, steps int) *adamState {
 	arms := len(p.Arms)
 	s := &adamState{state: newState(&p, init, steps, arms, 0, 3), decay1: 1, decay2: 1,
 		idle: make([]float64, arms)}
-	s.rows = group.Zeros(2*arms, len(s.mean))
 	copy(s.mean, init)
 	for block := range s.kept() {
 		copy(s.mean[(3+block)*arms:], init)
@@ -66,9 +63,7 @@ func newAdamState(p cell.Params, init []float64, steps int) *adamState {
 
 // logits returns the logits of reduced coordinates.
 func (s *adamState) logits(x []float64) []float64 {
-	var theta mat.VecDense
-	theta.MulVec(s.q, mat.NewVecDense(len(x), x))
-	return theta.RawVector().Data
+	return s.moved(make([]float64, len(s.Arms)), x)
 }
 
 // moments returns the mean of the force and of its square, one after the other, at policies in
@@ -88,23 +83,35 @@ func (s *adamState) moments(x []float64) []float64 {
 }
 
 // derive returns the local force and its square for policies of this mean and covariance.
-func (s *adamState) derive(centre []float64, cov [][]float64) (l *adamLocal, growth float64) {
+func (s *adamState) derive(at []int, centre []float64, cov [][]float64) (
+	l *adamLocal, growth float64) {
 	if s.local != nil {
 		if growth, near := s.local.near(centre, cov); near {
 			return s.local, growth
 		}
 	}
 	arms, n := s.q.Dims()
-	l = &adamLocal{localForce: localForce{centre: centre, around: cov}}
-	var force []float64
-	_, l.bend, l.slope = expand(centre, cov, s.DifferenceStep(), func(x []float64) []float64 {
-		force = s.moments(x)
-		return force
-	}, func(_, _ float64) {
-		if l.joint == nil {
-			l.joint, l.excess = s.joint(force[:arms])
+	force, shared := s.moments(centre), 1-1/float64(max(s.AgeDraws(), 1))
+	l = new(adamLocal)
+	l.joint, l.excess = s.joint(force[:arms])
+	l.localForce, _ = s.overAges(at, cov, func(i int, x []float64, _ float64) []float64 {
+		all := make([]float64, 2*arms)
+		s.Set(s.logits(x[:n]), s.logits(x[len(x)-n:]))
+		s.MeanForce(all[:arms])
+		noise := s.Covariance()
+		for a, f := range all[:arms] {
+			all[arms+a] = (1-shared)*f*f + max(noise.At(a, a), 0)
 		}
+		return all
 	})
+	l.centre = centre
+	for a, f := range force[:arms] { // draws of two ages share their mean only
+		for i, x := range l.slope[a] {
+			l.bend[arms+a] += shared * x * floats.Dot(cov[i], l.slope[a])
+		}
+		l.bend[arms+a] += shared * 2 * f * l.bend[a]
+		floats.AddScaled(l.slope[arms+a], 2*shared*f, l.slope[a])
+	}
 	for _, row := range l.slope {
 		var back []float64
 		for i := range len(row) / n {
@@ -128,9 +135,8 @@ func (s *adamState) step(t int) {
 	if s.lost = !ok; s.lost {
 		return
 	}
-	local, growth := s.derive(centre, cov)
+	local, growth := s.derive(at, centre, cov)
 	moments := s.moments(centre)
-	s.boundsWithin(t)
 	if s.renew(t, func(i int) []float64 { return local.joint[i] }) {
 		s.drawn = local.joint
 	}
@@ -202,10 +208,7 @@ func (s *adamState) average(l *adamLocal, growth float64, moments []float64, at 
 	for i, x := range moments {
 		s.mean[arms+i] = keep[i/arms]*s.mean[arms+i] + take[i/arms]*(x+growth*l.bend[i])
 	}
-	takeAlong(s.cov, s.rows, change, arms, parts, []int{arms, 2 * arms}, func(r, c int) float64 {
-		if s.reused > 0 {
-			return 0
-		}
+	s.takeAlong(arms, change, parts, func(r, c int) float64 {
 		return take[r/arms] * take[c/arms] * l.joint[r][c]
 	})
 }
@@ -215,10 +218,9 @@ func (s *adamState) average(l *adamLocal, growth float64, moments []float64, at 
 func (s *adamState) move(rate float64) {
 	arms := len(s.Arms)
 	k1, k2 := 1/(1-s.decay1), 1/(1-s.decay2)
-	change := group.Zeros(arms, 3*arms)
+	byM, byV := make([]float64, arms), make([]float64, arms)
 	for a := range arms {
 		m, v := arms+a, 2*arms+a
-		change[a][a] = 1
 		if s.mean[v] == 0 { // which no step of a finite size leaves behind
 			continue
 		}
@@ -229,10 +231,10 @@ func (s *adamState) move(rate float64) {
 		// the order beyond the second, where few draws are in the memory of v
 		q := s.cov[v][v] / (s.mean[v] * s.mean[v])
 		s.idle[a] += math.Copysign(rate*min(q*q, 1)*(math.Abs(h.value)+math.Abs(noisy)), h.value+noisy)
-		change[a][m], change[a][v] = rate*k1*h.byM, rate*k2*h.byV
+		byM[a], byV[a] = rate*k1*h.byM, rate*k2*h.byV
 	}
-	takeAlong(s.cov, s.rows[:arms], change, arms, []int{0, arms, 2 * arms}, []int{0},
-		func(_, _ int) float64 { return 0 })
+	s.add(0, arms, byM)
+	s.add(0, 2*arms, byV)
 }
 
 // underAdam is spread.shift with the mean itself in the place of its shift.

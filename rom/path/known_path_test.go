@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"grposim/option"
@@ -11,6 +12,7 @@ import (
 	"grposim/rom/force"
 	"grposim/rom/linear"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -165,6 +167,64 @@ func TestPathsOfSeveralOldPolicies(t *testing.T) {
 			t.Errorf("%s: %+v, runs have %.6f ± %.6f", name, path, sum, deviation)
 		}
 	}
+}
+
+// Forces of several ages are expanded about laws of two policies. About the joint law of all, which
+// costs more, they are the same up to a share of the order of the variance of the logits.
+func TestAgesAgainstTheirJointLaw(t *testing.T) {
+	const steps = 12
+	p, init := plainRun(8, 0.3, 0.2, 0.5, 0.9)
+	p.Lag, p.GroupsPerStep = option.Lag{Kind: option.Random, Ages: option.Ages{To: 3}}, 2
+	p.Importance.Mode = option.Ratio
+	check := func(what string, got, want [][]float64, law [][]float64) {
+		x, y := slices.Concat(got...), slices.Concat(want...)
+		off, most := floats.Distance(x, y, math.Inf(1)), floats.Norm(y, math.Inf(1))
+		if !(off > 0 && off <= trace(law)*most) {
+			t.Errorf("%s is off by %.2g of %.2g, the variance %.2g", what, off, most, trace(law))
+		}
+	}
+	s := newSpread(p.Checked(), init, steps)
+	Follow(p.Checked(), init, steps, func(t int, theta []float64) bool {
+		if s.step(t, theta); t < steps-1 {
+			return true
+		}
+		mean, cov, _ := s.policies(s.inputs(t))
+		s.local = nil
+		got, _ := s.force(t, theta, s.at(t, theta))
+		force, noise, middle := make([]float64, 3), mat.NewSymDense(3, nil), (*mat.SymDense)(nil)
+		want := expand(mean, cov, s.DifferenceStep(), func(x []float64, w float64) []float64 {
+			var olds [][]float64
+			for i, old := range s.at(t, theta) {
+				olds = append(olds, s.moved(old, x[2*i+2:2*i+4]))
+			}
+			s.meanForce(force, s.moved(theta, x[:2]), olds)
+			here := s.covariance(force)
+			if addScaled(noise, w, here); w == 1 {
+				middle = here
+			} else {
+				addScaled(noise, -w, middle)
+			}
+			return linear.Reduce(s.q, force)
+		})
+		check("slope", got.slope, want.slope, cov)
+		check("bend", [][]float64{got.bend}, [][]float64{want.bend}, cov)
+		check("noise", [][]float64{got.noise.RawMatrix().Data},
+			[][]float64{linear.Within(s.q, noise).RawMatrix().Data}, cov)
+		return false
+	})
+	p.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: 0.02, Beta1: 0.5, Beta2: 0.9}
+	p = p.Checked()
+	a := newAdamState(p, init, steps)
+	for t := range steps {
+		a.step(t)
+	}
+	mean, cov, _ := a.policies(a.inputs(steps - 1))
+	a.local = nil
+	got, _ := a.derive(a.inputs(steps-1), mean, cov)
+	want := expand(mean, cov, a.DifferenceStep(),
+		func(x []float64, _ float64) []float64 { return a.moments(x) })
+	check("slope under Adam", got.slope, want.slope, cov)
+	check("bend under Adam", [][]float64{got.bend}, [][]float64{want.bend}, cov)
 }
 
 // The law of runs can be lost: under k3 single samples throw runs across. From there on

@@ -42,9 +42,6 @@ type spread struct {
 	local *localForce
 	drawn float64 // trace of the covariance of the reused noise ξ
 	aside float64 // how far the order of prompts has pushed runs, see ordered
-
-	// Scratch space of step: the linear map of a step and its product with cov.
-	change, rows [][]float64
 }
 
 // localForce is the mean over a law of the policies of the force about the mean field: offset +
@@ -84,7 +81,6 @@ func newSpread(p cell.Params, init []float64, steps int) *spread {
 	n := len(p.Arms) - 1
 	s := &spread{state: newState(&p, init, steps, n, n, 2)}
 	s.StartBaseline()
-	s.change, s.rows = group.Zeros(2*n, (3+len(s.ages))*n), group.Zeros(2*n, len(s.mean))
 	return s
 }
 
@@ -187,10 +183,10 @@ func (s *spread) advance(t int, theta []float64, local *localForce, growth float
 	}
 	force[0] = push
 	s.aside += rate / (1 - mu) * (math.Abs(push) + floats.Sum(local.slope[0])*s.aside)
-	for i := range n {
-		v, x := s.change[i], s.change[n+i]
-		clear(v)
-		clear(x)
+	ahead := rate * (carry - gain*mu) // θ′ = θ + ahead·v + η gain·v′
+	s.add(n, 0, slices.Repeat([]float64{ahead}, n))
+	change := group.Zeros(n, len(parts)*n)
+	for i, v := range change {
 		force[i] += local.offset[i] + growth*local.bend[i]
 		for k, by := range local.slope[i] {
 			force[i] += by * s.mean[parts[1+k/n]+k%n]
@@ -200,55 +196,59 @@ func (s *spread) advance(t int, theta []float64, local *localForce, growth float
 			force[i] += pushed[i]
 			v[(len(parts)-1)*n+i] = share
 		}
-		floats.AddScaled(x, rate*gain, v)
+		floats.AddScaled(v[:n], -ahead, v[n:2*n])
 		v[i] += mu
-		x[i] += rate * carry
-		x[n+i]++
 	}
 	for i, f := range force {
 		v := s.mean[i]
 		s.mean[n+i] += rate * (carry*v + gain*f)
 		s.mean[i] = mu*v + f
 	}
-	weights := [2]float64{1, rate * gain}
-	takeAlong(s.cov, s.rows, s.change, n, parts, []int{0, n}, func(r, c int) float64 {
-		if s.reused > 0 {
-			return 0
-		}
-		return weights[r/n] * weights[c/n] * local.noise.At(r%n, c%n)
-	})
+	s.takeAlong(0, change, parts, local.noise.At)
+	s.add(n, 0, slices.Repeat([]float64{rate * gain}, n))
 }
 
-// takeAlong takes a covariance along when coordinates are replaced by a linear map of others, and
-// by noise. Both are blocks of n, which begin at to and at from. The map, change, has a row for each
-// of the former. rows then has their covariance with all others.
-func takeAlong(cov, rows, change [][]float64, n int, from, to []int,
-	noise func(r, c int) float64) {
+// add takes the covariance along when block to of the coordinates gains as many at from, times by.
+func (s *state) add(to, from int, by []float64) {
+	for i, x := range by {
+		floats.AddScaled(s.cov[to+i], x, s.cov[from+i])
+	}
+	for _, row := range s.cov {
+		for i, x := range by {
+			row[to+i] += x * row[from+i]
+		}
+	}
+}
+
+// takeAlong takes the covariance along when coordinates from to on are replaced by a linear map of
+// others and by noise, of these covariances, unless groups are reused. The others are blocks of n,
+// which begin at from. The map, change, has a row for each of the former.
+func (s *state) takeAlong(to int, change [][]float64, from []int, noise func(r, c int) float64) {
 	for r, change := range change {
-		row := rows[r]
+		row := s.rows[r]
 		clear(row)
 		for k, by := range change {
 			if by != 0 {
-				floats.AddScaled(row, by, cov[from[k/n]+k%n])
+				floats.AddScaled(row, by, s.cov[from[k/s.n]+k%s.n])
 			}
 		}
 	}
-	for c, row := range cov {
-		for r, covariances := range rows {
-			row[to[r/n]+r%n] = covariances[c]
+	for r, row := range s.rows {
+		copy(s.cov[to+r], row)
+		for c, x := range row {
+			s.cov[c][to+r] = x
 		}
 	}
-	for r, row := range rows {
-		copy(cov[to[r/n]+r%n], row)
-	}
-	for r, row := range rows {
+	for r, row := range s.rows {
 		for c, change := range change[:r+1] {
-			x := noise(r, c)
-			for k, part := range from {
-				x += floats.Dot(row[part:part+n], change[k*n:(k+1)*n])
+			x := 0.0
+			if s.reused == 0 {
+				x = noise(r, c)
 			}
-			i, j := to[r/n]+r%n, to[c/n]+c%n
-			cov[i][j], cov[j][i] = x, x
+			for k, part := range from {
+				x += floats.Dot(row[part:part+s.n], change[k*s.n:(k+1)*s.n])
+			}
+			s.cov[to+r][to+c], s.cov[to+c][to+r] = x, x
 		}
 	}
 }
@@ -256,7 +256,8 @@ func takeAlong(cov, rows, change [][]float64, n int, from, to []int,
 // force returns the mean force of step t at the mean-field logits theta and old, and the factor of
 // its bend; nil if the spread is too large to be followed.
 func (s *spread) force(t int, theta []float64, olds [][]float64) (local *localForce, growth float64) {
-	mean, cov, ok := s.policies(s.inputs(t))
+	at := s.inputs(t)
+	mean, cov, ok := s.policies(at)
 	if !ok {
 		return nil, 0
 	}
@@ -273,38 +274,30 @@ func (s *spread) force(t int, theta []float64, olds [][]float64) (local *localFo
 		return s.local, growth
 	}
 	all := make([]float64, len(theta))
-	forceAt := func(x []float64) []float64 {
-		var moved [][]float64
-		for i, old := range olds {
-			moved = append(moved, s.moved(old, x[d-n*(len(olds)-i):][:n]))
+	noise, middle := mat.NewSymDense(len(theta), nil), (*mat.SymDense)(nil)
+	forceAt := func(i int, x []float64, weight float64) []float64 {
+		s.Set(s.moved(theta, x[:n]), s.moved(olds[i], x[len(x)-n:]))
+		if weight > 0 {
+			here := s.Covariance()
+			if weight == 1 {
+				middle = here
+			} else {
+				addScaled(noise, -s.shares[i]*weight, middle)
+			}
+			addScaled(noise, s.shares[i]*weight, here)
 		}
-		s.meanForce(all, s.moved(theta, x[:n]), moved)
+		s.MeanForce(all)
 		return linear.Reduce(s.q, all)
 	}
-	forceAt(mean)
-	s.boundsWithin(t)
-	base := forceAt(make([]float64, d))
-	l := &localForce{centre: centre, around: cov}
-	// the mean of the covariance over the law, the middle with the weight that the others leave
-	var noise, middle *mat.SymDense
-	rest := 1.0
-	total := trace(cov)
-	l.offset, l.bend, l.slope = expand(mean, cov, s.DifferenceStep(), forceAt, func(w, gone float64) {
-		switch {
-		case middle == nil:
-			middle = s.covariance(all)
-			noise = mat.NewSymDense(middle.SymmetricDim(), nil)
-		case gone > unaveraged*total:
-			addScaled(noise, w, s.covariance(all))
-			rest -= w
-		}
-	})
-	floats.Sub(l.offset, base)
-	addScaled(noise, rest, middle)
-	l.noise = linear.Within(s.q, noise)
+	l, apart := s.overAges(at, cov, forceAt)
+	apart.Scale(1/float64(max(s.AgeDraws(), 1)), apart)
+	l.centre, l.noise = centre, linear.Sum(linear.Within(s.q, noise), apart)
+	for i, share := range s.shares {
+		floats.AddScaled(l.offset, -share, forceAt(i, make([]float64, 2*n), 0))
+	}
 	if law, ok := s.Law.(*group.Prompts); ok && law.Between == 0 {
 		differing := func(x float64) float64 {
-			forceAt([]float64{mean[0] + x, mean[d-1] + x}[:d])
+			forceAt(0, []float64{mean[0] + x, mean[d-1] + x}[:d], 0)
 			within := s.Covariance().At(0, 0)
 			law.Between = inStep(law, s.Params)
 			all := s.Covariance().At(0, 0)
@@ -321,30 +314,68 @@ func (s *spread) force(t int, theta []float64, olds [][]float64) (local *localFo
 	return l, 1
 }
 
+// overAges expands the mean over the ages i of functions of the present policy and of the one that
+// draws, of which those at the given places have the covariance cov: laws of two policies serve.
+// apart is the covariance of the functions over the ages, in the mean over the law.
+func (s *state) overAges(at []int, cov [][]float64,
+	of func(i int, x []float64, weight float64) []float64) (all *localForce, apart *mat.Dense) {
+	f := len(s.rows)
+	all, apart = &localForce{around: cov, offset: make([]float64, f), bend: make([]float64, f),
+		slope: group.Zeros(f, len(cov))}, mat.NewDense(f, f, nil)
+	for i, share := range s.shares {
+		pair := slices.Compact([]int{at[0], at[min(1+i, len(at)-1)]})
+		mean, two, _ := s.policies(pair)
+		one := expand(mean, two, s.DifferenceStep(), func(x []float64, weight float64) []float64 {
+			values := of(i, x, weight)
+			s.nearBound = s.nearBound || weight == 1 && s.BoundWithin(s.q, two)
+			return values
+		})
+		floats.AddScaled(all.offset, share, one.offset)
+		floats.AddScaled(all.bend, share, one.bend)
+		for f, row := range one.slope {
+			for k, n := 0, len(mean)/len(pair); k < len(row); k += n {
+				floats.AddScaled(all.slope[f][k*(1+i):][:n], share, row[k:][:n])
+			}
+		}
+		one.addSquare(apart, share)
+	}
+	all.addSquare(apart, -1)
+	return all, apart
+}
+
+// addSquare adds w times the mean products of the functions over the law.
+func (l *localForce) addSquare(sum *mat.Dense, w float64) {
+	d, mean := len(l.around), mat.NewVecDense(len(l.bend), slices.Clone(l.bend))
+	mean.AddVec(mean, mat.NewVecDense(len(l.bend), l.offset))
+	one := linear.Congruence(mat.NewDense(len(l.bend), d, slices.Concat(l.slope...)),
+		mat.NewDense(d, d, slices.Concat(l.around...)))
+	one.RankOne(one, 1, mean, mean)
+	one.Scale(w, one)
+	sum.Add(sum, one)
+}
+
 // expand returns functions of the policies at the mean of their law, half their second derivatives
-// times its covariance, and their slopes by function. After each call of of it calls at. weight is
-// that in a mean over the law, 0 at its mean. gone is the sum of the variances of the axes so far,
-// which ascend.
-func expand(mean []float64, cov [][]float64, least float64, of func(x []float64) []float64,
-	at func(weight, gone float64)) (value, bend []float64, slope [][]float64) {
-	gone := 0.0
+// times its covariance, and their slopes by function. of has 1 at the mean, which comes first, else
+// the weight of the point in a mean over the law, 0 on the axes of the least variances.
+func expand(mean []float64, cov [][]float64, least float64,
+	of func(x []float64, weight float64) []float64) *localForce {
+	l, gone, all := &localForce{around: cov}, 0.0, trace(cov)
 	points(mean, cov, least, func(x []float64) {
-		value = of(x)
-		at(0, 0)
-		bend, slope = make([]float64, len(value)), group.Zeros(len(value), len(mean))
+		l.offset = of(x, 1)
+		l.bend, l.slope = make([]float64, len(l.offset)), group.Zeros(len(l.offset), len(mean))
 	}, func(up, down, axis []float64, r, variance float64) {
 		w := 0.5 * variance / (r * r)
-		gone += variance
-		high := of(up)
-		at(w, gone)
-		low := of(down)
-		at(w, gone)
-		for i := range value {
-			bend[i] += w * (high[i] + low[i] - 2*value[i])
-			floats.AddScaled(slope[i], (high[i]-low[i])/(2*r), axis)
+		weight := w
+		if gone += variance; gone <= unaveraged*all {
+			weight = 0
+		}
+		high, low := of(up, weight), of(down, weight)
+		for i, middle := range l.offset {
+			l.bend[i] += w * (high[i] + low[i] - 2*middle)
+			floats.AddScaled(l.slope[i], (high[i]-low[i])/(2*r), axis)
 		}
 	})
-	return value, bend, slope
+	return l
 }
 
 func trace(m [][]float64) (sum float64) {
@@ -369,10 +400,12 @@ func (l *localForce) near(centre []float64, cov [][]float64) (growth float64, ok
 	if then > 0 {
 		growth = now / then
 	}
-	for i := range cov {
-		for j := range i + 1 {
-			scale := growth * math.Sqrt(l.around[i][i]*l.around[j][j])
-			if math.Abs(cov[i][j]-growth*l.around[i][j]) > holdShape*scale {
+	deviations := make([]float64, len(cov))
+	for i, row := range cov {
+		deviations[i] = math.Sqrt(l.around[i][i])
+		for j, x := range row[:i+1] {
+			scale := growth * deviations[i] * deviations[j]
+			if math.Abs(x-growth*l.around[i][j]) > holdShape*scale {
 				return 0, false
 			}
 		}
@@ -381,7 +414,7 @@ func (l *localForce) near(centre []float64, cov [][]float64) (growth float64, ok
 }
 
 // moved returns logits displaced by x in reduced coordinates.
-func (s *spread) moved(logits, x []float64) []float64 {
+func (s *state) moved(logits, x []float64) []float64 {
 	out := slices.Clone(logits)
 	blas64.Gemv(blas.NoTrans, 1, s.q.RawMatrix(), linear.Vector(x), 1, linear.Vector(out))
 	return out

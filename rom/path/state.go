@@ -6,7 +6,6 @@ import (
 	"grposim/rom/force"
 	"grposim/rom/group"
 	"grposim/rom/linear"
-	"grposim/rom/weight"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -26,6 +25,7 @@ type state struct {
 
 	mean []float64
 	cov  [][]float64 // covariance
+	rows [][]float64 // scratch space of takeAlong
 	lost bool        // the spread is too large to be followed
 
 	nearBound bool // see shifted
@@ -61,6 +61,7 @@ func newState(p *cell.Params, init []float64, steps, n, present, blocks int) sta
 		s.uses, s.reused, size = s.period, size, size+(blocks-1)*n
 	}
 	s.mean, s.cov = make([]float64, size), group.Square(size)
+	s.rows = group.Zeros((blocks-1)*n, size)
 	return s
 }
 
@@ -162,7 +163,7 @@ func (s *state) policies(at []int) (mean []float64, cov [][]float64, ok bool) {
 				reduced = linear.Within(s.q, reduced)
 			}
 			for r := range n {
-				copy(cov[i*n+r][k*n:(k+1)*n], reduced.RawRowView(r))
+				copy(cov[i*n+r][k*n:], reduced.RawRowView(r))
 			}
 		}
 	}
@@ -188,9 +189,6 @@ func (s *state) meanForce(dst, now []float64, olds [][]float64) {
 
 // covariance returns that of the force of a step, whose mean is given, with that of its ages.
 func (s *state) covariance(mean []float64) *mat.SymDense {
-	if len(s.shares) == 1 {
-		return s.Covariance()
-	}
 	sum, off := mat.NewSymDense(len(mean), nil), mat.NewVecDense(len(mean), nil)
 	for i, share := range s.shares {
 		s.Set(s.now, s.olds[i])
@@ -201,26 +199,15 @@ func (s *state) covariance(mean []float64) *mat.SymDense {
 	return sum
 }
 
-// boundsWithin notes whether a bound is near for the policies of step t.
-func (s *state) boundsWithin(t int) {
-	for i, place := range s.inputs(t)[1:] {
-		if s.nearBound || !weight.Jumps(&s.Importance) {
-			return
-		}
-		s.Set(s.now, s.olds[i])
-		_, cov, _ := s.policies([]int{s.present, place})
-		s.nearBound = s.BoundWithin(s.q, cov)
-	}
-}
-
 // joint returns what force.Model.Joint does of one age.
 func (s *state) joint(mean []float64) (joint [][]float64, excess []float64) {
 	if len(s.shares) == 1 {
 		return s.Joint(mean)
 	}
 	joint, excess = group.Square(2*len(mean)), make([]float64, len(mean))
+	all := s.covariance(mean)
 	for i, row := range joint[:len(mean)] {
-		mat.Row(row[:len(mean)], i, s.covariance(mean))
+		mat.Row(row[:len(mean)], i, all)
 	}
 	for i, share := range s.shares {
 		s.Set(s.now, s.olds[i])
