@@ -141,3 +141,21 @@ func TestJudgeUnsearchable(t *testing.T) {
 	p := planText(t, text+"  - {claim: stability-threshold, margin: 0.1, displacement: 0.01, draws: 1, "+inRate+"}\n")
 	ruledBecause(t, "three arms", judgeCell(t, p, outcomeOf())[0], outOfScope, "are not searched")
 }
+
+// threshold is a check of a located threshold.
+const threshold = "{claim: stability-threshold, displacement: 0.001, draws: 1, margin: 0.01, " +
+	"locate: {param: optimizer.learning_rate, from: 0.5, to: 4, tolerance: 0.001}}"
+
+// A located value is compared at the measured stiffness: where the error of that is not
+// known, the verdict is inconclusive.
+func TestLocatedAtAnUnknownStiffness(t *testing.T) {
+	const lambda = 0.1670956266 // docs/theory.md §5
+	located := func(stdErr float64, df int) judge.Verdict {
+		return judgeOne(t, strings.Replace(threshold, "draws: 1,", "draws: 10,", 1), outcomeOf(
+			estimate(plan.StiffnessTotal, lambda, stdErr, df), estimate(plan.StiffnessFresh, 0, stdErr, df),
+			estimate(plan.StiffnessStale, lambda, stdErr, df),
+			exactly(probe.LocatedLow, 2/lambda), exactly(probe.LocatedHigh, 2/lambda)))
+	}
+	ruled(t, "relative error 1e-4", located(1e-4*lambda, 63), agree)
+	ruled(t, "a single draw", located(0, 0), inconclusive)
+}

@@ -48,8 +48,8 @@ func TestControlsAreWrong(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		for _, s := range shifts {
-			if math.Abs(s.Relative) < leastControl-rounding || math.Abs(s.Margins) < 1.5 {
-				t.Errorf("%s, %s: moved by %.3g of the prediction, %.3g margins", c.name, s.Quantity, s.Relative, s.Margins)
+			if math.Abs(s.relative) < leastControl-rounding || math.Abs(s.margins) < 1.5 {
+				t.Errorf("%s, %s: moved by %.3g of the prediction, %.3g margins", c.name, s.quantity, s.relative, s.margins)
 			}
 		}
 	}
@@ -140,7 +140,7 @@ func sound() *row {
 	return &row{
 		claim: "a claim", quantity: "x", kind: pointwise, seeds: 200, covered: 190, half: 0.4,
 		right: rulings{judge.Agree: 199, judge.Disagree: 1}, fault: "a fault",
-		wrong: rulings{judge.Disagree: 195, judge.Inconclusive: 5}, shift: judge.Shift{Relative: 0.1},
+		wrong: rulings{judge.Disagree: 195, judge.Inconclusive: 5}, shift: shift{relative: 0.1},
 		reduced: reducedRow{fewDraws, rulings{judge.Inconclusive: 190, judge.Disagree: 10}, 2},
 	}
 }
@@ -160,8 +160,8 @@ func TestUnmet(t *testing.T) {
 		{"disagrees for 2 of 200", func(r *row) { r.right[judge.Disagree] = 2 }},
 		{"never agrees", func(r *row) { r.right = rulings{judge.Inconclusive: 200} }},
 		{"a fault agrees for 1 of 200", func(r *row) { r.wrong[judge.Agree] = 1 }},
-		{"moves the prediction by 9.0 %", func(r *row) { r.shift.Relative = -0.09 }},
-		{"", func(r *row) { r.shift.Relative = math.NaN() }},
+		{"moves the prediction by 9.0 %", func(r *row) { r.shift.relative = -0.09 }},
+		{"", func(r *row) { r.shift.relative = math.NaN() }},
 		{"with few draws the half-width is 0.9 margins", func(r *row) { r.reduced.half = 0.9 }},
 		{"with few draws 189 of 200 trials are inconclusive", func(r *row) { r.reduced.rulings[judge.Inconclusive] = 189 }},
 		{"with few replicas 1 of 200 trials agree", func(r *row) { r.reduced.budget, r.reduced.rulings[judge.Agree] = fewReplicas, 1 }},

@@ -6,13 +6,12 @@ import (
 	"grposim/option"
 	"grposim/rom"
 	"grposim/sweeps/config"
-	"grposim/sweeps/judge"
 )
 
 // fault is a mistake that a theory of these dynamics could make.
 type fault struct {
 	name    string // as on the page
-	mistake judge.Mistake
+	mistake mistake
 }
 
 // faults lists the mistakes of the table. A mistake that does not apply to a cell leaves
@@ -65,21 +64,21 @@ var faults = []fault{
 }
 
 // set is a mistake in the settings that the theory is given.
-func set(change func(*config.Settings)) judge.Mistake {
+func set(change func(*config.Settings)) mistake {
 	return func(*config.Check, *config.Settings) config.Fault {
 		return config.Fault{Set: change, Scale: rom.Unit}
 	}
 }
 
 // scaled is a mistake by 10 % in a quantity that the theory derives.
-func scaled(constant string) judge.Mistake {
+func scaled(constant string) mistake {
 	return func(*config.Check, *config.Settings) config.Fault {
 		return config.Fault{Scale: config.Scaled(constant, 1.1)}
 	}
 }
 
 // taken is the mistake of taking one word of a key for another; from "": every word.
-func taken(path, from, to string) judge.Mistake {
+func taken(path, from, to string) mistake {
 	key, _ := config.LookupKey(path)
 	return set(func(s *config.Settings) {
 		if from == "" || key.Get(s) == from {
@@ -89,7 +88,7 @@ func taken(path, from, to string) judge.Mistake {
 }
 
 // longer is the mistake of a lag of one kind that is longer by one step.
-func longer(kind option.LagKind) judge.Mistake {
+func longer(kind option.LagKind) mistake {
 	return set(func(s *config.Settings) {
 		if s.Lag.Kind == kind {
 			s.Lag.Interval++
@@ -98,7 +97,7 @@ func longer(kind option.LagKind) judge.Mistake {
 }
 
 // groupSize is a mistake in a finite group size.
-func groupSize(other func(int) int) judge.Mistake {
+func groupSize(other func(int) int) mistake {
 	return set(func(s *config.Settings) {
 		if s.Estimator.GroupSize != option.Infinite {
 			s.Estimator.GroupSize = other(s.Estimator.GroupSize)
@@ -108,7 +107,7 @@ func groupSize(other func(int) int) judge.Mistake {
 
 // anotherLaw is the mistake of fitting a law instead of the check's; of a check of that
 // law, another.
-func anotherLaw(law, other string) judge.Mistake {
+func anotherLaw(law, other string) mistake {
 	return func(check *config.Check, _ *config.Settings) config.Fault {
 		fault := config.NoFault
 		switch check.Law {
@@ -123,7 +122,7 @@ func anotherLaw(law, other string) judge.Mistake {
 }
 
 // named is the mistake of expecting another failure mode than the check's.
-func named(other func(mode string) string) judge.Mistake {
+func named(other func(mode string) string) mistake {
 	return func(check *config.Check, _ *config.Settings) config.Fault {
 		return config.Fault{Scale: rom.Unit, Names: config.Names{Mode: other(check.Mode)}}
 	}

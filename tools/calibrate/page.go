@@ -52,9 +52,9 @@ func (rows rows) String() string {
 		if !math.IsNaN(r.bias) {
 			bias = fmt.Sprintf("%+.2f", r.bias)
 		}
-		moved := fmt.Sprintf("%+.0f %%", 100*r.shift.Relative)
-		if math.IsNaN(r.shift.Relative) {
-			moved = fmt.Sprintf("%.1f margins", math.Abs(r.shift.Margins))
+		moved := fmt.Sprintf("%+.0f %%", 100*r.shift.relative)
+		if math.IsNaN(r.shift.relative) {
+			moved = fmt.Sprintf("%.1f margins", math.Abs(r.shift.margins))
 		}
 		fmt.Fprintf(w, "| %s | %s | %s | %.2f | %s | %s | %s | %s: %s | %s | %s: %s at %s |\n",
 			r.claim, r.quantity, margin, r.half, bias, coverage, r.right, r.fault, moved,

@@ -34,13 +34,13 @@ type row struct {
 	// of the check: a fraction of the prediction if relative, else in units of the quantity
 	margin   float64
 	relative bool
-	half     float64     // median half-width of the intervals, in margins
-	bias     float64     // long-run value − prediction, in margins; NaN for a band
-	covered  int         // trials whose interval holds the long-run value
-	right    rulings     // of the right theory
-	fault    string      // of the control
-	shift    judge.Shift // by how much the control moves the prediction
-	wrong    rulings     // of the control
+	half     float64 // median half-width of the intervals, in margins
+	bias     float64 // long-run value − prediction, in margins; NaN for a band
+	covered  int     // trials whose interval holds the long-run value
+	right    rulings // of the right theory
+	fault    string  // of the control
+	shift    shift   // by how much the control moves the prediction
+	wrong    rulings // of the control
 	reduced  reducedRow
 }
 
@@ -72,20 +72,20 @@ func (c *cell) calibrate(ctx context.Context, seeds, workers int) (rows []*row, 
 		r := c.newRow(q, full[0])
 		half := halfWidth(reduced[0], q, inMargins)
 		r.reduced = reducedRow{budget, ruled(reduced[0], q), half}
-		r.shift, r.quantity = shifts[q], shifts[q].Quantity
+		r.shift, r.quantity = shifts[q], shifts[q].quantity
 		rows = append(rows, r)
 	}
 	return rows, nil
 }
 
 // controlShifts returns by how much the control moves each of the cell's quantities.
-func (c *cell) controlShifts() ([]judge.Shift, error) {
+func (c *cell) controlShifts() ([]shift, error) {
 	plan, err := c.plan(1, allData, theory.NewCache())
 	if err != nil {
 		return nil, err
 	}
 	fault := func(c *config.Check, _ *config.Settings) config.Fault { return c.Control.Fault() }
-	shifts := judge.Shifts(plan, []judge.Mistake{fault})[0]
+	shifts := shiftsOf(plan, []mistake{fault})[0]
 	if n := claim.Verdicts(plan); len(shifts) != n {
 		return nil, fmt.Errorf("a shift is defined for %d of %d verdicts", len(shifts), n)
 	}
@@ -200,7 +200,7 @@ func (r *row) unmet() (messages tool.Unmet) {
 	require(r.right[judge.Agree] > 0, "the right theory never agrees")
 	require(passed == 0,
 		"a theory with %s agrees for %d of %d seeds, want none", r.fault, passed, r.seeds)
-	wrong := math.Abs(r.shift.Relative)
+	wrong := math.Abs(r.shift.relative)
 	require(math.IsNaN(wrong) || wrong >= leastControl-rounding,
 		"%s moves the prediction by %.1f %%, want at least %g %%", r.fault, 100*wrong, 100*leastControl)
 	few := "with few " + string(r.reduced.budget)

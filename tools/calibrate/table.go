@@ -7,7 +7,6 @@ import (
 
 	papers "grposim/configs"
 	"grposim/sweeps/config"
-	"grposim/sweeps/judge"
 	"grposim/sweeps/plan"
 	"grposim/tools/internal/tool"
 )
@@ -34,7 +33,7 @@ func tabulate(ctx context.Context, cells []*cell, faults []fault, workers int) (
 	for _, row := range config.Claims {
 		t.claims, t.compared = append(t.claims, row.Name), append(t.compared, false)
 	}
-	mistakes := make([]judge.Mistake, len(faults))
+	mistakes := make([]mistake, len(faults))
 	for i, f := range faults {
 		t.faults = append(t.faults, f.name)
 		t.moved = append(t.moved, make([]float64, len(t.claims)))
@@ -45,10 +44,10 @@ func tabulate(ctx context.Context, cells []*cell, faults []fault, workers int) (
 		return nil, err
 	}
 	cells = slices.Concat(cells, paper)
-	shiftsOf := func(_ context.Context, i int) ([][]judge.Shift, error) { // [fault]
-		return judge.Shifts(plan.New(cells[i].spec), mistakes), nil
+	ofCell := func(_ context.Context, i int) ([][]shift, error) { // [fault]
+		return shiftsOf(plan.New(cells[i].spec), mistakes), nil
 	}
-	shifts, err := tool.Each(ctx, len(cells), workers, shiftsOf)
+	shifts, err := tool.Each(ctx, len(cells), workers, ofCell)
 	for _, file := range shifts {
 		t.add(file)
 	}
@@ -56,14 +55,14 @@ func tabulate(ctx context.Context, cells []*cell, faults []fault, workers int) (
 }
 
 // add enters the shifts of one file's checks by each fault.
-func (t *table) add(file [][]judge.Shift) {
+func (t *table) add(file [][]shift) {
 	for fault, shifts := range file {
 		for _, s := range shifts {
-			claim := slices.Index(t.claims, s.Check.Claim.Name)
+			claim := slices.Index(t.claims, s.check.Claim.Name)
 			// 0 is predicted whatever the theory
-			t.compared[claim] = t.compared[claim] || s.Check.Claim != config.FrontierConstant
+			t.compared[claim] = t.compared[claim] || s.check.Claim != config.FrontierConstant
 			// false for NaN: no prediction
-			if moved := math.Abs(s.Margins); moved > t.moved[fault][claim] {
+			if moved := math.Abs(s.margins); moved > t.moved[fault][claim] {
 				t.moved[fault][claim] = moved
 			}
 		}

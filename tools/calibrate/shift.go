@@ -1,4 +1,4 @@
-package judge
+package main
 
 import (
 	"cmp"
@@ -13,28 +13,26 @@ import (
 	"grposim/sweeps/store"
 )
 
-// Mistake returns the fault that a mistake in the theory amounts to, for a check and the first cell
+// mistake returns the fault that a mistake in the theory amounts to, for a check and the first cell
 // of a set; config.NoFault: nothing changes.
-type Mistake func(*config.Check, *config.Settings) config.Fault
+type mistake func(*config.Check, *config.Settings) config.Fault
 
-// Shift is the change that a fault of the theory makes to one comparison of a check.
-type Shift struct {
-	Check    *config.Check // the check
-	Label    string        // name of the cells, for people
-	Quantity string        // the quantity compared
+// shift is the change that a fault of the theory makes to one comparison of a check.
+type shift struct {
+	check    *config.Check
+	quantity string // the quantity compared
 	// the change as a multiple of the right prediction; NaN where that is 0, or out of scope
-	Relative float64
+	relative float64
 	// the change as a multiple of the check's margin; ±Inf where that is 0, NaN out of scope
-	Margins    float64
-	OutOfScope string // why the wrong theory predicts nothing here; "": it does
+	margins float64
 }
 
-// Shifts returns the changes that each mistake makes to the comparisons of a plan's checks: in the
+// shiftsOf returns the changes that each mistake makes to the comparisons of a plan's checks: in the
 // prediction, or in its distance from a right measurement without noise. It simulates nothing. It
 // uses the first and the last set of cells of every check. Left out are refutations, one-sided
 // comparisons, and right predictions that are infinite or out of scope.
-func Shifts(p *plan.Plan, mistakes []Mistake) [][]Shift {
-	shifts := make([][]Shift, len(mistakes))
+func shiftsOf(p *plan.Plan, mistakes []mistake) [][]shift {
+	shifts := make([][]shift, len(mistakes))
 	evidence := claim.NewEvidence(p, nil)
 	for _, planned := range p.Checks {
 		check := planned.Check
@@ -45,7 +43,7 @@ func Shifts(p *plan.Plan, mistakes []Mistake) [][]Shift {
 		for _, set := range sets {
 			ideal := *evidence
 			ideal.Outcomes = make(map[string]*store.Outcome)
-			right := judgement{*claim.NewQuestion(check, &ideal)}
+			right := claim.NewQuestion(check, &ideal)
 			for _, c := range set.Cells {
 				ideal.Outcomes[c.ID] = right.Noiseless(c)
 			}
@@ -53,17 +51,16 @@ func Shifts(p *plan.Plan, mistakes []Mistake) [][]Shift {
 			findings := right.Find(set)
 			for n, mistake := range mistakes {
 				fault, found := mistake(check, &set.Cells[0].Settings), findings
-				if right.isAffectedBy(fault, set) {
-					wrong := right
+				if isAffectedBy(right, fault, set) {
+					wrong := *right
 					wrong.Fault = fault
 					found = wrong.Find(set)
 				}
 				for i, f := range found {
 					if was := findings[i]; isTwoSided(was, check) {
-						s := right.shift(was, f)
-						s.Label, s.Quantity = set.Label, f.Quantity
-						if check.Hypothesis == nil { // with one there is a single finding
-							s.Quantity = quantities[i]
+						s := shiftOf(right, was, f)
+						if s.quantity = f.Quantity; check.Hypothesis == nil { // with one there is a single finding
+							s.quantity = quantities[i]
 						}
 						shifts[n] = append(shifts[n], s)
 					}
@@ -77,7 +74,7 @@ func Shifts(p *plan.Plan, mistakes []Mistake) [][]Shift {
 // isAffectedBy reports whether a fault changes any input of the judged prediction for a set of
 // cells. Age and mass are inputs of the reduced-order model only. At G = ∞ there is no noise to
 // scale.
-func (j *judgement) isAffectedBy(f config.Fault, set plan.CellSet) bool {
+func isAffectedBy(j *claim.Question, f config.Fault, set plan.CellSet) bool {
 	scale := f.Scale
 	if j.Kind != rom.LeadingOrder {
 		scale.Lag, scale.Mass = 1, 1
@@ -103,24 +100,22 @@ func isTwoSided(f claim.Finding, check *config.Check) bool {
 		!f.Predicted.Out() && !math.IsInf(f.Predicted.Value, 0)
 }
 
-// shift returns the difference between the findings of the right and of the wrong
+// shiftOf returns the difference between the findings of the right and of the wrong
 // theory in the same outcome.
-func (j *judgement) shift(right, wrong claim.Finding) Shift {
-	s := Shift{Check: j.Check, OutOfScope: wrong.Predicted.Because.String()}
+func shiftOf(j *claim.Question, right, wrong claim.Finding) shift {
+	s := shift{check: j.Check, relative: math.NaN(), margins: math.NaN()}
 	if wrong.Predicted.Out() {
-		s.Relative, s.Margins = math.NaN(), math.NaN()
 		return s
 	}
 	moved := wrong.Predicted.Value - right.Predicted.Value
 	if d := wrong.Measured - right.Measured; !math.IsNaN(d) {
 		moved -= d // trajectories, recurrences and failure modes measure a deviation from the prediction
 	}
-	s.Relative = moved / right.Predicted.Value
-	if right.Predicted.Value == 0 {
-		s.Relative = math.NaN()
+	if right.Predicted.Value != 0 {
+		s.relative = moved / right.Predicted.Value
 	}
-	if moved != 0 { // else 0 also where the margin is 0
-		s.Margins = moved / j.Margin(right.Predicted.Value)
+	if s.margins = 0; moved != 0 { // 0 also where the margin is 0
+		s.margins = moved / j.Margin(right.Predicted.Value)
 	}
 	return s
 }
