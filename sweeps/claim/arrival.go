@@ -11,18 +11,10 @@ import (
 	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps/plan"
-	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
 )
 
 // The claim about the share of replicas that end where theory says.
-
-// idealEnd adds the end of the predicted path as that of the only replica.
-func idealEnd(m *Model, c *plan.Cell, o *store.Outcome) {
-	if end := m.end(c); !end.Out() {
-		o.Ends = []store.Number{store.Number(end.reward)}
-	}
-}
 
 // expectedEnd is where theory says that the runs of a cell end. Its Number is the predicted share
 // of them; where that is out, the place is the fixed point, without one the best arms.

@@ -17,7 +17,6 @@ import (
 	"grposim/rom"
 	"grposim/rom/scope"
 	"grposim/sim"
-	"grposim/sim/measure"
 	"grposim/sim/probe"
 	"grposim/sweeps/config"
 	"grposim/sweeps/plan"
@@ -33,10 +32,6 @@ type claim interface {
 	quantities(check *config.Check, cells []*plan.Cell) []string
 	// measured against predicted: one per quantity, in their order
 	find(j *Question, set plan.CellSet) []Finding
-	// Noiseless adds to an outcome the estimates that a cell would give without noise
-	// if the theory were right. It adds none where a prediction can be found without
-	// estimates, or with those of the stiffness alone.
-	noiseless(m *Model, c *plan.Cell, o *store.Outcome)
 }
 
 // claims holds every claim: a row says which number is measured and what predicts it.
@@ -46,14 +41,12 @@ var claims = map[*config.Claim]claim{
 			return "worst deviation of mean " + Noun(check.Recorded()) + ", share of " +
 				unitOf(check.Recorded())
 		},
-		compare: inFirst(compareTrajectory), ideal: idealCourse,
+		compare: inFirst(compareTrajectory),
 	},
-	config.TimeToLevel: number{
-		quantity: TimeToLevel, compare: inFirst(compareTime), ideal: idealCourse,
-	},
+	config.TimeToLevel: number{quantity: TimeToLevel, compare: inFirst(compareTime)},
 	config.Arrival: number{
 		quantity: only("share of replicas that end where theory says"),
-		compare:  inFirst(compareArrival), ideal: idealEnd,
+		compare:  inFirst(compareArrival),
 	},
 	config.ModelAmplitude: number{
 		quantity: only("range of the paper's oscillator over that of mean reward, logarithm"),
@@ -61,7 +54,7 @@ var claims = map[*config.Claim]claim{
 	},
 	config.Recurrence: number{
 		quantity: only("worst deviation of the logit gap from the map"),
-		compare:  inFirst(compareRecurrence), ideal: idealGaps,
+		compare:  inFirst(compareRecurrence),
 	},
 
 	config.FixedPoint: scalar{quantity: "expected reward, mean", estimate: sim.ExpectedRewardMean,
@@ -91,7 +84,7 @@ var claims = map[*config.Claim]claim{
 	config.SaturationFit: scalars(saturationNumbers),
 	config.LawFit:        scalars(lawFitNumbers),
 	config.LawForecast:   scalars(forecastNumbers),
-	config.FailureMode:   failureMode{modeNumbers},
+	config.FailureMode:   scalars(modeNumbers),
 	config.RatioFirst: scalar{quantity: "share of replicas in which the ratio grows before the norm",
 		estimate: plan.RatioFirst, side: FromBelow,
 		predict: func(*Model, *plan.Cell) scope.Number {
@@ -224,20 +217,6 @@ func (j *Question) InCell(of *config.Claim, c *plan.Cell) Finding {
 // SlopeOf returns the claim of a check as one about how a number changes.
 func SlopeOf(check *config.Check) Slope { return claims[check.Claim].(Slope) }
 
-// Noiseless returns the outcome that a cell would have without noise if the theory
-// were right, with those estimates only that the claim's predictions need.
-func (j *Question) Noiseless(c *plan.Cell) *store.Outcome {
-	o := &store.Outcome{ID: c.ID, Status: c.Status}
-	if c.Status == store.NoFixedPoint {
-		return o
-	}
-	if j.Check.Displacement > 0 {
-		j.noiselessStiffness(c, o)
-	}
-	claims[j.Check.Claim].noiseless(&j.Model, c, o)
-	return o
-}
-
 // scalar is the shape of a claim about one estimate of a cell.
 type scalar struct {
 	quantity, estimate string // its name for people, and among the estimates of a cell
@@ -275,7 +254,6 @@ func (n scalar) quantities(*config.Check, []*plan.Cell) []string { return []stri
 func (n scalar) find(j *Question, set plan.CellSet) []Finding {
 	return []Finding{n.compare(j, set.Cells[0])}
 }
-func (n scalar) noiseless(*Model, *plan.Cell, *store.Outcome) {}
 
 // scalars is the shape of a claim about several estimates of a cell, or of one that the check
 // chooses.
@@ -296,13 +274,10 @@ func (of scalars) find(j *Question, set plan.CellSet) (findings []Finding) {
 	return findings
 }
 
-func (of scalars) noiseless(*Model, *plan.Cell, *store.Outcome) {}
-
 // number is the shape of a claim about one number of a set of cells, or of a run.
 type number struct {
 	quantity func(check *config.Check) string
 	compare  func(j *Question, set plan.CellSet) Finding
-	ideal    func(m *Model, c *plan.Cell, o *store.Outcome) // see claim.noiseless; nil: adds nothing
 }
 
 func (n number) quantities(check *config.Check, _ []*plan.Cell) []string {
@@ -311,30 +286,8 @@ func (n number) quantities(check *config.Check, _ []*plan.Cell) []string {
 func (n number) find(j *Question, set plan.CellSet) []Finding {
 	return []Finding{n.compare(j, set)}
 }
-func (n number) noiseless(m *Model, c *plan.Cell, o *store.Outcome) {
-	if n.ideal != nil {
-		n.ideal(m, c, o)
-	}
-}
 
 // inFirst compares in the only cell of a set.
 func inFirst(compare func(*Question, *plan.Cell) Finding) func(*Question, plan.CellSet) Finding {
 	return func(j *Question, set plan.CellSet) Finding { return compare(j, set.Cells[0]) }
-}
-
-// certain returns an estimate without error.
-func certain(name string, x float64) store.NamedEstimate {
-	return store.Store(name, measure.Certain(x))
-}
-
-// recordNoiseless sets the trajectory of an outcome to one quantity, with the value at(t) and no
-// error at each recorded step t.
-func recordNoiseless(o *store.Outcome, c *plan.Cell, quantity sim.Quantity,
-	at func(t int) float64) {
-	steps := sim.RecordedSteps(c.Settings.Run.Steps, c.Settings.Lag)
-	series := store.RecordedSeries{Quantity: quantity, StdErr: make([]store.Number, len(steps))}
-	for _, t := range steps {
-		series.Mean = append(series.Mean, store.Number(at(t)))
-	}
-	o.SetTrajectory(&store.Trajectory{Steps: steps, Quantities: []store.RecordedSeries{series}})
 }

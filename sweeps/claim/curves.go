@@ -25,13 +25,6 @@ import (
 
 // The claims about the mean reward, or the logits, along a run.
 
-// idealCourse adds the mean of the check's quantity in a run without noise.
-func idealCourse(m *Model, c *plan.Cell, o *store.Outcome) {
-	if curve, theory := m.Course(c); !theory.Out() {
-		recordNoiseless(o, c, m.Check.Recorded(), curve.At)
-	}
-}
-
 // sameDeviation is the difference below which two deviations count as equal and the
 // earlier step is reported, so that rounding does not decide which.
 const sameDeviation = 1e-9

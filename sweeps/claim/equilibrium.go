@@ -24,7 +24,6 @@ import (
 	"grposim/sim/probe"
 	"grposim/sweeps/config"
 	"grposim/sweeps/plan"
-	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
 )
 
@@ -249,32 +248,6 @@ func centralSlope(
 		slope -= floats.Dot(p.Covector, pushed) / (2 * d)
 	}
 	return slope
-}
-
-// noiselessStiffness adds the estimates of a check's stiffness probes; none where there
-// is no fixed point.
-func (m *Model) noiselessStiffness(c *plan.Cell, o *store.Outcome) {
-	add := func(name string, x float64) { o.Estimates = append(o.Estimates, certain(name, x)) }
-	params := m.Params(c)
-	point, ok := rest.Reached(params)
-	if !ok {
-		return
-	}
-	fresh, stale := force.Stiffness(params, point.Logits)
-	stiffest := rest.Modes(fresh, stale)[0]
-	add(plan.StiffnessTotal, stiffest.Total)
-	add(plan.StiffnessFresh, stiffest.Fresh)
-	add(plan.StiffnessStale, stiffest.Stale)
-	arms := len(c.Settings.Bandit.Arms)
-	if arms == 2 || m.Check.Locate == nil {
-		return
-	}
-	for a := range arms {
-		for b := range arms {
-			add(plan.MatrixEntry(plan.StiffnessFresh, a, b), fresh.At(a, b))
-			add(plan.MatrixEntry(plan.StiffnessStale, a, b), stale.At(a, b))
-		}
-	}
 }
 
 // fittedRate returns the predicted relaxation rate per step of a cell, as the probe fits it.

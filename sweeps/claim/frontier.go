@@ -26,7 +26,7 @@ var (
 
 // ofFrontiers is a claim about a number of the visible frontiers of a set.
 func ofFrontiers(quantity string, compare func(*Question, plan.CellSet) Finding) number {
-	return number{only(quantity), compare, frontier.noiseless}
+	return number{only(quantity), compare}
 }
 
 // leastRise says of a number over η what of it is compared.

@@ -411,16 +411,3 @@ func (e event) quantities(check *config.Check, _ []*plan.Cell) []string {
 func (e event) find(j *Question, set plan.CellSet) []Finding {
 	return []Finding{e.compare(j, set.Cells[0])}
 }
-
-// noiseless adds the event where the theory has it, if anywhere.
-func (e event) noiseless(m *Model, c *plan.Cell, o *store.Outcome) {
-	stiffness, known := measuredStiffness(o, c)
-	if !known {
-		return
-	}
-	at := e.predict(m.By(e.kind), c, stiffness)
-	if !at.Out() && !math.IsInf(at.Value, 0) {
-		o.Estimates = append(o.Estimates, certain(probe.LocatedLow, at.Value),
-			certain(probe.LocatedHigh, at.Value))
-	}
-}

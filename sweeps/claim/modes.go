@@ -7,23 +7,10 @@ import (
 
 	"grposim/rom"
 	"grposim/rom/scope"
-	"grposim/sim/measure"
 	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 	"grposim/training/diagnose"
 )
-
-// failureMode is the claim about the failure mode that the diagnostics find in a run.
-type failureMode struct{ scalars }
-
-// noiseless adds the share of replicas with the claimed mode, 1, and with the others, 0.
-func (failureMode) noiseless(m *Model, _ *plan.Cell, o *store.Outcome) {
-	for _, mode := range diagnose.Modes {
-		named := measure.Indicator(string(mode) == m.Check.Mode)
-		o.Estimates = append(o.Estimates, certain(plan.NamedShare(mode), named),
-			certain(plan.PaperNamedShare(mode), named))
-	}
-}
 
 // modeNumbers compares with 1 the share of replicas with the check's failure mode, by our criteria,
 // or for the paper's rule by the paper's.

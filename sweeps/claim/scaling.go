@@ -12,7 +12,6 @@ import (
 	"grposim/sim/measure"
 	"grposim/sweeps/config"
 	"grposim/sweeps/plan"
-	"grposim/sweeps/store"
 )
 
 // Slope is the shape of a claim about how a positive number changes with the group size G or
@@ -27,7 +26,6 @@ type Slope struct {
 }
 
 func (n Slope) quantities(*config.Check, []*plan.Cell) []string { return []string{n.quantity} }
-func (n Slope) noiseless(*Model, *plan.Cell, *store.Outcome)    {}
 
 // find fits log y = a + slope·x by least squares to the estimates of the cells, and to their
 // predictions. x is log G, over another key log D/(GCK). The interval comes from the errors of the

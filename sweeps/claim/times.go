@@ -139,18 +139,6 @@ func compareRecurrence(j *Question, c *plan.Cell) Finding {
 	return f.exactly(f.Measured)
 }
 
-// idealGaps adds the predicted logit gap of two arms at refresh instants, if each block converges.
-func idealGaps(m *Model, c *plan.Cell, o *store.Outcome) {
-	params := m.Params(c)
-	gaps := []float64{c.Start[0] - c.Start[1]}
-	for len(gaps) <= c.Settings.Run.Steps/c.Settings.Lag.Interval {
-		next, _ := RefreshedGap(params, gaps[len(gaps)-1])
-		gaps = append(gaps, next)
-	}
-	recordNoiseless(o, c, sim.LogitGap,
-		func(t int) float64 { return gaps[t/c.Settings.Lag.Interval] })
-}
-
 // RefreshedGap returns the logit gap of two arms after an infinitely long block from the gap z; 0
 // out of scope.
 func RefreshedGap(params rom.Params, z float64) (next float64, within rom.Scope) {

@@ -45,7 +45,7 @@ func shiftsOf(p *plan.Plan, mistakes []mistake) [][]shift {
 			ideal.Outcomes = make(map[string]*store.Outcome)
 			right := claim.NewQuestion(check, &ideal)
 			for _, c := range set.Cells {
-				ideal.Outcomes[c.ID] = right.Noiseless(c)
+				setNoiseless(right, c)
 			}
 			quantities := claim.Quantities(check, set)
 			findings := right.Find(set)
