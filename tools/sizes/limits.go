@@ -3,9 +3,9 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_087
-	mostTools   = 5_092
-	mostTests   = 45_119
+	mostProduct = 68_832
+	mostTools   = 5_326
+	mostTests   = 45_125
 	mostDocs    = 329
 )
 
@@ -38,15 +38,15 @@ var rooms = map[string]int{
 	"sim/probe":              1637,
 	"sweeps":                 4222,
 	"sweeps/advice":          1885,
-	"sweeps/claim":           3045,
+	"sweeps/claim":           2916,
 	"sweeps/config":          5238,
-	"sweeps/judge":           1958,
+	"sweeps/judge":           1832,
 	"sweeps/plan":            1181,
 	"sweeps/report":          1761,
 	"sweeps/store":           1891,
 	"sweeps/theory":          2626,
 	"tools/bench":            163,
-	"tools/calibrate":        1032,
+	"tools/calibrate":        1266,
 	"tools/explorer":         121,
 	"tools/explorer/explore": 1354,
 	"tools/explorer/wasm":    21,
