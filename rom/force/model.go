@@ -88,6 +88,14 @@ func New(p *cell.Params) *Model {
 	return m
 }
 
+// Each returns the law of each prompt where rewards take two values, else that of the bandit.
+func (m *Model) Each() []*group.Counts {
+	if law, ok := m.Law.(*group.Prompts); ok {
+		return law.Each
+	}
+	return []*group.Counts{m.Counts}
+}
+
 // Kind returns the kind of this bandit's force: Exact where the law of a group or of a cut force
 // is, else Expansion.
 func (m *Model) Kind() scope.Kind {
