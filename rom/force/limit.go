@@ -72,7 +72,7 @@ func (m *Model) ChangeOfCuts(logits []float64, deviation float64) (change float6
 // arm, which given the first are independent and binomial (docs/theory.md §2).
 func (m *Model) CutMoments() (mean, variance float64) {
 	now, most, square := newGroupForce(m), m.Cut(), 0.0
-	for _, law := range m.Each() {
+	for _, law := range m.Each {
 		j, rest := law.Chances(m.Old)
 		alpha, delta := law.Outcomes(j, rest)
 		counts := law.Successes(j, rest)

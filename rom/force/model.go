@@ -40,6 +40,7 @@ type Model struct {
 	Law group.Law // of the rewards of a group
 	// the law where rewards take two values, of many prompts that of the mean prompt; else nil
 	Counts *group.Counts
+	Each   []*group.Counts // of each prompt
 
 	Size float64 // G; +Inf where infinite
 
@@ -82,18 +83,11 @@ func New(p *cell.Params) *Model {
 		one, _ := p.Prompt(x, nil)
 		bandits = append(bandits, one.Arms)
 	}
-	if bandits != nil {
-		m.Law = group.NewPrompts(bandits, &p.Estimator, samples)
+	if m.Each = []*group.Counts{m.Counts}; bandits != nil {
+		law := group.NewPrompts(bandits, &p.Estimator, samples)
+		m.Law, m.Each = law, law.Each
 	}
 	return m
-}
-
-// Each returns the law of each prompt where rewards take two values, else that of the bandit.
-func (m *Model) Each() []*group.Counts {
-	if law, ok := m.Law.(*group.Prompts); ok {
-		return law.Each
-	}
-	return []*group.Counts{m.Counts}
 }
 
 // Kind returns the kind of this bandit's force: Exact where the law of a group or of a cut force

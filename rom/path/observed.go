@@ -201,7 +201,7 @@ func observableOf(p *cell.Params, q Observed) (o observable, because scope.Reaso
 				return 1 - fp.Pow(max(1-m.Expected(now), 0), float64(k))
 			}
 			cell.Softmax(m.Now.Probs, now)
-			miss, all := 0.0, m.Each()
+			miss, all := 0.0, m.Each
 			for _, one := range all {
 				miss += fp.Pow(max(1-floats.Dot(m.Now.Probs, one.Success), 0), float64(k))
 			}
@@ -308,7 +308,7 @@ const leastReach = 1e-3
 // arms. A step without groups whose rewards differ counts as 0. Of many prompts all are sums over
 // them.
 func clippedShare(m *force.Model) (dropped float64) {
-	all := m.Each()
+	all := m.Each
 	ups, downs, above, below := make([]float64, len(all)), make([]float64, len(all)), 0.0, 0.0
 	// up and down: the share of the samples with A > 0 over J, and with A < 0 over 1 − J
 	for x, one := range all {
