@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 68_822
+	mostProduct = 68_816
 	mostTools   = 5_326
 	mostTests   = 45_125
 	mostDocs    = 329
@@ -22,7 +22,7 @@ var rooms = map[string]int{
 	"rom/cell":               1062,
 	"rom/deep":               965,
 	"rom/fixed":              1055,
-	"rom/force":              1284,
+	"rom/force":              1278,
 	"rom/group":              1899,
 	"rom/linear":             3095,
 	"rom/paper":              330,
