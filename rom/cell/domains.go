@@ -147,10 +147,14 @@ var domains = []struct {
 		"what one sample of a rare arm does, under Adam or of other rewards than two values")},
 	{OscillatorOfPath | LockingOfRuns | FlipsOfReuse, anyLag, rateVaries,
 		scope.RateVaries.Because("is not constant")},
-	{DynamicsAtRest | SpreadOfRuns, anyLag, func(p *Params) bool {
+	{DynamicsAtRest, anyLag, func(p *Params) bool {
 		return !p.ForceKnown() || adam(p) && clips(p)
 	}, scope.NormClips.Because("")},
 	{DynamicsAtRest | SpreadOfRuns, randomAges, clips, scope.NormClips.Because("")},
+	{SpreadOfRuns, anyLag, func(p *Params) bool {
+		return p.LimitedOnTheWay() && (p.Tabular() || len(p.Arms) > mostLimitedArms ||
+			p.GroupSize*p.GroupsPerStep < 4*leastExpanded)
+	}, scope.NormClips.Because("")},
 	{LockingOfRuns, anyLag, clips, scope.NormClips.Because("")},
 	{DynamicsAtRest, notLastBlock, reused,
 		simulated("reused samples with snapshots older than a block")},

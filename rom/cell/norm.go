@@ -23,15 +23,15 @@ import (
 const maxLimited = 256
 
 // cutForce returns the bound c/√2 of |g_1| where the largest norm c may act on a finite group
-// and the law of the cut force is known, else 0. That is so for two arms with rewards of two values
-// and one group a step, all of which count, of one prompt or of one that is drawn independently.
+// and the law of the cut force is known, else 0. That is so for two arms with rewards of
+// two values and one group a step, all of which count.
 func (p *Params) cutForce() float64 {
 	switch {
 	case p.Optimizer.MaxNorm == 0 || p.GroupSize == option.Infinite ||
 		p.Importance.Mode == option.NoImportance && p.largestForce() <= p.Optimizer.MaxNorm:
 	case len(p.Arms) != 2 || manyValues(p) || p.GroupsPerStep != 1 || p.GroupSize > maxLimited:
 	case p.Filter == option.Drop || p.Advantage.Baseline == option.RunningMean || p.KL.OfReward() ||
-		prompts(p) && (p.Tabular() || p.Prompts.Order != option.Independent) || p.Samples == option.Reused:
+		len(p.Prompts.First) > 0 || p.Samples == option.Reused:
 	default:
 		return p.Optimizer.MaxNorm / math.Sqrt2
 	}
@@ -58,6 +58,16 @@ func (p *Params) Clipped(force float64) scope.Reason {
 func roundedUp(x float64) string {
 	unit := fp.Pow(10, math.Floor(math.Log10(x))-2)
 	return strconv.FormatFloat(math.Ceil(x/unit)*unit, 'g', 3, 64)
+}
+
+// mostLimitedArms is the number of arms up to which the law of a limited gradient is followed, which
+// takes a decomposition of its covariance in every step.
+const mostLimitedArms = 16
+
+// LimitedOnTheWay reports whether the largest norm acts on gradients of a finite group size whose
+// cut force is not known, so that on the way they are taken for normal.
+func (p *Params) LimitedOnTheWay() bool {
+	return p.GroupSize != option.Infinite && clips(p) && (p.cut == 0 || adam(p))
 }
 
 func (p *Params) ForceKnown() bool { return p.cut > 0 || p.NeverClipped(0) }

@@ -40,7 +40,6 @@ type Model struct {
 	Law group.Law // of the rewards of a group
 	// the law where rewards take two values, of many prompts that of the mean prompt; else nil
 	Counts *group.Counts
-	Each   []*group.Counts // of each prompt
 
 	Size float64 // G; +Inf where infinite
 
@@ -83,9 +82,8 @@ func New(p *cell.Params) *Model {
 		one, _ := p.Prompt(x, nil)
 		bandits = append(bandits, one.Arms)
 	}
-	if m.Each = []*group.Counts{m.Counts}; bandits != nil {
-		law := group.NewPrompts(bandits, &p.Estimator, samples)
-		m.Law, m.Each = law, law.Each
+	if bandits != nil {
+		m.Law = group.NewPrompts(bandits, &p.Estimator, samples)
 	}
 	return m
 }

@@ -84,10 +84,12 @@ func (m *Model) Joint(mean []float64) (joint [][]float64, excess []float64) {
 // given calls visit with the mean and the cumulants of the force of a group, given all that they
 // depend on, and with the probability of that. The next call overwrites them.
 func (m *Model) given(visit func(weight float64, c *contribution)) {
-	for _, one := range m.Each {
-		if one != nil {
-			givenSuccesses(m, one, chanceOf(m)/m.Law.Prompts(), visit)
+	if law, ok := m.Law.(*group.Prompts); ok {
+		for _, one := range law.Each {
+			givenSuccesses(m, one, 1/law.Prompts(), visit)
 		}
+	} else if m.Counts != nil {
+		givenSuccesses(m, m.Counts, chanceOf(m), visit)
 	}
 	if m.Chance > 0 {
 		visit(1-m.Chance, newContribution(len(m.Arms)))

@@ -48,6 +48,7 @@ type adamLocal struct {
 	// excess kurtosis of g_a, 1/p where few steps, a share p, exert a force
 	excess []float64
 	along  [][]float64 // slopes of E g_a, then of E g_a², by logit of the policies
+	share  float64     // of the mean force that a limit leaves out
 }
 
 func newAdamState(p cell.Params, init []float64, steps int) *adamState {
@@ -94,17 +95,19 @@ func (s *adamState) derive(at []int, centre []float64, cov [][]float64) (
 	force, shared := s.moments(centre), 1-1/float64(max(s.AgeDraws(), 1))
 	l = new(adamLocal)
 	l.joint, l.excess = s.joint(force[:arms])
+	share := s.missed(force[:arms])
 	l.localForce, _ = s.overAges(at, cov, func(i int, x []float64, _ float64) []float64 {
 		all := make([]float64, 2*arms)
 		s.Set(s.logits(x[:n]), s.logits(x[len(x)-n:]))
 		s.MeanForce(all[:arms])
-		noise := s.Covariance()
+		s.limit(all[:arms])
+		noise := s.ofStep()
 		for a, f := range all[:arms] {
 			all[arms+a] = (1-shared)*f*f + max(noise.At(a, a), 0)
 		}
 		return all
 	})
-	l.centre = centre
+	l.centre, l.share = centre, share
 	for a, f := range force[:arms] { // draws of two ages share their mean only
 		for i, x := range l.slope[a] {
 			l.bend[arms+a] += shared * x * floats.Dot(cov[i], l.slope[a])
@@ -151,7 +154,7 @@ func (s *adamState) step(t int) {
 	}
 	rate := RateAt(&s.Optimizer, t)
 	s.coast(local, rate)
-	s.move(rate)
+	s.move(rate, local.share)
 }
 
 // coast adds how far the runs may have moved along the penalty, beside their mean. With n =
@@ -214,8 +217,8 @@ func (s *adamState) average(l *adamLocal, growth float64, moments []float64, at 
 }
 
 // move is the second half of a step: the logits move by η times the mean of k_1m/(√(k_2v) + ε),
-// k_i = 1/(1 − β_i^t), to second order in the deviations.
-func (s *adamState) move(rate float64) {
+// k_i = 1/(1 − β_i^t), to second order in the deviations. A share of it is not known.
+func (s *adamState) move(rate, share float64) {
 	arms := len(s.Arms)
 	k1, k2 := 1/(1-s.decay1), 1/(1-s.decay2)
 	byM, byV := make([]float64, arms), make([]float64, arms)
@@ -230,7 +233,8 @@ func (s *adamState) move(rate float64) {
 		s.mean[a] += rate * (h.value + noisy)
 		// the order beyond the second, where few draws are in the memory of v
 		q := s.cov[v][v] / (s.mean[v] * s.mean[v])
-		s.idle[a] += math.Copysign(rate*min(q*q, 1)*(math.Abs(h.value)+math.Abs(noisy)), h.value+noisy)
+		s.idle[a] += rate * math.Copysign(
+			min(q*q, 1)*(math.Abs(h.value)+math.Abs(noisy))+share*math.Abs(h.value), h.value+noisy)
 		byM[a], byV[a] = rate*k1*h.byM, rate*k2*h.byV
 	}
 	s.add(0, arms, byM)

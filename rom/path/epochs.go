@@ -235,7 +235,7 @@ func followEpochs(of []observable, p cell.Params, init []float64, at []int,
 	}
 	for k := range of {
 		for _, part := range parts[k] {
-			if e.close(part, &of[k]); visit.Chance > 0 && visit.Chance < 1 {
+			if e.close(part, &of[k]); p.Prompts.Order == option.Independent {
 				part.Deviation = nil
 			}
 		}

@@ -47,7 +47,8 @@ func Follow(p cell.Params, init []float64, steps int,
 		return scope.Exact, scope.MovingReference.Because().Scope()
 	}
 	past := newSnapshots(&p.Lag, init, steps)
-	m := state{Model: newModel(&p), snapshots: past}
+	m := state{snapshots: past}
+	m.Model, m.most = newModel(&p)
 	m.StartBaseline()
 	theta, force := slices.Clone(init), make([]float64, arms)
 	velocity, second := make([]float64, arms), make([]float64, arms)
@@ -56,7 +57,7 @@ func Follow(p cell.Params, init []float64, steps int,
 	rewardsSquarable := !slices.ContainsFunc(
 		p.Arms, func(a option.Arm) bool { return !isSquarable([]float64{a.Mean, a.Std}) })
 	kind := m.Kind()
-	if o.Kind == option.Adam && p.GroupSize != option.Infinite {
+	if o.Kind == option.Adam && p.GroupSize != option.Infinite || m.most > 0 {
 		kind = scope.LeadingOrder
 	}
 	for t := range steps + 1 {

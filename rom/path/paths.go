@@ -86,8 +86,8 @@ type Path struct {
 	// quantity of the policy at G = ∞, NaN where Mean is or where it is not derived. Of prompts with a
 	// policy each, which are independent, the variance of a mean over C of them is the sum of theirs
 	// over C², in shuffled epochs with that by the order of the prompts; between the visits of a
-	// prompt with momentum its deviation is interpolated linearly. Drawn by chance, under Adam
-	// also by epochs, prompts are not independent, and it is nil: not derived.
+	// prompt with momentum its deviation is interpolated linearly. Drawn with replacement prompts are
+	// not independent, and it is nil: not derived.
 	Deviation []float64
 
 	// Neglected is the predicted size of what Mean leaves out, ≥ 0 and in units of the quantity. It
@@ -97,7 +97,7 @@ type Path struct {
 	Neglected []float64
 
 	// Kind is that of MeanField. Scope is also out for more than cell.MaxPathArms arms or
-	// cell.MaxPathState coordinates, and at finite G under Adam for what the table of domains lists.
+	// cell.MaxPathState coordinates, and at finite G for what the table of domains lists.
 	Kind  scope.Kind
 	Scope scope.Scope
 
@@ -156,7 +156,8 @@ func pathsOf(p cell.Params, init []float64, at []int, of ...observable) []Path {
 			}
 			path.Mean = append(path.Mean, mean)
 		}
-		if ofAdam && p.Prompts.Order == option.Shuffled && len(p.Prompts.First) > 0 {
+		if (ofAdam || p.LimitedOnTheWay()) && p.Prompts.Order == option.Shuffled &&
+			len(p.Prompts.First) > 0 {
 			path.Deviation = nil // its noise does not know that an epoch evens prompts out
 		}
 	}

@@ -41,7 +41,8 @@ type spread struct {
 	state // n = A−1 each of the velocity, the policy and those that are kept, and ξ
 	local *localForce
 	drawn float64 // trace of the covariance of the reused noise ξ
-	aside float64 // how far the order of prompts has pushed runs, see ordered
+	// how far the order of prompts may have pushed runs, see ordered, and what a limit leaves out
+	aside []float64
 }
 
 // localForce is the mean over a law of the policies of the force about the mean field: offset +
@@ -54,6 +55,7 @@ type localForce struct {
 	around, slope        [][]float64
 	noise                *mat.Dense // of a step
 	between              [2]float64 // variance by the prompts of a step, and half its derivative
+	missed               []float64  // what a limit leaves out of the mean force
 }
 
 // Limits of the use of a localForce: the displacement of its centre in logits, the relative and the
@@ -79,7 +81,7 @@ const maxPathVariance = 100
 // newSpread returns the spread of runs at their start.
 func newSpread(p cell.Params, init []float64, steps int) *spread {
 	n := len(p.Arms) - 1
-	s := &spread{state: newState(&p, init, steps, n, n, 2)}
+	s := &spread{state: newState(&p, init, steps, n, n, 2), aside: make([]float64, n)}
 	s.StartBaseline()
 	return s
 }
@@ -182,7 +184,6 @@ func (s *spread) advance(t int, theta []float64, local *localForce, growth float
 		pushed = linear.Reduce(s.q, pushOf(s.Model, c, s.moved(theta, s.mean[n:2*n])))
 	}
 	force[0] = push
-	s.aside += rate / (1 - mu) * (math.Abs(push) + floats.Sum(local.slope[0])*s.aside)
 	ahead := rate * (carry - gain*mu) // θ′ = θ + ahead·v + η gain·v′
 	s.add(n, 0, slices.Repeat([]float64{ahead}, n))
 	change := group.Zeros(n, len(parts)*n)
@@ -199,7 +200,16 @@ func (s *spread) advance(t int, theta []float64, local *localForce, growth float
 		floats.AddScaled(v[:n], -ahead, v[n:2*n])
 		v[i] += mu
 	}
+	aside := slices.Clone(s.aside)
 	for i, f := range force {
+		by := local.missed[i]
+		for k, x := range local.slope[i] {
+			by += x * aside[k%n]
+		}
+		if i == 0 {
+			by += math.Abs(push)
+		}
+		s.aside[i] += rate / (1 - mu) * by
 		v := s.mean[i]
 		s.mean[n+i] += rate * (carry*v + gain*f)
 		s.mean[i] = mu*v + f
@@ -275,22 +285,26 @@ func (s *spread) force(t int, theta []float64, olds [][]float64) (local *localFo
 	}
 	all := make([]float64, len(theta))
 	noise, middle := mat.NewSymDense(len(theta), nil), (*mat.SymDense)(nil)
+	var missed []float64
 	forceAt := func(i int, x []float64, weight float64) []float64 {
 		s.Set(s.moved(theta, x[:n]), s.moved(olds[i], x[len(x)-n:]))
+		s.MeanForce(all)
+		s.limit(all)
 		if weight > 0 {
-			here := s.Covariance()
+			here := s.ofStep()
 			if weight == 1 {
-				middle = here
+				middle, missed = here, linear.Reduce(s.q, all)
+				floats.Scale(s.missed(all), missed)
 			} else {
 				addScaled(noise, -s.shares[i]*weight, middle)
 			}
 			addScaled(noise, s.shares[i]*weight, here)
 		}
-		s.MeanForce(all)
 		return linear.Reduce(s.q, all)
 	}
 	l, apart := s.overAges(at, cov, forceAt)
 	apart.Scale(1/float64(max(s.AgeDraws(), 1)), apart)
+	l.missed = missed
 	l.centre, l.noise = centre, linear.Sum(linear.Within(s.q, noise), apart)
 	for i, share := range s.shares {
 		floats.AddScaled(l.offset, -share, forceAt(i, make([]float64, 2*n), 0))
@@ -445,8 +459,8 @@ func (s *spread) shift(o *observable, t int, theta []float64) shifted {
 		by := o.over(s.Model, at, mean, cov)
 		by.shift -= o.of(s.Model, theta, olds[i])
 		by.nearBound = s.nearBound
-		if s.aside > 0 { // of the push by the order of prompts the next order is not known
-			moved := s.moved(theta, []float64{s.aside})
+		if floats.Norm(s.aside, 1) > 0 { // of such a push the next order is not known
+			moved := s.moved(theta, s.aside)
 			by.idle = math.Abs(o.of(s.Model, moved, olds[i]) - o.of(s.Model, theta, olds[i]))
 		}
 		if s.Limited() { // a kink that takes the whole slope moves an average over the points by σ/9

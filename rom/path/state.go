@@ -1,6 +1,8 @@
 package path
 
 import (
+	"slices"
+
 	"grposim/option"
 	"grposim/rom/cell"
 	"grposim/rom/force"
@@ -30,21 +32,32 @@ type state struct {
 
 	nearBound bool // see shifted
 
+	// The largest norm of a gradient that acts on runs, see scaledLaw; 0: none. Where limit has set
+	// them, mean and covariance of the force of a step without it, and its covariance with it.
+	most           float64
+	free           []float64
+	noise, limited *mat.SymDense
+
 	// Where meanForce has set the force: both policies, and by age the mean.
 	now         []float64
 	olds, means [][]float64
 }
 
-// newModel returns the model of runs. How the prompts of an epoch differ comes to 0 in it. Of what
-// a step has with replacement (C−B)/(C−1) is left, by whose root Adam divides.
-func newModel(p *cell.Params) *force.Model {
-	m := force.New(p)
+// newModel returns the model of runs without a largest norm that acts, and that norm. How the
+// prompts of an epoch differ comes to 0 in it. Of what a step has with replacement (C−B)/(C−1) is
+// left, by whose root Adam and a norm divide.
+func newModel(p *cell.Params) (m *force.Model, most float64) {
+	if p.LimitedOnTheWay() {
+		free := cell.WithoutNorm(*p)
+		p, most = &free, p.Optimizer.MaxNorm
+	}
+	m = force.New(p)
 	if law, ok := m.Law.(*group.Prompts); ok && p.Prompts.Order == option.Shuffled {
-		if law.Between = 0; p.Optimizer.Kind == option.Adam {
+		if law.Between = 0; p.Optimizer.Kind == option.Adam || most > 0 {
 			law.Between = inStep(law, p)
 		}
 	}
-	return m
+	return m, most
 }
 
 func inStep(law *group.Prompts, p *cell.Params) float64 {
@@ -54,8 +67,9 @@ func inStep(law *group.Prompts, p *cell.Params) float64 {
 // newState returns a state with so many blocks before the policies that are kept.
 func newState(p *cell.Params, init []float64, steps, n, present, blocks int) state {
 	arms := len(p.Arms)
-	s := state{Model: newModel(p), snapshots: newSnapshots(&p.Lag, init, steps).likely(),
+	s := state{snapshots: newSnapshots(&p.Lag, init, steps).likely(),
 		q: linear.BasisOfArms(arms), n: n, present: present, first: blocks * n, uses: 1}
+	s.Model, s.most = newModel(p)
 	size := s.first + n*s.kept()
 	if p.Samples == option.Reused && s.period > 1 {
 		s.uses, s.reused, size = s.period, size, size+(blocks-1)*n
@@ -63,6 +77,34 @@ func newState(p *cell.Params, init []float64, steps, n, present, blocks int) sta
 	s.mean, s.cov = make([]float64, size), group.Square(size)
 	s.rows = group.Zeros((blocks-1)*n, size)
 	return s
+}
+
+// limit overwrites the mean of the force that is set with that of a limited one, and keeps both laws.
+func (s *state) limit(mean []float64) {
+	if s.most == 0 {
+		return
+	}
+	s.free, s.noise, s.limited = slices.Clone(mean), s.Covariance(), mat.NewSymDense(len(mean), nil)
+	s.limited.CopySym(s.noise)
+	scaledLaw(mean, s.limited, s.most)
+}
+
+// ofStep is Covariance where limit has set the mean.
+func (s *state) ofStep() *mat.SymDense {
+	if s.most > 0 {
+		return s.limited
+	}
+	return s.Covariance()
+}
+
+// missed returns the share of the mean force that a limit leaves out of it.
+func (s *state) missed(mean []float64) float64 {
+	size := floats.Norm(mean, 2)
+	if s.most == 0 || size == 0 {
+		return 0
+	}
+	_, excess := s.Joint(s.free)
+	return leftOut(s.free, s.noise, excess, s.GroupSize*s.GroupsPerStep, s.most) / size
 }
 
 // unlikely is the probability of the oldest ages below which the spread counts them as younger.
@@ -183,6 +225,7 @@ func (s *state) meanForce(dst, now []float64, olds [][]float64) {
 		}
 		s.Set(now, old)
 		s.MeanForce(s.means[i])
+		s.limit(s.means[i])
 		floats.AddScaled(dst, s.shares[i], s.means[i])
 	}
 }
@@ -190,17 +233,34 @@ func (s *state) meanForce(dst, now []float64, olds [][]float64) {
 // covariance returns that of the force of a step, whose mean is given, with that of its ages.
 func (s *state) covariance(mean []float64) *mat.SymDense {
 	sum, off := mat.NewSymDense(len(mean), nil), mat.NewVecDense(len(mean), nil)
+	if s.GroupSize == option.Infinite { // a step has the mean over the ages
+		return sum
+	}
 	for i, share := range s.shares {
 		s.Set(s.now, s.olds[i])
-		addScaled(sum, share, s.Covariance())
+		addScaled(sum, share, s.ofStep())
 		floats.SubTo(off.RawVector().Data, s.means[i], mean)
 		sum.SymRankOne(sum, share/float64(max(s.AgeDraws(), 1)), off)
 	}
 	return sum
 }
 
-// joint returns what force.Model.Joint does of one age.
+// joint returns what force.Model.Joint does of one age, of limited gradients as of normal ones but
+// for the excess of one arm.
 func (s *state) joint(mean []float64) (joint [][]float64, excess []float64) {
+	if s.most > 0 {
+		_, excess = s.Joint(s.free)
+		joint = group.Square(2 * len(mean))
+		for a, fa := range mean {
+			for b, fb := range mean {
+				v := s.limited.At(a, b)
+				joint[a][b], joint[a][len(mean)+b], joint[len(mean)+a][b] = v, 2*fb*v, 2*fa*v
+				joint[len(mean)+a][len(mean)+b] = 2*v*v + 4*fa*fb*v
+			}
+			joint[len(mean)+a][len(mean)+a] += excess[a] * s.limited.At(a, a) * s.limited.At(a, a)
+		}
+		return joint, excess
+	}
 	if len(s.shares) == 1 {
 		return s.Joint(mean)
 	}

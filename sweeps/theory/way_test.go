@@ -34,7 +34,7 @@ func TestWayOfReuse(t *testing.T) {
 	}, 6, 16, 1024, 4)
 }
 
-// And so do those whose noise crosses the bounds of a clip. With points of the law that jump the
+// And so do those whose noise crosses the bounds of a clip, or a largest norm. With points of the law that jump the
 // gap of the first was predicted as 1.172 ± 0.001 at step 32 (1.112(5) simulated), the reward of
 // the second as 0.6806 ± 0.0065 at step 3 (0.6725(2)).
 func TestWayAcrossBounds(t *testing.T) {
@@ -62,6 +62,34 @@ grpo: {group_size: 16, groups_per_step: 4, advantage: {scale: none}, importance:
 lag: {kind: delay, interval: 1}
 optimizer: {kind: heavy-ball, momentum: 0.0, learning_rate: 2.89}
 run: {steps: 100, replicas: 4096, record: [effective-sample-size, pass@4]}
+`,
+		// whose largest norm acts: the noise of a step is as large as its mean, with the limit below both
+		`name: limited
+seed: 5
+bandit: {arms: [{reward: bernoulli, mean: 0.8}, {reward: bernoulli, mean: 0.5},
+  {reward: bernoulli, mean: 0.3}]}
+grpo: {group_size: 8, groups_per_step: 8, advantage: {scale: std}, importance: {mode: clip}}
+lag: {kind: block, interval: 2}
+optimizer: {kind: heavy-ball, momentum: 0.5, learning_rate: 0.4, max_norm: 0.07}
+run: {steps: 100, replicas: 4096, record: [pass@4]}
+`, `name: limited-adam
+seed: 6
+bandit: {arms: [{reward: bernoulli, mean: 0.8}, {reward: bernoulli, mean: 0.2}]}
+grpo: {group_size: 8, groups_per_step: 8, advantage: {scale: none}, importance: {mode: clip},
+  kl: {coefficient: 0.05, gradient: k3}}
+lag: {kind: delay, interval: 2}
+optimizer: {kind: adam, learning_rate: 0.02, max_norm: 0.06}
+run: {steps: 100, replicas: 4096, record: [pass@4]}
+`,
+		// without samples a step has the mean force of all ages
+		`name: ages
+seed: 7
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.1}]}
+policy: {init: [1.2, 0.9]}
+grpo: {group_size: inf, advantage: {scale: std}, importance: {mode: clip}}
+lag: {kind: random, ages: {law: geometric, mean: 2}}
+optimizer: {kind: adam, learning_rate: 0.04, beta1: 0.95, max_norm: 0.05}
+run: {steps: 100, replicas: 64, record: [pass@4]}
 `} {
 		checkWay(t, func(*rand.Rand, int, int) string { return document }, 1, 1, 4096, 0)
 	}
