@@ -162,7 +162,7 @@ var rows = [...]struct{ name, says, try string }{
 	TooMuchNeglected:  {"too-much-neglected", "what the theory neglects is predicted to be %s, more than half of %s %s: %s", "on the way run longer; else lower `optimizer.learning_rate`, raise `grpo.group_size` or `grpo.kl.coefficient`, or widen the margin: a verdict and `predict` say what would do"},
 	UnknownSize:       {"unknown-size", "what the theory neglects is of unknown size: %s", "on the way run longer; else lower `optimizer.learning_rate`, or raise `grpo.group_size` or `grpo.kl.coefficient`: a verdict and `predict` say what would do"},
 	Undecided:         {"undecided", "the run decides nothing: %s", "run longer or with more replicas, raise `grpo.group_size`, start elsewhere (`policy.init`), or judge another quantity"},
-	NotSearched:       {"not-searched", "the search decides nothing: %s", "raise `grpo.kl.coefficient` or the check's `draws`, or move its `from` and `to`"},
+	NotSearched:       {"not-searched", "the search decides nothing: %s", "raise `grpo.kl.coefficient` or the check's `draws`, move its `from` and `to`, or take `grpo.group_size` inf"},
 
 	OfPart: {"of-part", "%s: %s", "see the reason of that part"},
 }
