@@ -257,7 +257,7 @@ func (o *observable) underAdam(s *adamState, t int) shifted {
 		}
 		moved := floats.AddTo(make([]float64, n), present, linear.Reduce(s.q, s.idle))
 		idle := o.of(s.Model, s.logits(moved), stillOld) - o.of(s.Model, still, stillOld)
-		by := o.over(s.Model, at, mean, cov)
+		by := o.over(&s.state, at, mean, cov)
 		by.nearBound, by.idle = s.nearBound, math.Abs(idle)
 		return by
 	})

@@ -227,6 +227,36 @@ func TestAgesAgainstTheirJointLaw(t *testing.T) {
 	check("bend under Adam", [][]float64{got.bend}, [][]float64{want.bend}, cov)
 }
 
+// Equal arms that start alike are followed by halves. What differs from the law of all arms is a
+// share of the order of the variance of a gap of two logits, and the mean field does not.
+func TestEqualArmsByHalves(t *testing.T) {
+	p, init := plainRun(16, 0.5, slices.Repeat([]float64{0.1}, 31)...)
+	for a := range 3 {
+		p.Arms[10*a].Mean = 0.9
+	}
+	p.Lag, p.Importance.Mode = option.Lag{Kind: option.Delay, Interval: 2}, option.Ratio
+	p.KL, p.Optimizer.Kind = option.KL{Coefficient: 0.1}, option.Nesterov
+	p = p.Checked()
+	of := []observable{rewardOf, observables[Entropy], observables[EffectiveSamples]}
+	at := []int{5, 20}
+	want := followOn(p, init, at, at[1], 0, of, newSpread(p, init, at[1]))
+	q, start, folded, by := fold(p, init, of)
+	s := newSpread(q, start, at[1])
+	s.bases = by
+	got := followOn(q, start, at, at[1], 0, folded, s)
+	for i := range of {
+		for n, x := range want.noisy[i] {
+			y, off := got.noisy[i][n], x.variance
+			if !(math.Abs(x.shift-y.shift) <= off*math.Abs(x.shift) && off > 0 && off < 0.3 &&
+				math.Abs(x.deviation-y.deviation) <= off*x.deviation &&
+				math.Abs(want.field[i][n]-got.field[i][n]) <= 1e-12*want.field[i][n]) {
+				t.Errorf("%d at %d: %v %+v, of all arms %v %+v",
+					i, at[n], got.field[i][n], y, want.field[i][n], x)
+			}
+		}
+	}
+}
+
 // The law of runs can be lost: under k3 single samples throw runs across. From there on
 // nothing is known, which does not fail.
 func TestLostLaw(t *testing.T) {

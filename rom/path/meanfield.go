@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"grposim/fp"
 	"grposim/option"
 	"grposim/rom/cell"
 	"grposim/rom/force"
@@ -70,6 +71,9 @@ func Follow(p cell.Params, init []float64, steps int,
 		}
 		olds := past.at(t, theta)
 		m.meanForce(force, theta, olds)
+		for a, log := range p.Uniform() { // each of equal arms has its part
+			force[a] /= fp.MathExp(log)
+		}
 		if m.Running != nil && p.Draws(t) {
 			m.MoveBaseline(past.mean(olds, m.Expected))
 		}

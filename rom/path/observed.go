@@ -278,22 +278,22 @@ func (o *observable) arguments(now, old, stillNow, stillOld []float64) (n, d []f
 
 // over returns the mean of the observable over the normal law of the policies that it depends on,
 // in place of a shift. at returns the policies at a displacement.
-func (o *observable) over(m *force.Model, at func(x []float64) (now, old []float64),
+func (o *observable) over(s *state, at func(x []float64) (now, old []float64),
 	mean []float64, cov [][]float64) (all shifted) {
 	here, variance := 0.0, 0.0
-	value := func(x []float64) float64 { now, old := at(x); return o.of(m, now, old) }
+	value := func(x []float64) float64 { now, old := at(x); return o.of(s.Model, now, old) }
 	points(mean, cov, leastReach, func(x []float64) {
 		here = value(x)
 		all.shift += here
-	}, func(up, down, _ []float64, r, v float64) {
+	}, func(up, down, axis []float64, r, v float64) {
 		high, low := value(up), value(down)
 		slope, bend := (high-low)/(2*r), (high+low-2*here)/(r*r)
 		all.shift += 0.5 * v * bend
 		all.variance = max(all.variance, 2*v)
-		variance += slope*slope*v + 0.5*bend*bend*v*v
+		variance += slope*slope*v + 0.5*bend*bend*v*v/s.stands(axis)
 	})
 	if o.samples != nil {
-		variance += o.samples(m, here)
+		variance += o.samples(s.Model, here)
 	}
 	all.deviation = math.Sqrt(variance)
 	return all

@@ -108,7 +108,12 @@ type Path struct {
 
 // pathsOf is Paths of checked parameters without prompts of their own.
 func pathsOf(p cell.Params, init []float64, at []int, of ...observable) []Path {
-	all := make([]Path, len(of))
+	all, by := make([]Path, len(of)), bases{}
+	if len(p.Arms) > cell.MaxPathArms && p.Uniform() == nil && p.GroupSize != option.Infinite &&
+		p.Optimizer.Kind != option.Adam && p.Samples != option.Reused &&
+		p.Importance.Mode != option.DPPO && !p.LimitedOnTheWay() {
+		p, init, of, by = fold(p, init, of)
+	}
 	because := p.NotDerived(cell.MeanForceKnown)
 	if p.GroupSize == option.Infinite {
 		because = cmp.Or(because, p.NotDerived(cell.StateAtRest))
@@ -134,7 +139,9 @@ func pathsOf(p cell.Params, init []float64, at []int, of ...observable) []Path {
 	if finite && ofAdam {
 		last = steps[len(steps)-1]
 	} else if finite {
-		noise = newSpread(p, init, steps[len(steps)-1])
+		if noise = newSpread(p, init, steps[len(steps)-1]); by.q != nil {
+			noise.bases = by
+		}
 	}
 	run := followOn(p, init, steps, last, 0, of, noise)
 	for _, t := range at {

@@ -26,7 +26,8 @@ func noSpread(p *cell.Params, steps int) scope.Reason {
 	arms := len(p.Arms)
 	if arms > cell.MaxPathArms {
 		return scope.TooLarge.Because(
-			fmt.Sprintf("the spread of runs with more than %d arms, here %d", cell.MaxPathArms, arms))
+			fmt.Sprintf("the spread of runs with more than %d arms that differ, here %d, or under Adam, "+
+				"of reused samples or bounds of probabilities", cell.MaxPathArms, arms))
 	}
 	past := newSnapshots(&p.Lag, p.Reference, steps).likely()
 	if (arms-1)*(2+past.kept()) > cell.MaxPathState || arms*len(past.ages) > cell.MaxDrawing {
@@ -272,9 +273,9 @@ func (s *spread) force(t int, theta []float64, olds [][]float64) (local *localFo
 		return nil, 0
 	}
 	n, d := s.n, len(mean)
-	centre := linear.Reduce(s.q, theta)
+	centre := linear.Reduce(s.ofLogits, theta)
 	for _, old := range olds[:d/n-1] { // none on-policy
-		centre = append(centre, linear.Reduce(s.q, old)...)
+		centre = append(centre, linear.Reduce(s.ofLogits, old)...)
 	}
 	floats.Add(centre, mean)
 	if s.Running != nil {
@@ -293,19 +294,19 @@ func (s *spread) force(t int, theta []float64, olds [][]float64) (local *localFo
 		if weight > 0 {
 			here := s.ofStep()
 			if weight == 1 {
-				middle, missed = here, linear.Reduce(s.q, all)
+				middle, missed = here, linear.Reduce(s.ofForce, all)
 				floats.Scale(s.missed(all), missed)
 			} else {
 				addScaled(noise, -s.shares[i]*weight, middle)
 			}
 			addScaled(noise, s.shares[i]*weight, here)
 		}
-		return linear.Reduce(s.q, all)
+		return linear.Reduce(s.ofForce, all)
 	}
 	l, apart := s.overAges(at, cov, forceAt)
 	apart.Scale(1/float64(max(s.AgeDraws(), 1)), apart)
 	l.missed = missed
-	l.centre, l.noise = centre, linear.Sum(linear.Within(s.q, noise), apart)
+	l.centre, l.noise = centre, linear.Sum(linear.Within(s.ofNoise, noise), apart)
 	for i, share := range s.shares {
 		floats.AddScaled(l.offset, -share, forceAt(i, make([]float64, 2*n), 0))
 	}
@@ -456,7 +457,7 @@ func (s *spread) shift(o *observable, t int, theta []float64) shifted {
 				row[b] += s.ordered(when[a/s.n], when[b/s.n])
 			}
 		}
-		by := o.over(s.Model, at, mean, cov)
+		by := o.over(&s.state, at, mean, cov)
 		by.shift -= o.of(s.Model, theta, olds[i])
 		by.nearBound = s.nearBound
 		if floats.Norm(s.aside, 1) > 0 { // of such a push the next order is not known

@@ -18,8 +18,8 @@ import (
 type state struct {
 	*force.Model
 	*snapshots
-	q *mat.Dense // basis of the reduced coordinates of logits, A×(A−1)
-	n int
+	bases // of the reduced coordinates of logits
+	n     int
 	// indices of the present policy, of those that are kept, and of the noise of the groups that a
 	// block reuses; 0: each step draws
 	present, first, reused int
@@ -68,8 +68,10 @@ func inStep(law *group.Prompts, p *cell.Params) float64 {
 func newState(p *cell.Params, init []float64, steps, n, present, blocks int) state {
 	arms := len(p.Arms)
 	s := state{snapshots: newSnapshots(&p.Lag, init, steps).likely(),
-		q: linear.BasisOfArms(arms), n: n, present: present, first: blocks * n, uses: 1}
+		n: n, present: present, first: blocks * n, uses: 1}
 	s.Model, s.most = newModel(p)
+	one := linear.BasisOfArms(arms)
+	s.bases = bases{one, one, one, one}
 	size := s.first + n*s.kept()
 	if p.Samples == option.Reused && s.period > 1 {
 		s.uses, s.reused, size = s.period, size, size+(blocks-1)*n
