@@ -353,7 +353,7 @@ func (m *Model) critical(s *config.Settings, stiffness *rom.Measured, extent res
 // entry is measured.
 func measuredStiffness(o *store.Outcome, c *plan.Cell) (stiffness *rom.Measured, found bool) {
 	arms := len(c.Settings.Bandit.Arms)
-	if c.Settings.Deep() || arms > 2 && !plan.MeasuresMatrix(arms, c.Settings.Estimator.GroupSize) {
+	if c.Settings.Deep() {
 		return nil, true
 	}
 	read := func(part string) *mat.Dense {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"grposim/option"
 	"grposim/rom"
 	"grposim/rom/force"
 	"grposim/rom/rest"
@@ -94,7 +93,7 @@ func (m *measures) place(c *probe.Cell, params rom.Params, point []float64) {
 	if m.location == nil || !probe.Searchable(&c.Cell, probe.Param(m.location.Locate.Param)) {
 		return
 	}
-	if MeasuresMatrix(len(point), params.GroupSize) {
+	if len(point) > 2 { // at G = ∞: errors of sampled entries would couple modes
 		c.Stiffness = append(c.Stiffness, matrixProbes(point, m.location)...)
 	}
 	l := m.location.Locate
@@ -148,10 +147,6 @@ func stiffnessProbes(params rom.Params, point []float64, check *config.Check) []
 	}
 	return probes
 }
-
-// MeasuresMatrix reports whether a search needs the stiffness matrix in measured entries: of
-// sampled groups their errors would couple modes, and turn slow ones into unstable ones.
-func MeasuresMatrix(arms, groupSize int) bool { return arms > 2 && groupSize == option.Infinite }
 
 // matrixProbes returns the probes of every entry −∂g_a/∂θ_b of the fresh and of the
 // stale stiffness matrix.
