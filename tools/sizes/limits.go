@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_205
+	mostProduct = 69_200
 	mostTools   = 5_326
 	mostTests   = 45_227
 	mostDocs    = 329
@@ -41,7 +41,7 @@ var rooms = map[string]int{
 	"sweeps/claim":           2916,
 	"sweeps/config":          5238,
 	"sweeps/judge":           1832,
-	"sweeps/plan":            1181,
+	"sweeps/plan":            1176,
 	"sweeps/report":          1761,
 	"sweeps/store":           1891,
 	"sweeps/theory":          2626,
