@@ -218,8 +218,8 @@ var domains = []struct {
 		return p.Optimizer.Kind != option.HeavyBall || rateVaries(p)
 	}, simulated("prompts with a policy each under Adam, Nesterov or a varying learning rate")},
 	{visitsOfPrompts, anyLag, func(p *Params) bool {
-		return reused(p) || p.Optimizer.Momentum > 0 && p.Prompts.Order == option.Shuffled
-	}, simulated("epochs of prompts with a policy each, shuffled with momentum or with reused samples")},
+		return p.Optimizer.Momentum > 0 && (reused(p) || p.Prompts.Order == option.Shuffled)
+	}, simulated("momentum with shuffled epochs of prompts, or with reused samples in any")},
 	{visitsOfPrompts, anyLag, func(p *Params) bool {
 		return classOf(&p.Lag) != lastBlock || p.coastsOnSnapshot()
 	}, simulated("a snapshot older than the last visit of its prompt")},
@@ -355,7 +355,7 @@ func (p *Params) oldBaseline() bool {
 // the next visit uses.
 func (p *Params) coastsOnSnapshot() bool {
 	period := len(p.Prompts.First) / p.GroupsPerStep
-	return p.Lag.Interval > 1 && (p.Optimizer.Momentum > 0 || period%p.Lag.Interval != 0)
+	return p.Lag.Interval > 1 && !reused(p) && (p.Optimizer.Momentum > 0 || period%p.Lag.Interval != 0)
 }
 
 // certain reports whether every arm has a single reward.

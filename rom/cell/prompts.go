@@ -21,7 +21,7 @@ func (p *Params) Prompt(x int, init []float64) (one Params, start []float64) {
 
 // Visits returns the bandit of one prompt with the optimizer that acts from one of its
 // visits to the next, and the number M = C/B of steps between them: between visits a prompt
-// coasts, so that it is an on-policy heavy ball, or with M = 1 as a bandit alone with the rate η/B,
+// coasts, so that it is an on-policy heavy ball, or where M = 1 or it reuses samples a bandit alone,
 //
 //	μ_eff = μ^M,   η_eff = η s_M/B,   s_M = (1−μ^M)/(1−μ),
 //
@@ -38,7 +38,7 @@ func (p *Params) Visits() (visit Params, period int, because scope.Reason) {
 		because = p.NotDerived(visitsOfPrompts)
 	}
 	visit = *p
-	if visit.Prompts, visit.GroupsPerStep = (Prompts{}), 1; period > 1 {
+	if visit.Prompts, visit.GroupsPerStep = (Prompts{}), 1; period > 1 && !reused(p) {
 		visit.Lag = option.Lag{Kind: option.Block, Interval: 1}
 	}
 	visit.Optimizer.Momentum = fp.Pow(o.Momentum, float64(period))

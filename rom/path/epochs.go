@@ -99,22 +99,28 @@ func tabularPaths(p cell.Params, init []float64, at []int, of ...observable) []P
 // epochs are the visits of prompts that are drawn once an epoch.
 type epochs struct {
 	order    option.PromptOrder
-	period   int // M, steps of an epoch
+	period   int // M, draws of an epoch
+	uses     int // K, steps of a visit
 	groups   int // B
 	prompts  int // C
 	momentum float64
 	at       []int
 }
 
-// visited returns how often prompt x has been visited for certain before step t, and the share of
-// its way to the next visit that it has gone: in an epoch in order s_j/s_M, j steps after a visit;
-// in a shuffled epoch the probability that it has been visited in this one.
+// visited returns for how many of its own steps prompt x has been visited for certain before step t,
+// and the share of its way to the next visit that it has gone: in an epoch in order s_j/s_M, j steps
+// after a visit; in a shuffled epoch the probability that it has been visited in this one.
 func (e *epochs) visited(x, t int) (before int, way float64) {
+	draw, within := t/e.uses, t%e.uses
 	if e.order == option.Shuffled {
-		return t / e.period, float64(t%e.period) / float64(e.period)
+		part := float64(within) / float64(e.uses)
+		return draw / e.period * e.uses, (float64(draw%e.period) + part) / float64(e.period)
 	}
-	since := t - x/e.groups
-	if since <= 0 {
+	since := draw - x/e.groups
+	switch {
+	case e.uses > 1 && since >= 0: // rests after its steps
+		return since/e.period*e.uses + min(since%e.period*e.uses+within, e.uses), 0
+	case since <= 0:
 		return 0, 0
 	}
 	before = (since - 1) / e.period // since−1 is a step after the visit of number before
@@ -126,7 +132,7 @@ func (e *epochs) drawn(x, t int) float64 {
 	switch {
 	case e.order == option.Shuffled:
 		return 1 / float64(e.period)
-	case t%e.period == x/e.groups:
+	case t/e.uses%e.period == x/e.groups:
 		return 1
 	}
 	return 0
@@ -138,9 +144,10 @@ func (e *epochs) add(part *partOfPrompts, o *observable, of *Path, one *cell.Par
 	for i, t := range e.at {
 		before, way := e.visited(x, t)
 		// spread: the weight of the variance beside that of the square of the mean
-		after, weight, spread := min(before+1, last), 1.0, 1.0
+		after, weight, spread := min(before+e.uses, last), 1.0, 1.0
 		if o.depends == ofDrawing {
-			before, after, way = t/e.period, t/e.period, 0
+			before = t / e.uses / e.period * e.uses
+			after, way = before, 0
 			weight = e.drawn(x, t) * float64(e.period)
 		}
 		from, to, d, later := of.Mean[before], of.Mean[after], of.Deviation[before], of.Deviation[after]
@@ -158,6 +165,10 @@ func (e *epochs) add(part *partOfPrompts, o *observable, of *Path, one *cell.Par
 		}
 		part.Deviation[i] += weight * weight * spread * variance / (part.count * part.count)
 		part.Neglected[i] += weight * of.Neglected[after] / part.count
+		if at := float64(t%e.uses) / float64(e.uses); e.order == option.Shuffled { // of those of this step
+			mid := of.Mean[min(before+t%e.uses, last)]
+			part.Neglected[i] += math.Abs(mid-(1-at)*from-at*to) / (float64(e.period) * part.count)
+		}
 		if e.momentum == 0 || o.fourth(one) == 0 { // of a function that is linear in the logit gap
 			continue
 		}
@@ -212,9 +223,12 @@ func followEpochs(of []observable, p cell.Params, init []float64, at []int,
 	if because.Out() || len(at) == 0 {
 		return because
 	}
-	e := &epochs{order: order, period: period, groups: p.GroupsPerStep,
+	e := &epochs{order: order, period: period, uses: 1, groups: p.GroupsPerStep,
 		prompts: len(p.Prompts.First), momentum: p.Optimizer.Momentum, at: at}
-	visits := make([]int, at[len(at)-1]/period+2)
+	if p.Samples == option.Reused && period > 1 {
+		e.uses = p.Lag.Interval
+	}
+	visits := make([]int, at[len(at)-1]/period+2*e.uses)
 	for i := range visits {
 		visits[i] = i
 	}

@@ -77,6 +77,8 @@ func (e *Equilibrium) predictTabular(o option.Optimizer, l option.Lag, of Extent
 	case !because.Out() && o.Momentum > 0 && period > 1:
 		because = scope.NotPredicted.Because(
 			"the variance of prompts that coast with momentum between their visits")
+	case !because.Out() && p.Samples == option.Reused && period > 1:
+		because = scope.NotPredicted.Because("the variance of prompts that reuse samples by epochs")
 	case !because.Out() && of&StationaryLaw == 0:
 		because = scope.NoNumber.Because("a part without the noise was asked for")
 	}

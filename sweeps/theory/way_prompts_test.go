@@ -15,7 +15,7 @@ import (
 // that are derived, within the size that the theory leaves out and 5 standard errors: of 10 sets,
 // 13 quantities and 200 steps fewer than one in 60 runs of this test fails by chance. At step 0,
 // where all runs are alike, strata have the same prompts in both.
-func TestWayOfPrompts(t *testing.T) { checkPrompts(t, 1, 10, 1024) }
+func TestWayOfPrompts(t *testing.T) { checkPrompts(t, 2, 10, 1024) }
 
 // ofPrompts are the recorded quantities of prompts with a path.
 var ofPrompts = []sim.Quantity{
@@ -81,7 +81,7 @@ func checkPrompts(t *testing.T, seed uint64, sets, replicas int) {
 			}
 			words += fmt.Sprintf("; %s %.2g, deviation off by %.2g", q, path.Neglected[len(steps)-1], spread)
 		}
-		t.Logf("%d: %v, %v, %d prompts, B %d, K %d%s", i, s.Prompts.Parameters, s.Prompts.Order,
+		t.Logf("%d: %v %v, %v, %d prompts, B %d, K %d%s", i, s.Estimator.Samples, s.Prompts.Parameters, s.Prompts.Order,
 			s.Prompts.Count, s.Estimator.GroupsPerStep, s.Lag.Interval, words)
 	}
 }
@@ -99,9 +99,9 @@ func drawPrompts(r *rand.Rand, shared string, replicas int) string {
 	rate := 0.05 * float64(count) // of a policy that is visited once in count/groups steps
 	penalty, size := float64(r.IntN(2))*0.1, pick("4", "8", "16")
 	if shared != "" {
-		rate = 0.05
+		rate, bonus, samples = 0.05, 0.02, pick("reused", "fresh")
 		order, parameters = shared, "shared, means: {alpha: 0.3, beta: 0.3}"
-		mode, record, samples, bonus = "clip", "pass@4, effective-sample-size", "reused", 0.02
+		mode, record = "clip", "pass@4, effective-sample-size"
 		if shared == "shuffled" { // prompts that pull in both directions
 			rate, penalty, size, count, groups = 0.1, 0.1, "16", 4, 1
 			parameters = "shared, means: {list: [[1, 0], [0, 0.7], [1, 0], [0.6, 0.5]]}"
@@ -109,13 +109,13 @@ func drawPrompts(r *rand.Rand, shared string, replicas int) string {
 	}
 	switch {
 	case shared != "":
-		interval, momentum = 1+3*r.IntN(2), 0.5*float64(r.IntN(2))
+		interval, momentum = 4, 0.5*float64(r.IntN(2))
 	case count == groups: // each step visits all
 		interval, mode, samples, momentum = 4, "clip", "reused", 0.6
 	case order == "in-order" && r.IntN(2) == 0:
 		momentum = 0.6
 	case count/groups*groups == count:
-		interval = count / groups // a block is an epoch
+		interval, samples = count/groups, pick("fresh", "reused") // a block is an epoch
 	}
 	if count%groups != 0 {
 		groups = 1
