@@ -174,10 +174,11 @@ var domains = []struct {
 	{SpreadOfRuns, anyLag, func(p *Params) bool { return adam(p) && expands(p) && p.KL.OfReward() },
 		manyValued},
 	{SpreadOfRuns, anyLag, func(p *Params) bool {
-		return adam(p) && (manyValues(p) || p.Advantage.Scale.OfStep()) &&
+		k1 := p.KL.Coefficient > 0 && p.KL.In == option.InLoss && p.KL.Gradient == option.K1
+		return adam(p) && (manyValues(p) || p.Advantage.Scale.OfStep() || k1) &&
 			p.GroupSize*p.GroupsPerStep < 4*leastExpanded
-	}, simulated("Adam's runs with fewer than 32 samples a step of other rewards than 0 and 1, or " +
-		"with a scale of the step")},
+	}, simulated("Adam's runs with fewer than 32 samples a step of other rewards than 0 and 1, with " +
+		"a scale of the step or k1 in the loss")},
 	{SpreadOfRuns, anyLag, (*Params).oldBaseline,
 		simulated("the spread of runs with a running mean of old rewards as baseline")},
 	{SpreadOfRuns, anyLag, func(p *Params) bool {

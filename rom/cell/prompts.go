@@ -49,18 +49,22 @@ func (p *Params) Visits() (visit Params, period int, because scope.Reason) {
 
 // ByChance returns the bandit of one prompt to which each group of a step belongs with a chance. It
 // is 1/C of prompts that are drawn with replacement. Under Adam epochs are taken for such draws: a
-// step has one group of the prompt with the chance B/C, the B-th part of the gradient.
+// step has one group of the prompt with the chance B/C, the B-th part of the gradient, or B/C in all.
 func (p *Params) ByChance() (visit Params, because scope.Reason) {
 	visit = *p
 	visit.Prompts, visit.Chance = Prompts{}, 1/float64(len(p.Prompts.First))
-	switch groups := float64(p.GroupsPerStep); {
+	prompts, groups := len(p.Prompts.First), p.GroupsPerStep
+	switch {
 	case p.Prompts.Order == option.Independent:
 	case !adam(p) || p.Prompts.Order == option.ByFailure:
 		_, _, because = p.Visits()
 		return visit, because
+	case prompts < 2*groups && prompts%groups != 0 && groups%prompts != 0:
+		return visit, scope.NotPredicted.Because("epochs of prompts of which some steps hold one twice")
 	default:
-		visit.Chance, visit.GroupsPerStep = min(groups*visit.Chance, 1), 1
-		visit.Optimizer.Epsilon *= groups
+		visit.GroupsPerStep = max(groups/prompts, 1)
+		visit.Chance = min(float64(groups)*visit.Chance, 1)
+		visit.Optimizer.Epsilon *= float64(groups / visit.GroupsPerStep)
 	}
 	return visit, p.NotDerived(MeanForceKnown)
 }

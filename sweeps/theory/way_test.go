@@ -90,6 +90,16 @@ grpo: {group_size: inf, advantage: {scale: std}, importance: {mode: clip}}
 lag: {kind: random, ages: {law: geometric, mean: 2}}
 optimizer: {kind: adam, learning_rate: 0.04, beta1: 0.95, max_norm: 0.05}
 run: {steps: 100, replicas: 64, record: [pass@4]}
+`,
+		// each step has eight groups of either prompt, whose noise was predicted as that of one
+		`name: two-prompts
+seed: 8
+bandit:
+  arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]
+  prompts: {count: 2, parameters: tabular, means: {list: [[0.9, 0.2], [0.6, 0.5]]}}
+grpo: {group_size: 16, groups_per_step: 16, advantage: {scale: std}, importance: {mode: none}}
+optimizer: {kind: adam, learning_rate: 0.02, beta1: 0, beta2: 0.95}
+run: {steps: 100, replicas: 1024, record: [pass@4]}
 `} {
 		checkWay(t, func(*rand.Rand, int, int) string { return document }, 1, 1, 4096, 0)
 	}
