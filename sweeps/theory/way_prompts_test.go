@@ -96,8 +96,7 @@ func drawPrompts(r *rand.Rand, shared string, replicas int) string {
 	record := "pass@4, effective-sample-size, strata"
 	alpha, beta := 0.5+2*r.Float64(), 0.5+4*r.Float64()
 	parameters := fmt.Sprintf("tabular, means: {alpha: 2, beta: 1}, start: {alpha: %.1f, beta: %.1f}", alpha, beta)
-	rate := 0.05 * float64(count) // of a policy that is visited once in count/groups steps
-	penalty, size := float64(r.IntN(2))*0.1, pick("4", "8", "16")
+	rate, penalty, size := 0.05*float64(count), float64(r.IntN(2))*0.1, pick("4", "8", "16")
 	if shared != "" {
 		rate, bonus, samples = 0.05, 0.02, pick("reused", "fresh")
 		order, parameters = shared, "shared, means: {alpha: 0.3, beta: 0.3}"
@@ -116,6 +115,7 @@ func drawPrompts(r *rand.Rand, shared string, replicas int) string {
 		momentum = 0.6
 	case count/groups*groups == count:
 		interval, samples = count/groups, pick("fresh", "reused") // a block is an epoch
+		rate /= float64(map[string]int{"fresh": 1, "reused": interval}[samples])
 	}
 	if count%groups != 0 {
 		groups = 1
