@@ -11,7 +11,9 @@ import (
 	"grposim/rom"
 	"grposim/rom/cell"
 	"grposim/rom/force"
+	"grposim/rom/linear"
 	"grposim/rom/path"
+	"grposim/rom/rest"
 	"grposim/rom/scope"
 )
 
@@ -35,6 +37,25 @@ func TestStiffnessOfPenalties(t *testing.T) {
 					p.Advantage.Scale, p.Importance.Mode, p.KL.In = scale, weighting, placement
 					checkStiffness(t, p, theta)
 				}
+			}
+		}
+	}
+}
+
+// With k3 beside an entropy bonus the mean force vanishes at the fixed point.
+func TestK3BesideAnEntropyBonus(t *testing.T) {
+	for _, arms := range [][]option.Arm{{{Mean: 0.9}, {Mean: 0.2}}, {{Mean: 0.9}, {Mean: 0.5}, {Mean: 0.5}, {Mean: 0.1}}} {
+		for _, filter := range []option.Filter{option.KeepAll, option.Redraw} {
+			p := bandit(option.StdScale, 0.3, 8)
+			p.Reference, p.Arms, p.Filter, p.KL.Gradient, p.KL.At, p.Entropy = nil, arms, filter,
+				option.K3, option.AtCurrent, 0.1
+			point, _ := rest.Reached(p)
+			p = p.Checked()
+			m, g := force.New(&p), make([]float64, len(arms))
+			m.Set(point.Logits, point.Logits)
+			m.MeanForce(g)
+			if size := linear.Norm(g); !(size < 1e-11) {
+				t.Errorf("%s: a force of %g", describe(p), size)
 			}
 		}
 	}

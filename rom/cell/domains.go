@@ -120,10 +120,6 @@ var domains = []struct {
 		scope.NoPenalty.Because(": k1 in the loss is no penalty in the mean")},
 	{FixedPointKnown | BlockRecurrence, anyLag, noPenalty,
 		scope.NoPenalty.Because(" without a KL penalty")},
-	{FixedPointKnown, anyLag, func(p *Params) bool {
-		return p.Entropy > 0 && p.KL.Gradient == option.K3 && p.KL.In == option.InLoss &&
-			p.KL.Coefficient > 0
-	}, simulated("k3 with an entropy bonus")},
 
 	{WeightsAtRest, anyLag, func(p *Params) bool { return weight.Range(&p.Importance) == 0 },
 		simulated("a weight with a kink where the policy is its snapshot")},

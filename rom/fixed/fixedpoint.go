@@ -85,7 +85,7 @@ func (f *Folded) Reached() []float64 {
 	start, followed := f.From(), len(f.Arms) > 2
 	var end []float64
 	converged := false
-	if followed && !m.Factored() { // it need not be one of those that Newton's method finds
+	if followed && (!m.Factored() || f.sharesK3()) { // it need not be one of those that Newton's method finds
 		if end, converged = f.flow(m, start); converged {
 			return end
 		}
@@ -115,7 +115,7 @@ func (f *Folded) Reached() []float64 {
 	if !followed {
 		// In one dimension the flow cannot pass a fixed point. From the reference a
 		// common factor pushes towards the better arm, up to the first one.
-		if f.Start == nil && m.Factored() && !m.Resamples() {
+		if f.Start == nil && m.Factored() && !m.Resamples() && !f.sharesK3() {
 			return all[0]
 		}
 		return f.firstAhead(m, all)
@@ -221,7 +221,7 @@ func (f *Folded) fixedPoints() [][]float64 {
 	if !linear.IsFinite(m.LogReference...) {
 		return nil
 	}
-	if m.Resamples() {
+	if m.Resamples() && !f.sharesK3() {
 		return redrawnPoints(m)
 	}
 	c := newCurve(m)
@@ -231,8 +231,8 @@ func (f *Folded) fixedPoints() [][]float64 {
 			all = append(all, logits)
 		}
 	}
-	if m.Limited() {
-		all = cutZeros(m)
+	if m.Limited() || f.sharesK3() && len(f.Arms) == 2 {
+		all = gapZeros(m)
 	} else if !m.Factored() && len(f.Arms) == 2 {
 		for _, value := range [][]float64{{1, 0}, {0, 1}} {
 			c.value, c.low, c.high = value, 0, 1
@@ -245,7 +245,7 @@ func (f *Folded) fixedPoints() [][]float64 {
 		for _, t := range c.zeros() {
 			starts = append(starts, c.logits(t))
 		}
-		if m.Factored() {
+		if m.Factored() && !f.sharesK3() {
 			return starts
 		}
 		for _, start := range append(starts, f.Reference) { // Newton changes none
@@ -253,7 +253,7 @@ func (f *Folded) fixedPoints() [][]float64 {
 				add(end)
 			}
 		}
-		if len(all) == 0 {
+		if len(all) == 0 && !f.sharesK3() {
 			if end, ok := c.balance(); ok {
 				add(end)
 			}
@@ -263,6 +263,11 @@ func (f *Folded) fixedPoints() [][]float64 {
 		return cmp.Compare(m.Expected(a), m.Expected(b))
 	})
 	return all
+}
+
+// sharesK3 reports whether k3 and an entropy bonus pull, so that fixed points lie on no curve.
+func (f *Folded) sharesK3() bool {
+	return f.Entropy > 0 && f.KL.Coefficient > 0 && f.KL.Gradient == option.K3 && f.KL.In == option.InLoss
 }
 
 // same reports whether two solutions of Newton's method are the same fixed point:
@@ -610,14 +615,14 @@ func (f *Folded) flow(m *force.Model, start []float64) (logits []float64, conver
 // rare arm has a probability of 1e-26, so that rounding decides the dynamics.
 const SaturatedGap = 60
 
-// cutZeros returns the logits of the fixed points of a cut force that a scan of the logit gap
-// finds.
-func cutZeros(m *force.Model) (all [][]float64) {
+// gapZeros returns the logits of the fixed points of two arms that a scan of the logit gap finds.
+func gapZeros(m *force.Model) (all [][]float64) {
 	logits := func(gap float64) []float64 { return []float64{gap / 2, -gap / 2} }
+	both := make([]float64, 2)
 	force := func(gap float64) float64 {
 		m.Set(logits(gap), logits(gap))
-		mean, _ := m.CutMoments()
-		return mean / (m.Now.Probs[0] * m.Now.Probs[1])
+		m.MeanForce(both)
+		return both[0] / (m.Now.Probs[0] * m.Now.Probs[1])
 	}
 	last := force(-SaturatedGap)
 	for gap := -SaturatedGap + scanStep; gap <= SaturatedGap; gap += scanStep {
