@@ -22,7 +22,6 @@ const (
 	WeightsAtRest                         // the force where the policy is its snapshot
 	StateAtRest                           // the dynamics about a fixed point of many prompts
 	DynamicsAtRest                        // the linear dynamics about a fixed point
-	AgeNoise                              // the noise of random ages of several modes
 	SecondOrderLaw                        // the moments of second order in the noise
 	SpreadOfRuns                          // the spread of runs about the mean field
 	ShareOnTheWay                         // the share of groups with equal rewards along a path
@@ -156,13 +155,9 @@ var domains = []struct {
 		simulated("reused samples with snapshots older than a block")},
 	{DynamicsAtRest, randomAges, func(p *Params) bool { return p.KL.Outside() },
 		simulated("random ages with a KL penalty outside the loss")},
-	{AgeNoise, randomAges, func(p *Params) bool { return p.AgeDraws() > 0 },
-		simulated("the noise of random ages of more than two kinds of arms")},
-	{SecondOrderLaw, severalOld, nil, simulated(
-		"the second order in the noise with several old policies")},
 	{SecondOrderLaw, anyLag, func(p *Params) bool {
-		return reused(p) || p.Advantage.Baseline == option.RunningMean
-	}, simulated("the second order in the noise where steps share samples or a baseline")},
+		return classOf(&p.Lag)&severalOld != 0 || reused(p) || p.Advantage.Baseline == option.RunningMean
+	}, simulated("the second order in the noise of several old policies, shared samples or baselines")},
 
 	{SpreadOfRuns, anyLag, func(p *Params) bool {
 		return adam(p) && (p.Filter == option.Drop || p.Advantage.Baseline == option.RunningMean)

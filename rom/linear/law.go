@@ -297,23 +297,40 @@ func (s *Law) ageNoise() *mat.Dense {
 // law due to N alone. It is (κφ)² (X_00 − pᵀXp)/B_a, X the covariance of positions of unit noise.
 func (s *Law) ageShare() float64 { return s.ageNoise().At(0, 0) / s.System.Noise.At(0, 0) }
 
-// addAgeNoise adds to a law under the noise N alone that of random ages, which is in proportion to
-// the law itself. With the share g of one mode the whole law is 1/(1−g) of the given one. ok is
-// false for g ≥ 1 (the variance grows without bound) and for several modes.
+// mostAgeRounds bounds the rounds of addAgeNoise. They shrink by g in each, so that more are of a law
+// too near to where it is infinite.
+const mostAgeRounds = 200
+
+// addAgeNoise adds to a law under the noise N alone that of random ages, which follows from the law
+// itself. With the share g of one mode the whole law is 1/(1−g) of the given one; of several modes
+// it is the sum of the laws under the age noise of the one before. ok is false where that is
+// infinite: the variance grows without bound.
 func (s *Law) addAgeNoise() (ok bool) {
-	if s.Dim() > 1 {
-		return false
-	}
-	if s.System.Noise.At(0, 0) == 0 {
+	if Norm(s.System.Noise.RawMatrix().Data) == 0 {
 		return true // a law of variance 0 has no age noise
 	}
-	g := s.ageShare()
-	if !(g < 1) {
-		return false
+	if s.Dim() == 1 {
+		g := s.ageShare()
+		if !(g < 1) {
+			return false
+		}
+		s.start.Scale(1/(1-g), s.start)
+		s.kicks.Scale(1/(1-g), s.kicks)
+		return true
 	}
-	s.start.Scale(1/(1-g), s.start)
-	s.kicks.Scale(1/(1-g), s.kicks)
-	return true
+	last := *s
+	for range mostAgeRounds {
+		kicks := Congruence(s.Gamma, last.ageNoise())
+		if last.start, ok = Lyapunov(s.A, kicks); !ok {
+			return false
+		}
+		s.kicks.Add(s.kicks, kicks)
+		s.start = Sum(s.start, last.start)
+		if mat.Trace(last.start) < 1e-14*mat.Trace(s.start) {
+			return true
+		}
+	}
+	return false
 }
 
 // Snapshot returns the covariance of x_old, n×n, which is the same in all phases.

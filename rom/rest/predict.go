@@ -638,8 +638,6 @@ func noStationaryLaw(p *cell.Params, d *Dynamics, m *motion) scope.Reason {
 	case d.RelaxationRate != nil && *d.RelaxationRate < roundedTerm:
 		return scope.RoundedStiffness.Because(
 			fmt.Sprintf("the relaxation time is %.2g steps", 1 / *d.RelaxationRate))
-	case m.Whole.Dim() > 1:
-		return p.NotDerived(cell.AgeNoise)
 	}
 	return scope.Reason{}
 }
