@@ -2,6 +2,7 @@ package rest
 
 import (
 	"math"
+	"slices"
 
 	"grposim/fp"
 	"grposim/option"
@@ -151,28 +152,21 @@ func (l *linearization) atRestUnderAdam(
 	if of&(Multipliers|StationaryLaw) == 0 {
 		return m // boundaries are those of first order
 	}
-	prediction.Neglected.Add(scope.SecondMoment, d.relativeError(l.averageError(o)))
+	prediction.Neglected.Add(scope.SecondMoment, d.relativeError(slices.Max(l.averageErrors(o, 1/(1-o.Beta2)))))
 	return m
 }
 
-// boundedUnderAdam adds what a linear law with the given Var J, of which it misses a share, and
-// largest variance of a gap leaves out. It takes higher, the bound of the second order, and returns
-// what counts as that.
-func (l *linearization) boundedUnderAdam(
-	prediction *Prediction, o option.Optimizer, law *linear.Law, missing, reward, gap float64,
-	higher scope.Sizes) scope.Sizes {
-	// The shift of E J is proportional to Var J, of which the share missing may be wrong: the
-	// estimate grows by 1/(1 − missing), and from missing = 1 on nothing is known.
-	moment := prediction.LeadingOrder.relativeError(missing - l.averageError(o))
+// addMomentError adds what a linear law with the given Var J leaves out of Adam's second moment, in
+// mean the shift that it returns. The shift of E J by the noise, higher, is proportional to Var J, of
+// which a share may be missing: it grows by 1/(1 − missing), and from 1 on nothing is known.
+func (l *linearization) addMomentError(prediction *Prediction, higher *scope.Sizes,
+	o option.Optimizer, law *linear.Law, reward float64) (skew float64) {
+	errors, signal := l.adamErrors(o, law, *prediction.LeadingOrder.SpectralRadius)
+	missing, moment := l.sharedError(errors, law.TimeAverage()), prediction.LeadingOrder.relativeError(signal)
 	moment.RewardVariance, moment.RewardMean = reward*missing, l.skewShift(o)
 	prediction.Neglected.Add(scope.SecondMoment, moment)
 	higher.RewardMean /= max(1-missing, 0)
-	if sigma := law.Snapshot(); reward > 0 {
-		n, _ := sigma.Dims()
-		l.zeroVariance(prediction, &higher, make([]float64, n), sigma, nil, secondOrderSize*gap,
-			(higher.RewardMean+moment.RewardMean)/math.Sqrt(reward))
-	}
-	return higher
+	return moment.RewardMean
 }
 
 // skewShift returns a bound on the shift of J because a skew force is divided by the root of its

@@ -31,12 +31,18 @@ const largestNoise = 0.15
 //	s/(2√n)                kicks: n draws of the arm in a relaxation time
 //	|δu/u|                 a largest norm, which cuts other groups up to three deviations away
 //
+// The mean of π_a at rest is at most π_a at the fixed point, as E g_a = 0 says of a rare arm: with k3
+// E[π_a(1 − π_ref,a/π_a)] is that of the fixed point, with the exact KL E[π_a log π_a] is, which is
+// convex. So its mean square is at most π_a, and the first term at most 1/π_a times its part.
+//
 // Derivation: for the force −λ(x + fx²/2 + hx³/6) and the noise D(1 + ax + bx²/2) the
 // moments to fourth order give Var J as the linear one times 1 + C, x in deviations. Here
 // C = b/2 − 3af/2 + f² − h/2 + 2j(a − f) + j²/2 + j′, with J ∝ x + jx²/2 + j′x³/6. An exact
 // KL has |C| ≤ s²/2, k3 at a rare arm s² beside b/2, and near a fold f² is all.
+//
+// felt is the mean of s² by these weights, without π_a²s_a² in them.
 func (l *linearization) sizeOfNoise(m *motion, sigma *mat.Dense, relative []float64) (
-	size, spread float64) {
+	size, spread, felt float64) {
 	gradient := l.rewardGradient()
 	square := 0.0
 	for _, x := range gradient {
@@ -51,7 +57,7 @@ func (l *linearization) sizeOfNoise(m *motion, sigma *mat.Dense, relative []floa
 	own := l.aboutClass(relative)
 	probs, reward, draws := cell.PolicyAt(l.logits), l.model.Expected(l.logits),
 		l.model.Size*float64(l.GroupsPerStep)
-	all, softmax, kicks := 0.0, 0.0, 0.0
+	all, weights, softmax, kicks := 0.0, 0.0, 0.0, 0.0
 	for c, p := range probs {
 		slope := l.logSlope(c, probs)
 		v := linear.Form(slope, sigma, slope) + own[c]
@@ -59,18 +65,18 @@ func (l *linearization) sizeOfNoise(m *motion, sigma *mat.Dense, relative []floa
 			continue
 		}
 		w := p * p * (l.Arms[c].Mean - reward) * (l.Arms[c].Mean - reward) / l.Count[c]
-		all += w * v
-		softmax += w * (math.Expm1(v) - v)
+		all, weights = all+w*v, weights+w
+		softmax += w * min(math.Expm1(v)-v, l.Count[c]/p)
 		kicks += w * v * math.Sqrt(v*math.Abs(rate)*l.Count[c]/(p*draws)) / 2
 	}
 	if !(all > 0) {
-		return 0, 0
+		return 0, 0, 0
 	}
 	softmax /= all
 	bend, noise := l.changesAlong(gradient, sigma)
 	cuts := l.changeOfCuts(sigma)
 	size = softmax + max(bend-8*softmax, 0) + noise + kicks/all + cuts
-	return size * nearness(m, gradient, sigma), math.Sqrt(2*softmax) + cuts
+	return size * nearness(m, gradient, sigma), math.Sqrt(2*softmax) + cuts, all / weights
 }
 
 // nearness returns how many times faster than the learning rate Var J grows with it, at
@@ -203,21 +209,6 @@ func (l *linearization) expansionNeglect(variance float64) scope.Sizes {
 	return scope.Sizes{RewardMean: shift, RewardVariance: noise * variance}
 }
 
-// secondOrderSize is the size of the terms of second order relative to the linear
-// Var J, over the variance of a logit gap: of two arms over wide ranges of scale, β, G
-// and η the moduli of all terms add to 1 to 5 times that variance, and the terms
-// themselves, of both signs, to less than once.
-const secondOrderSize = 5
-
-// secondOrderBound bounds the terms of second order where they are not computed, given
-// the linear Var J, the largest variance of a logit gap and the variance of the quadratic
-// part of J, which remains where the linear one vanishes: J changes by √(Var J/V) per
-// gap, and its mean by that times V and half of its curvature.
-func secondOrderBound(reward, gap, quadratic float64) scope.Sizes {
-	return scope.Sizes{RewardMean: 1.5 * math.Sqrt(reward*gap),
-		RewardVariance: secondOrderSize * (gap*reward + quadratic), ZeroVariance: 1}
-}
-
 // rounding returns the size of Var J that the rounding of J makes of itself. A variance
 // of 0, of equal arms for example, is known to no better.
 func (l *linearization) rounding() float64 {
@@ -246,17 +237,25 @@ func (l *linearization) forceSquares(law *linear.Law) []float64 {
 	return law.MeanSquares(response)
 }
 
-// adamError returns the relative error of Adam's linear variance as far as it is not that of second
-// order: that of its second moment, an average over 1/(1−β2) steps, and that of the part s of it
-// that the mean force makes. This part follows the state instead of keeping its mean (see adamGain)
-// to the extent (1−β2)/(1−β2r²), where r is the given spectral radius, and counts to first order.
-func (l *linearization) adamError(o option.Optimizer, law *linear.Law, radius float64) float64 {
-	signal := 0.0
+// momentError is the relative error of Var J by the second moment v̂ over that of v̂ itself, k(1−β2).
+// With δ = v̂/v − 1 of the variance s = (k−1)(1−β2)/(1+β2), and Cov(δ, g²/v) = (1+β2)s, Var J goes as
+// E[g²/v̂]/E[1/√v̂], which changes by the share −s(β2 + 3/8).
+const momentError = 11.0 / 16
+
+// adamErrors returns the relative errors of Var J by the arms' motion under Adam as far as they are
+// not of second order: that of the second moment, an average over 1/(1−β2) steps, and that of the
+// part s of it that the mean force makes, the largest of which is signal. This part follows the
+// state instead of keeping its mean (see adamGain) to the extent (1−β2)/(1−β2r²), where r is the
+// given spectral radius, and counts to first order.
+func (l *linearization) adamErrors(o option.Optimizer, law *linear.Law, radius float64) (
+	errors []float64, signal float64) {
+	following, errors := (1-o.Beta2)/(1-o.Beta2*radius*radius), l.averageErrors(o, 1/(1-o.Beta2))
 	for a, x := range l.forceSquares(law) {
-		signal = max(signal, x/l.noise.At(a, a))
+		x /= l.noise.At(a, a)
+		x *= following + x
+		errors[a], signal = momentError*errors[a]+x, max(signal, x)
 	}
-	following := (1 - o.Beta2) / (1 - o.Beta2*radius*radius)
-	return l.averageError(o) + signal*(following+signal)
+	return errors, signal
 }
 
 // relativeError returns the given share of the relaxation rate and of the damping ratio. Where
@@ -272,11 +271,6 @@ func (d *Dynamics) relativeError(relative float64) (n scope.Sizes) {
 	return n
 }
 
-// averageError returns the largest of averageErrors over the 1/(1−β2) steps of the second moment.
-func (l *linearization) averageError(o option.Optimizer) float64 {
-	return slices.Max(l.averageErrors(o, 1/(1-o.Beta2))) // NaN if one is
-}
-
 // averageErrors returns the relative errors of the arms' gains 1/(√v + ε) where v averages the
 // squares of the forces of a number of steps. It is at most √v/ε, that of v = 0.
 func (l *linearization) averageErrors(o option.Optimizer, steps float64) []float64 {
@@ -288,14 +282,12 @@ func (l *linearization) averageErrors(o option.Optimizer, steps float64) []float
 	return errors
 }
 
-// rewardError returns the relative error of Var J by that of a law about averages of a number of
-// steps (averageErrors). An arm makes the error of its gain in the share of the deviation of J that
-// its own logit makes, at most 1.
-func (l *linearization) rewardError(o option.Optimizer, steps float64, sigma *mat.Dense) (
-	largest float64) {
+// sharedError returns the relative error of Var J where the gains of the arms have the given ones.
+// An arm makes its own in the share of the deviation of J that its logit makes, at most 1.
+func (l *linearization) sharedError(errors []float64, sigma *mat.Dense) (largest float64) {
 	gradient := l.rewardGradient()
 	deviation := math.Sqrt(linear.Form(gradient, sigma, gradient))
-	for a, x := range l.averageErrors(o, steps) {
+	for a, x := range errors {
 		row := l.q.RawRowView(a)
 		share := math.Abs(floats.Dot(row, gradient)) * math.Sqrt(linear.Form(row, sigma, row)) / deviation
 		largest = max(largest, min(1, share)*x)
@@ -360,17 +352,16 @@ func (l *linearization) unevenness() float64 {
 }
 
 // moments adds the moments of second order in the noise to prediction, and sets higher to the sizes
-// of the next order. sigma is the covariance of the reduced coordinates averaged over the phases,
-// laws and variances belong to the relative modes.
+// of the next order, given sizeOfNoise. sigma is the covariance of the reduced coordinates averaged
+// over the phases, laws and variances belong to the relative modes. It returns the size, +Inf where
+// nothing holds the mean.
 func (l *linearization) moments(
 	prediction *Prediction, higher *scope.Sizes, m *motion, law *linear.Law, laws []linear.Law,
-	sigma *mat.Dense, variances []float64) (size float64) {
+	sigma *mat.Dense, variances []float64, size, spread float64) float64 {
 	n, phases := m.Whole.Dim(), law.Lag.Period()
 	forces := mat.NewDense(phases, n, nil)
-	old := make([]float64, len(laws)) // variance of x_old
 	for i := range laws {
 		l.addRelativePush(forces, &l.relatives[i], &laws[i])
-		old[i] = laws[i].Snapshot().At(0, 0)
 	}
 	means := l.curvature().meanState(law, forces)
 	if means == nil {
@@ -384,7 +375,7 @@ func (l *linearization) moments(
 	out := &prediction.Moments
 	gradient := l.rewardGradient()
 	byMean := 0.0
-	byCurvature, quadratic := l.rewardCurvature(sigma, variances)
+	byCurvature, _ := l.rewardCurvature(sigma, variances)
 	for k, x := range mean {
 		byMean += gradient[k] * x
 	}
@@ -399,9 +390,7 @@ func (l *linearization) moments(
 	}
 
 	first := linear.Form(gradient, sigma, gradient)
-	size, spread := l.sizeOfNoise(m, sigma, variances)
-	higher.RewardVariance = max(size*first, 2*quadratic)
 	higher.RewardMean = (math.Abs(byMean)+math.Abs(byCurvature))*size + math.Sqrt(first)*size*spread
-	l.zeroVariance(prediction, higher, oldMean, law.Snapshot(), old, size, size*spread)
+	l.zeroVariance(prediction, higher, oldMean, law, laws, size, size*spread)
 	return size
 }

@@ -384,7 +384,10 @@ func (e *Equilibrium) addDynamics(
 	prediction *Prediction, o option.Optimizer, l option.Lag, of Extent) (because scope.Reason) {
 	p, directions := e.params, e.directions
 	p.Optimizer, p.Lag = o, l
-	p = unlimitedAt(p, e.merged.Unfold(e.logits))
+	p = cell.Meeting(p, func(free cell.Params) (most float64, ok bool) {
+		logits := e.merged.Unfold(e.logits)
+		return force.New(&free).NormMet(logits, logits), p.Cut() == 0 || p.Optimizer.Kind == option.Adam
+	})
 	o = p.Optimizer
 	if because := p.NotDerived(cell.DynamicsAtRest); because.Out() {
 		return because
@@ -700,22 +703,25 @@ func (l *linearization) stationary(prediction *Prediction, p cell.Params, m *mot
 	case !linear.IsFinite(reward, gap):
 		noise.Because = scope.BeyondRange.Because()
 		return
-	case p.Optimizer.Schedule.Kind != option.ConstantRate:
-		noise.Because = scope.RateVaries.Because("is not constant")
 	default:
 		noise.In = true
 	}
 	_, quadratic := l.rewardCurvature(sigma, variances)
-	neglected, higher := &prediction.Neglected, secondOrderBound(reward, gap, quadratic)
-	size := 0.0 // of the noise, relative to Var J
-	if p.Optimizer.Kind == option.Adam {
-		missing := l.adamError(p.Optimizer, &law, *d.SpectralRadius)
-		higher = l.boundedUnderAdam(prediction, p.Optimizer, &law, missing, reward, gap, higher)
-		size, _ = l.sizeOfNoise(m, sigma, variances)
-	} else if prediction.Moments.Because = p.NotDerived(cell.SecondOrderLaw); m.Whole.Dim() <=
-		maxCurved &&
-		!prediction.Moments.Because.Out() {
-		size = l.moments(prediction, &higher, m, &law, laws, sigma, variances)
+	neglected, skew := &prediction.Neglected, 0.0
+	size, spread, felt := l.sizeOfNoise(m, sigma, variances) // of the noise, relative to Var J
+	// J changes by √(Var J/V) per gap of the variance V, which is 2 to 4 times what two arms' J feels,
+	// and its mean by that times V and half of its curvature.
+	higher := scope.Sizes{RewardMean: 1.5 * math.Sqrt(reward*min(gap, 4*felt)),
+		RewardVariance: max(size*reward, 2*quadratic), ZeroVariance: 1}
+	if prediction.Moments.Because = p.NotDerived(cell.SecondOrderLaw); p.Optimizer.Kind == option.Adam {
+		skew = l.addMomentError(prediction, &higher, p.Optimizer, &law, reward)
+	}
+	switch {
+	case p.Optimizer.Kind != option.Adam && m.Whole.Dim() <= maxCurved && !prediction.Moments.Because.Out():
+		size = l.moments(prediction, &higher, m, &law, laws, sigma, variances, size, spread)
+	case reward > 0:
+		l.zeroVariance(prediction, &higher, make([]float64, m.Whole.Dim()), &law, laws, size,
+			(higher.RewardMean+skew)/math.Sqrt(reward))
 	}
 	if noise.In {
 		noise.Because = l.outOfReach(&law, gap, size)
@@ -750,13 +756,6 @@ func (prediction *Prediction) leadingVariances(at *linearization, m *motion) {
 		reward := at.squaredSlope() * gap
 		prediction.LeadingOrder.StationaryVariance = Variance{LogitGap: &gap, ExpectedReward: &reward}
 	}
-}
-
-// unlimitedAt is unlimited of runs at rest at the given logits.
-func unlimitedAt(p cell.Params, logits []float64) cell.Params {
-	return cell.Meeting(p, func(free cell.Params) (most float64, ok bool) {
-		return force.New(&free).NormMet(logits, logits), p.Cut() == 0 || p.Optimizer.Kind == option.Adam
-	})
 }
 
 // Reached returns the fixed point that the on-policy mean field dθ/dt = E[g](θ, θ) reaches from

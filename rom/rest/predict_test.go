@@ -74,19 +74,6 @@ func TestAdamThresholds(t *testing.T) {
 	}
 }
 
-// Where the linear variance of J vanishes, that of its quadratic part remains: the bound of
-// the second order is no smaller.
-func TestBoundContainsTheQuadraticPart(t *testing.T) {
-	const gap, quadratic = 0.04, 3e-7
-	if got := secondOrderBound(0, gap, quadratic).RewardVariance; !(got >= quadratic) {
-		t.Errorf("without linear variance: %g, want at least %g", got, quadratic)
-	}
-	if got, want := secondOrderBound(1e-3, gap, quadratic).RewardVariance,
-		secondOrderBound(1e-3, gap, 0).RewardVariance+quadratic; !(got >= want) {
-		t.Errorf("with linear variance: %g, want at least %g", got, want)
-	}
-}
-
 // radiusAt returns the spectral radius of l at another learning rate and lag.
 func radiusAt(l *linear.System, rate float64, lag linear.Lag) float64 {
 	moved := *l

@@ -75,7 +75,8 @@ func (e *Equilibrium) Settled(o option.Optimizer, l option.Lag, from, to int) Se
 			relative.Shares(lacks, [][]float64{{1}}, from-since, to-since)[0])
 	}
 	if o.Kind == option.Adam {
-		settled.Unknown = at.rewardError(o, missingMoment(o.Beta2, max(from, 1)), law.TimeAverage())
+		settled.Unknown = at.sharedError(at.averageErrors(o, missingMoment(o.Beta2, max(from, 1))),
+			law.TimeAverage())
 	}
 	if from < since {
 		settled.Unknown += linear.LargestStart

@@ -12,7 +12,7 @@ import (
 )
 
 // zeroVariance adds to prediction the mean of EqualRewards over the stationary law of the snapshot,
-// and what it neglects. shift and sigma are mean and covariance of x_old, spread its variances in
+// and what it neglects. shift and sigma are mean and covariance of x_old, laws those of
 // the relative modes. relative is the size of the next order beside each effect of this one, and
 // unshifted that of the mean in standard deviations.
 //
@@ -20,9 +20,9 @@ import (
 // that direction x_old is taken as normal. Across it the mean is taken to second order in the
 // deviation.
 func (l *linearization) zeroVariance(
-	prediction *Prediction, higher *scope.Sizes, shift []float64, sigma *mat.Dense, spread []float64,
+	prediction *Prediction, higher *scope.Sizes, shift []float64, law *linear.Law, laws []linear.Law,
 	relative, unshifted float64) {
-	m, n := l.model, len(shift)
+	m, n, sigma := l.model, len(shift), law.Snapshot()
 	// where rewards, KL included, are equal at the fixed point, rounding decides whether they count as
 	// equal
 	if m.KL.OfReward() {
@@ -88,7 +88,7 @@ func (l *linearization) zeroVariance(
 		}
 		for i := range l.relatives {
 			x := &l.relatives[i]
-			across += 0.5 * float64(x.Multiplicity) * spread[i] * bend(func(s float64) float64 {
+			across += 0.5 * float64(x.Multiplicity) * laws[i].Snapshot().At(0, 0) * bend(func(s float64) float64 {
 				return fp.Pow(x.split.Law.Values(cell.PolicyAt(x.displaced(s)))[v], m.Size)
 			})
 		}
