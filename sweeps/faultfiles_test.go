@@ -122,8 +122,8 @@ var faultFiles = map[string]faultFile{
 		{quantity: "stiffness_stale", rulings: undecided, because: "informative"},
 		{quantity: "stiffness_fresh", rulings: agrees},
 	}},
-	// A learning rate that still rises after burn-in.
-	"warmup": {rows: []faultRow{{rulings: declined, because: "still rises"}}},
+	// A learning rate that rises to the end of the run.
+	"warmup": {rows: []faultRow{{rulings: declined, because: "rises to the end"}}},
 	// A share of events that is 0 within rounding.
 	"wil": {rows: []faultRow{{rulings: undecided, because: "straddles"}}},
 }

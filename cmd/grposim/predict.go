@@ -93,24 +93,33 @@ func nameOfCell(plan *plan.Plan, c *plan.Cell) string { return cmp.Or(c.Label(),
 const adamNote = "Under Adam with a finite group size CRITICAL η and CRITICAL K are no limits of " +
 	"stability: from there on the spread of runs exceeds that of smaller steps."
 
+// decayNote is about columns of a table of predictions.
+const decayNote = "Where the learning rate decays, VAR J is its mean over the steps after burn-in, of runs " +
+	"from the fixed point, and ζ, CRITICAL η and CRITICAL K are those of the full rate."
+
 // printPredictions prints the answer in words, and a row of predictions for every cell: those of the
 // exact dynamics or, outside its scope, of the leading order.
 func printPredictions(p *page, plan *plan.Plan) {
 	rows := [][]string{{"CELL", "J*", "TRUE J*", "STIFFNESS", "ζ", "REGIME", "CRITICAL η",
 		"CRITICAL K", "VAR J", "SCOPE"}}
-	adam := false // a cell's thresholds are those of held second moments
+	notes := []string{plan.Units(), "", ""}
 	var lines []*theory.Prediction
 	for c, line := range sweeps.Predictions(plan) {
 		lines = append(lines, line)
 		rows = append(rows, append([]string{nameOfCell(plan, c)}, predictionRow(line)...))
 		s := &c.Settings
-		adam = adam || line.FixedPoint != nil && s.Optimizer.Kind == option.Adam && s.Estimator.GroupSize != option.Infinite
+		if line.FixedPoint != nil && s.Optimizer.Kind == option.Adam && s.Estimator.GroupSize != option.Infinite {
+			notes[1] = adamNote
+		}
+		if line.FixedPoint != nil && s.Optimizer.Schedule.Kind != option.ConstantRate {
+			notes[2] = decayNote
+		}
 	}
 	p.paragraph("  ", predictionsInWords(plan, lines))
 	p.printf("\n")
 	p.table(knownColumns(rows))
-	for _, says := range []string{plan.Units(), adamNote} {
-		if says != "" && (adam || says != adamNote) {
+	for _, says := range notes {
+		if says != "" {
 			p.printf("\n")
 			p.paragraph("  ", says)
 		}

@@ -46,21 +46,23 @@ func Unsettled(p cell.Params, at *rest.Prediction, init []float64, from, to int)
 	}
 	m.Expected(at.FixedPoint.Logits)
 	slope, equal := gradient(), m.Law.EqualRewards(m.Now.Probs)
+	remembers := memory(&p, m, at.FixedPoint, least)
 	away, j, calm, resting := 0.0, 0.0, 0, path.RestingSteps+linear.NewLag(&p.Lag).Span()
 	_, within = path.Follow(p, init, to-1, func(t int, theta []float64) (more bool) {
 		j = m.Expected(theta)
 		away = distance(at.FixedPoint, theta, m.Now.Probs, least)
+		old := remembers(theta)
 		if t >= from {
 			miss, n := j-at.FixedPoint.Reward, float64(to-from)
 			left.RewardMean += miss / n
 			left.RewardVariance += miss * miss / n
 			if v := at.LinearVariance(); slope > 0 && v != nil {
-				left.RewardVariance += *v * math.Abs(gradient()/slope-1) / n
+				left.RewardVariance += *v * (math.Abs(gradient()/slope-1) + old) / n
 			}
 			left.ZeroVariance += math.Abs(m.Law.EqualRewards(m.Now.Probs)-equal) / n
 		}
 		// Where policy, snapshot and velocity have come to rest they stay.
-		if calm++; away > path.AtRest {
+		if calm++; away > path.AtRest || old > unsettledBaseline {
 			calm = 0
 		}
 		return calm < resting
@@ -75,6 +77,29 @@ func Unsettled(p cell.Params, at *rest.Prediction, init []float64, from, to int)
 		within = scope.BaselineRemembers.Because().Scope()
 	}
 	return left, within
+}
+
+// memory returns what a run leaves out of Var J at a policy of its mean path, as a share: under Adam
+// the squares S of the mean forces on the way make a gain √(C/(C+S)) of that at rest, C = Var g, of
+// arms that are no rarer than least.
+func memory(p *cell.Params, m *force.Model, rest *fixed.Point, least float64) func(theta []float64) (
+	share float64) {
+	if p.Optimizer.Kind != option.Adam || p.GroupSize == option.Infinite {
+		return func([]float64) float64 { return 0 }
+	}
+	m.Set(rest.Logits, rest.Logits)
+	noise, squares, g := m.Covariance(), make([]float64, len(p.Arms)), make([]float64, len(p.Arms))
+	return func(theta []float64) (share float64) {
+		m.Set(theta, theta)
+		m.MeanForce(g)
+		for a, x := range g {
+			squares[a] = p.Optimizer.Beta2*squares[a] + (1-p.Optimizer.Beta2)*x*x
+			if c := noise.At(a, a); rest.Policy[a] >= least {
+				share = max(share, 1-math.Sqrt(c/(c+squares[a])))
+			}
+		}
+		return share
+	}
 }
 
 // A run that has not arrived is followed for so many times its length, and at most for so many

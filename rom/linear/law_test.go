@@ -177,18 +177,48 @@ func TestSumsOverAPeriod(t *testing.T) {
 	}
 }
 
-// However far the first steps throw runs, the share is 1 once that has died away.
-func TestSharesAfterALargeStart(t *testing.T) {
-	l := &System{Fresh: single(0.3), Stale: single(0.7), Noise: single(1),
-		Update: Update{Method: option.HeavyBall, Rate: 0.05, Momentum: 0.5, Lag: block{interval: 4}}}
-	law, ok := l.Law()
-	if !ok {
-		t.Fatal("no stationary law")
+// With a random age a step, 0 or 1 with the same probability, the covariance of a step is the mean
+// over the ages of what each makes of it: that of modes that mix repeats itself.
+func TestAgeNoiseOfModesThatMix(t *testing.T) {
+	two := func(a, b, c, d float64) *mat.Dense { return mat.NewDense(2, 2, []float64{a, b, c, d}) }
+	s := &System{Fresh: two(0.3, 0.1, 0, 0.2), Stale: two(0.5, 0, 0.2, 0.9), Noise: two(1, 0.3, 0.3, 2),
+		Update: Update{Method: option.HeavyBall, Rate: 0.6, Momentum: 0.3, AgeDraws: 1,
+			Lag: newRandom(&option.Ages{Law: option.UniformAges, To: 1})}}
+	law, _ := s.Law()
+	now, last, after := *s, *s, Congruence(law.Gamma, s.Noise)
+	now.Fresh, now.Stale = Sum(s.Fresh, s.Stale), mat.NewDense(2, 2, nil)
+	last.Lag = newRandom(&option.Ages{Law: option.UniformAges, From: 1, To: 1})
+	for _, aged := range []*System{&now, &last} {
+		a, _ := aged.step()
+		half := Congruence(a, law.start)
+		half.Scale(0.5, half)
+		after.Add(after, half)
 	}
-	for _, size := range []float64{1, 1e3, 1e9, 1e30} {
-		lacks := mat.DenseCopyOf(law.start)
-		lacks.Scale(-size, lacks)
-		near(t, "share", law.Shares(lacks, [][]float64{{1}}, 4000, 9000)[0], 1, 1e-9)
+	for i := range 6 {
+		near(t, "a variance", after.At(i, i), law.start.At(i, i), 1e-10)
+	}
+}
+
+// The share of a run whose rate rises and then falls is that of its variance, step by step.
+func TestVariedByStepping(t *testing.T) {
+	s := &System{Fresh: single(1), Stale: single(0), Noise: single(1), Update: Update{Method: option.HeavyBall,
+		Rate: 0.02, Lag: onPolicy}}
+	factor := func(t int) float64 { return min(float64(t+1)/200, 1-float64(t)/2000) }
+	variance, want, steps := 0.0, 0.0, []int{300, 1900}
+	for t := range 1900 {
+		if t >= 300 {
+			want += variance / 1600
+		}
+		rate := 0.02 * factor(t)
+		variance = (1-rate)*(1-rate)*variance + rate*rate
+	}
+	for t := 0; t <= 1900; t += 100 {
+		steps = append(steps, t)
+	}
+	law, _ := s.Law()
+	share, ok := law.Varied(factor, steps, []float64{1})
+	if want /= law.TimeAverage().At(0, 0); !ok || math.Abs(share-want) > 0.01 {
+		t.Errorf("a share of %g, want %g", share, want)
 	}
 }
 

@@ -1,89 +1,56 @@
 package linear
 
 import (
-	"math"
+	"cmp"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
 
-// correctedFor is the number of times 1/(1−β1) after which Adam's correction 1/(1−β1^t) is taken
-// for 1. LargestStart bounds what it adds to a variance, in stationary ones. The first T = 1/(1−β1)
-// steps are as large as the force and add 2Tη². The stationary variance is η²/(2r), with the
-// relaxation time 1/r.
-//
-// Case: without the correction Var J was 0.3 too small at β1 = 0.999 after 500 steps, and 0.01 at
-// 0.9 after 300.
-const correctedFor, LargestStart = 7, 4
-
-// Lacks returns what the covariance of a run lacks of the stationary one at its start, step 0. With
-// Adam, β1 > 0, it is that at step since. Before it, the correction of the first moment makes steps
-// of x 1/(1 − β1^t) times those of a heavy ball.
-func (s *Law) Lacks(beta1 float64) (covariance *mat.Dense, since int) {
-	if beta1 == 0 {
-		return s.start, 0
+// Share returns the mean share of the stationary variance of aᵀx in steps from ≤ t < to. At step 0
+// the covariance lacks the given part; nil: all of it. The share is 0 where that variance is 0.
+func (s *Law) Share(lacks *mat.Dense, a []float64, from, to int) float64 {
+	n, period := s.Dim(), s.Lag.Period()
+	earlier, later := s.missing(cmp.Or(lacks, s.start), first(n), from, to)
+	over := func(sum *mat.Dense) float64 { return Form(a, sum.Slice(0, n, 0, n).(*mat.Dense), a) }
+	whole := over(s.stateSum(period)) / float64(period)
+	if !(whole > 0) {
+		return 0
 	}
-	period := s.Lag.Period()
-	periods := int(math.Ceil(correctedFor / (1 - beta1) / float64(period)))
-	free, _ := s.start.Dims()
-	size, _ := s.A.Dims()
-	state, gone := mat.NewDense(free, free, nil), 1.0
-	var a, noise mat.Dense
-	for range periods {
-		state = s.refreshed(state)
-		for range period {
-			gone *= beta1
-			a.CloneFrom(s.A)
-			noise.CloneFrom(s.kicks)
-			for i := range s.Dim() { // x′ = x + (step of x)/(1 − β1^t)
-				a.Set(i, i, a.At(i, i)-1)
-				for j := range size {
-					a.Set(i, j, a.At(i, j)/(1-gone))
-					noise.Set(i, j, noise.At(i, j)/(1-gone))
-					noise.Set(j, i, noise.At(j, i)/(1-gone))
-				}
-				a.Set(i, i, a.At(i, i)+1)
-			}
-			state = Congruence(&a, state)
-			state.Add(state, &noise)
-		}
-		state = mat.DenseCopyOf(state.Slice(0, free, 0, free))
+	sum := func(steps int, missing *mat.Dense) float64 { // of the first steps
+		return whole*float64(steps/period*period) + over(s.stateSum(steps%period)) - Form(a, missing, a)
 	}
-	state.Sub(s.start, state)
-	return state, periods * period
+	return (sum(to, later) - sum(from, earlier)) / (float64(to-from) * whole)
 }
 
-// largestLack is the largest lack of which sums up to two steps are subtracted, in stationary
-// covariances. Beyond it their difference would be rounding. Adam's first steps can be so large
-// that the spread grows by many orders before it dies away.
-const largestLack = 1e6
-
-// Shares returns the mean share of the stationary variance of each aᵀx in steps from ≤ t < to. The
-// covariance lacks the given part at the start of a period. The share is 0 where that variance is
-// 0.
-func (s *Law) Shares(lacks *mat.Dense, vectors [][]float64, from, to int) []float64 {
-	from, to = max(from, 0), max(to, max(from, 0)+1)
-	n, period := s.Dim(), s.Lag.Period()
-	k := from / period
-	if k > 0 && Norm(lacks.RawMatrix().Data) > largestLack*Norm(s.start.RawMatrix().Data) {
-		past := s.Monodromy()
-		past.Pow(past, k)
-		lacks, from, to = Congruence(past, lacks), from-k*period, to-k*period
+// Varied is Share, from the first of the given steps on to the second, of a run from rest whose
+// learning rate is factor(t) times that of the law. Between the steps, rounded to whole periods, it
+// is held at its value in the middle. ok is false where a piece has no law.
+func (s *Law) Varied(factor func(t int) float64, steps []int, a []float64) (share float64, ok bool) {
+	period, whole, state := s.System.Lag.Period(), Form(a, s.TimeAverage(), a), &mat.Dense{}
+	for i, t := range steps {
+		steps[i] = t / period * period
 	}
-	earlier, later := s.missing(lacks, first(n), from, to)
-	cycle, before, last := s.stateSum(period), s.stateSum(from%period), s.stateSum(to%period)
-	shares := make([]float64, len(vectors))
-	for i, a := range vectors {
-		over := func(sum *mat.Dense) float64 { return Form(a, sum.Slice(0, n, 0, n).(*mat.Dense), a) }
-		whole := over(cycle) / float64(period)
-		if !(whole > 0) {
-			continue
+	from := steps[0]
+	slices.Sort(steps)
+	steps = slices.Compact(steps)
+	state.Scale(0, s.start)
+	for i, to := range steps[1:] {
+		begin, lacks := steps[i], &mat.Dense{}
+		held, ok := s.at(s.Rate*factor((begin+to)/2), s.System.Lag).Law()
+		if !ok {
+			return 0, false
 		}
-		sum := func(steps int, rest, missing *mat.Dense) float64 { // of the first steps
-			return whole*float64(steps/period*period) + over(rest) - Form(a, missing, a)
+		lacks.Sub(held.start, state)
+		if begin >= from && whole > 0 {
+			share += held.Share(lacks, a, 0, to-begin) * Form(a, held.TimeAverage(), a) / whole *
+				float64(to-begin) / float64(steps[len(steps)-1]-from)
 		}
-		shares[i] = (sum(to, last, later) - sum(from, before, earlier)) / (float64(to-from) * whole)
+		past := held.Monodromy()
+		past.Pow(past, (to-begin)/period)
+		state.Sub(held.start, Congruence(past, lacks))
 	}
-	return shares
+	return share, steps[len(steps)-1] > from
 }
 
 // Over returns the covariance of (x, x_old), 2n×2n, averaged over steps from ≤ t < to of runs that

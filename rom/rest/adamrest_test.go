@@ -219,3 +219,18 @@ func forceByEnumeration(p cell.Params, policy []float64, arm int) (share, kurtos
 	return share / total, (moments[4] - 4*m*moments[3] + 6*m*m*moments[2] - 3*m*m*m*m) /
 		(variance * variance)
 }
+
+// Adam's correction of its first moment lets the noise of a step s displace a run by more than one
+// step of the rate: D_s² − 1, which adds up to no more than half of largestStart per 1/(1−β1) steps.
+func TestStartOfAdam(t *testing.T) {
+	for _, beta1 := range []float64{0.5, 0.9, 0.97, 0.999} {
+		sum, displaced := 0.0, 1.0
+		for at := int(60 / (1 - beta1)); at >= 0; at-- {
+			displaced = beta1*displaced + (1-beta1)/(1-math.Pow(beta1, float64(at+1)))
+			sum += displaced*displaced - 1
+		}
+		if sum *= 1 - beta1; sum > largestStart/2 || beta1 > 0.99 && sum < 0.99*largestStart/2 {
+			t.Errorf("β1 = %g: the first steps add %g", beta1, sum)
+		}
+	}
+}

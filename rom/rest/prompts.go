@@ -116,13 +116,12 @@ func (e *Equilibrium) settledTabular(o option.Optimizer, l option.Lag, from, to 
 	p.Optimizer, p.Lag = o, l
 	visit, period, because := p.Visits()
 	if because.Out() {
-		return Settled{Reward: 1, Largest: 1}
+		return Settled{Reward: 1}
 	}
 	var settled Settled
 	for _, g := range e.prompts {
 		one := g.Settled(visit.Optimizer, visit.Lag, from/period, to/period)
 		settled.Reward += g.count / float64(len(p.Prompts.First)) * one.Reward
-		settled.Largest = max(settled.Largest, one.Largest)
 	}
 	return settled
 }

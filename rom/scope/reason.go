@@ -139,7 +139,7 @@ var rows = [...]struct{ name, says, try string }{
 	RoundedStiffness: {"rounded-stiffness", "rounding decides the dynamics: %s", "raise `grpo.kl.coefficient` or `optimizer.learning_rate`, or leave out arms that are almost never drawn"},
 	Unstable:         {"unstable", "unstable: spectral radius %.4g%s", "lower `optimizer.learning_rate`, `optimizer.momentum` or `lag.interval` below the values named, or weight the samples: `grpo.importance.mode` ratio or clip"},
 	NearThreshold:    {"near-threshold", "too close to a threshold for a stationary law%s", "lower `optimizer.learning_rate` or `lag.interval`"},
-	RateVaries:       {"rate-varies", "the learning rate %s", "use `optimizer.schedule.kind` constant, and a `run.burn_in` above `optimizer.schedule.warmup`"},
+	RateVaries:       {"rate-varies", "the learning rate %s", "use `optimizer.schedule.kind` constant, and more `run.steps` than `optimizer.schedule.warmup`"},
 	NoNoise:          {"no-noise", "no noise at G = ∞", "take a finite `grpo.group_size`"},
 
 	NoiseTooLarge:    {"noise-too-large", "the noise is too large for a law about one point: it leaves out %s of Var J", "lower `optimizer.learning_rate` or `optimizer.momentum`, or raise `grpo.group_size` or `grpo.kl.coefficient`"},

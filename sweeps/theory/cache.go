@@ -130,11 +130,9 @@ func (cache *Cache) PredictRegime(s *config.Settings) *rom.Prediction {
 	return cache.At(s, rom.Unit, nil, rest.DynamicsAlone)
 }
 
-// Settled is rest.Equilibrium.Settled for the steps after burn-in, counted from the end of
-// the warm-up.
+// Settled is rest.Equilibrium.Settled for the steps after burn-in.
 func (cache *Cache) Settled(s *config.Settings, factors rom.Factors) rest.Settled {
-	params, warmup := Params(s, factors), s.Optimizer.Schedule.Warmup
-	from, to := max(s.Run.BurnIn-warmup, 0), s.Run.Steps-warmup
+	params, from, to := Params(s, factors), s.Run.BurnIn, s.Run.Steps
 	return cache.settled.get(keyOf(params, from, to), 1, maxPredictions, func() rest.Settled {
 		return cache.Equilibrium(params).Settled(params.Optimizer, params.Lag, from, to)
 	})

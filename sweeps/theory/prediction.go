@@ -62,7 +62,9 @@ func (cache *Cache) Line(id string, s *config.Settings, margin Margin) *Predicti
 	if p := &line.Prediction; p.FixedPoint != nil {
 		line.FixedPoint, line.Stiffness = p.FixedPoint, &p.Stiffness
 		line.Gradient, line.Oscillator = &p.GradientVariance, &p.Oscillator
-		line.Variance = p.Moments.RewardVariance
+		if line.Variance = p.Moments.RewardVariance; !line.AtRest.Variance.Out() {
+			line.Variance = &line.AtRest.Variance.Value
+		}
 	}
 	return line
 }

@@ -38,8 +38,8 @@ func stationaryScope(s *config.Settings, p *rom.Prediction) scope.Reason {
 		return scope.Reason{}
 	case !p.Noise.In:
 		return p.Noise.Because
-	case s.Optimizer.Schedule.Warmup > s.Run.BurnIn:
-		return scope.RateVaries.Because("still rises after burn-in")
+	case s.Optimizer.Schedule.Warmup >= s.Run.Steps:
+		return scope.RateVaries.Because("rises to the end of the run")
 	}
 	return scope.Reason{}
 }
@@ -64,16 +64,11 @@ type AtRest struct {
 // AtRest returns the stationary state of the runs of a cell by a prediction for its settings with
 // scaled constants.
 func (cache *Cache) AtRest(s *config.Settings, p *rom.Prediction, factors rom.Factors) *AtRest {
-	a := &AtRest{s, p, rest.Settled{Reward: 1, Largest: 1}}
+	a := &AtRest{s, p, rest.Settled{Reward: 1}}
 	if s.Deep() || stationaryScope(s, p).Out() {
 		return a
 	}
 	a.settled = cache.Settled(s, factors)
-	a.settled.Unknown *= a.settled.Reward
-	// which ends before the burn-in: the variance rises to between 0 and the stationary one
-	if s.Optimizer.Schedule.Warmup > 0 {
-		a.settled.Unknown += math.Abs(1 - a.settled.Reward)
-	}
 	return a
 }
 
@@ -161,7 +156,11 @@ func (a *AtRest) ZeroShare() scope.Number {
 
 // Variance returns the stationary Var J, to second order in the noise where that is known, else
 // linear. Where the noise is too large it is out of scope and has the value of the runs that stay.
+// Of a rate that decays it is RunVariance, since no Var J is stationary.
 func (a *AtRest) Variance() scope.Number {
+	if a.settings.Optimizer.Schedule.Kind != option.ConstantRate {
+		return a.RunVariance("")
+	}
 	n, best := a.number(scope.OfVariance), a.prediction.Moments.RewardVariance
 	switch {
 	case n.Out() && !n.Because.Is(scope.NoiseTooLarge, scope.BoundWithinNoise):
@@ -222,7 +221,7 @@ func (a *AtRest) RunVariance(kind rom.Kind) scope.Number {
 	}
 	n.Value = a.settled.Reward * *v
 	for i := range n.Neglected {
-		n.Neglected[i].Size *= a.settled.Largest
+		n.Neglected[i].Size *= a.settled.Reward // it grows with the variance, and not slower
 	}
 	n.Leave(scope.ShortRun, a.settled.Unknown**v)
 	for _, arm := range s.Bandit.Arms { // the square of 4 ulp of J
@@ -273,9 +272,8 @@ func (a *AtRest) Unrested(params rom.Params, start []float64, of func(*scope.Siz
 // Var J.
 func (a *AtRest) Arrival(start []float64, margin Margin) scope.Reason {
 	n, about := scope.Number{Because: a.Scope()}, math.Inf(1)
-	best := a.prediction.Moments.RewardVariance
-	if best != nil && *best > 0 && a.settings.Run.BurnIn > 0 {
-		about = margin.About(*best)
+	if best := a.Variance(); !best.Out() && best.Value > 0 && a.settings.Run.BurnIn > 0 {
+		about = margin.About(best.Value)
 	}
 	a.InRun(&n, Params(a.settings, rom.Unit), start, scope.OfVariance)
 	return n.JudgedWithin(about, margin.Called)
