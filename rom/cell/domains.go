@@ -89,8 +89,11 @@ var domains = []struct {
 		return p.KL.Outside() && p.Advantage.BinaryOnly()
 	}, simulated("a KL penalty outside the loss, but for the scales none and std")},
 	{MeanForceKnown, anyLag, func(p *Params) bool {
-		return prompts(p) && (p.KL.OfReward() || p.Advantage.Scale.OfStep() || p.Filter != option.KeepAll)
-	}, simulated("many prompts with a KL in the reward, a scale of the step or dynamic sampling")},
+		redraws := p.Filter == option.Redraw && !p.Tabular() && !p.KL.Sampled()
+		return prompts(p) && (p.KL.OfReward() || p.Advantage.Scale.OfStep() ||
+			p.Filter != option.KeepAll && !redraws)
+	}, simulated("many prompts with a KL in the reward or a scale of the step, or dynamic sampling " +
+		"with a policy each, a sampled penalty or groups that are dropped")},
 	{MeanForceKnown, anyLag, func(p *Params) bool {
 		old, penalty := !linear.NewLag(&p.Lag).OnPolicy() && !p.always(), p.KL.Coefficient+p.Entropy > 0
 		return p.Tabular() && (clips(p) || old && (!p.Importance.Linear() || reused(p) && penalty))
@@ -173,9 +176,8 @@ var domains = []struct {
 	{SpreadOfRuns, anyLag, (*Params).oldBaseline,
 		simulated("the spread of runs with a running mean of old rewards as baseline")},
 	{SpreadOfRuns, anyLag, func(p *Params) bool {
-		return prompts(p) && (p.Prompts.Order == option.InOrder ||
-			p.Prompts.Order == option.Shuffled && len(p.Prompts.First)%p.GroupsPerStep != 0)
-	}, simulated("prompts that share one policy, in a fixed order or where steps do not fill an epoch")},
+		return prompts(p) && p.Prompts.Order == option.InOrder
+	}, simulated("prompts that share one policy, in a fixed order")},
 	{ShareOnTheWay, anyLag, func(p *Params) bool { return p.GroupSize == option.Infinite },
 		scope.NoNoise.Because()},
 	{ShareOnTheWay, anyLag, func(p *Params) bool { return p.KL.OfReward() }, simulated(

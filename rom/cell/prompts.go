@@ -74,6 +74,14 @@ func (p *Params) always() bool {
 	return p.Prompts.Order < option.Independent && len(p.Prompts.First) == p.GroupsPerStep
 }
 
+// DrawnAsByChance reports whether shuffled epochs of prompts that share a policy are taken for draws
+// with replacement, but for those of a step: under Adam or a norm that acts, and where steps do not
+// fill an epoch.
+func (p *Params) DrawnAsByChance() bool {
+	return prompts(p) && !p.Tabular() && p.Prompts.Order == option.Shuffled && (adam(p) ||
+		p.LimitedOnTheWay() || len(p.Prompts.First)%p.GroupsPerStep != 0)
+}
+
 // Visited returns the bandit of a prompt with the lag and the optimizer of its visits.
 func (p Params) Visited(visit *Params) Params {
 	p.GroupsPerStep, p.Lag, p.Optimizer = visit.GroupsPerStep, visit.Lag, visit.Optimizer

@@ -85,8 +85,8 @@ func (m *Model) Joint(mean []float64) (joint [][]float64, excess []float64) {
 // depend on, and with the probability of that. The next call overwrites them.
 func (m *Model) given(visit func(weight float64, c *contribution)) {
 	if law, ok := m.Law.(*group.Prompts); ok {
-		for _, one := range law.Each {
-			givenSuccesses(m, one, 1/law.Prompts(), visit)
+		for share, one := range law.Shares {
+			givenSuccesses(m, one, share, visit)
 		}
 	} else if m.Counts != nil {
 		givenSuccesses(m, m.Counts, chanceOf(m), visit)

@@ -1,13 +1,16 @@
 package group
 
 import (
+	"slices"
+
 	"grposim/option"
 
 	"gonum.org/v1/gonum/floats"
 )
 
 // Prompts is the law of a group of one of C prompts with one policy, each with rewards of two
-// values. The group is of prompt x with the probability 1/C.
+// values. The group is of prompt x with the probability 1/C, or where groups of equal rewards are
+// redrawn, of other prompts too, in proportion to that of unequal ones.
 type Prompts struct {
 	base
 	Each    []*Counts
@@ -43,11 +46,27 @@ func (l *Prompts) Unevenness(probs []float64) float64 { return l.uneven(l.EqualR
 
 func (l *Prompts) Reach(pull float64) float64 { return l.reachOfTwo(pull) }
 
+// Shares yields the prompts that exert a force, with their probabilities.
+func (l *Prompts) Shares(yield func(share float64, one *Counts) bool) {
+	shares := slices.Repeat([]float64{1}, len(l.Each))
+	if l.e.Filter == option.Redraw {
+		for x, one := range l.Each {
+			shares[x], _ = one.Differ(one.Chances(one.Old))
+		}
+	}
+	sum := floats.Sum(shares)
+	for x, one := range l.Each {
+		if shares[x] > 0 && !yield(shares[x]/sum, one) {
+			return
+		}
+	}
+}
+
 func (l *Prompts) Mean(dst []float64) {
 	sum := make([]float64, len(dst))
-	for _, one := range l.Each {
+	for share, one := range l.Shares {
 		one.Mean(dst)
-		floats.AddScaled(sum, 1/l.Prompts(), dst)
+		floats.AddScaled(sum, share, dst)
 	}
 	copy(dst, sum)
 }
@@ -64,24 +83,23 @@ func (l *Prompts) Stiffness(_, _ [][]float64) (known bool) { return false }
 //
 // The mean of c^K is the same for all prompts.
 func (l *Prompts) Covariance(reward, cross, _ [][]float64) {
-	arms, share := len(l.Old), 1/l.Prompts()
-	mean, means := make([]float64, arms), make([][]float64, len(l.Each))
-	for x, one := range l.Each {
-		means[x] = make([]float64, arms)
-		one.Mean(means[x])
-		floats.AddScaled(mean, share, means[x])
+	arms := len(l.Old)
+	mean, one := make([]float64, arms), make([]float64, arms)
+	outer := func(share float64, x []float64) {
+		for a, row := range reward {
+			floats.AddScaled(row, share*x[a], x)
+		}
+	}
+	for share, prompt := range l.Shares {
+		prompt.Mean(one)
+		floats.AddScaled(mean, share, one)
+		outer(l.Between*share, one)
 		within, with := Square(arms), Square(arms)
-		one.Covariance(within, with, nil) // no third: no groups are redrawn
+		prompt.Covariance(within, with, nil) // no third: no penalty is sampled where groups are redrawn
 		for a := range arms {
 			floats.AddScaled(reward[a], share, within[a])
 			floats.AddScaled(cross[a], share, with[a])
 		}
 	}
-	for a, x := range mean {
-		for b, y := range mean {
-			for _, c := range means {
-				reward[a][b] += l.Between * share * (c[a] - x) * (c[b] - y)
-			}
-		}
-	}
+	outer(-l.Between, mean)
 }

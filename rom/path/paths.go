@@ -163,8 +163,7 @@ func pathsOf(p cell.Params, init []float64, at []int, of ...observable) []Path {
 			}
 			path.Mean = append(path.Mean, mean)
 		}
-		if (ofAdam || p.LimitedOnTheWay()) && p.Prompts.Order == option.Shuffled &&
-			len(p.Prompts.First) > 0 {
+		if p.DrawnAsByChance() {
 			path.Deviation = nil // its noise does not know that an epoch evens prompts out
 		}
 	}
@@ -309,8 +308,11 @@ const ofAdam = 3
 // of the observable are added.
 func (o *observable) neglectedShift(p *cell.Params, by *shifted) float64 {
 	share, span := ofShift+min(by.variance, 1), o.span(p)
-	if p.Optimizer.Kind == option.Adam {
+	switch {
+	case p.Optimizer.Kind == option.Adam:
 		share = ofAdam
+	case p.DrawnAsByChance(): // what the order takes from the noise, and its push, are parts of that
+		share = 1
 	}
 	size := share*math.Abs(by.shift) + by.idle
 	if by.nearBound {

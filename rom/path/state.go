@@ -53,7 +53,7 @@ func newModel(p *cell.Params) (m *force.Model, most float64) {
 	}
 	m = force.New(p)
 	if law, ok := m.Law.(*group.Prompts); ok && p.Prompts.Order == option.Shuffled {
-		if law.Between = 0; p.Optimizer.Kind == option.Adam || most > 0 {
+		if law.Between = 0; p.DrawnAsByChance() {
 			law.Between = inStep(law, p)
 		}
 	}
@@ -61,7 +61,7 @@ func newModel(p *cell.Params) (m *force.Model, most float64) {
 }
 
 func inStep(law *group.Prompts, p *cell.Params) float64 {
-	return (law.Prompts() - float64(p.GroupsPerStep)) / (law.Prompts() - 1)
+	return max(law.Prompts()-float64(p.GroupsPerStep), 0) / (law.Prompts() - 1)
 }
 
 // newState returns a state with so many blocks before the policies that are kept.

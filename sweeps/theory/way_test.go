@@ -100,6 +100,29 @@ bandit:
 grpo: {group_size: 16, groups_per_step: 16, advantage: {scale: std}, importance: {mode: none}}
 optimizer: {kind: adam, learning_rate: 0.02, beta1: 0, beta2: 0.95}
 run: {steps: 100, replicas: 1024, record: [pass@4]}
+`,
+		// groups of equal rewards are redrawn, of other prompts too, so that half-known ones weigh more
+		`name: redrawn-prompts
+seed: 9
+bandit:
+  arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]
+  prompts: {count: 3, parameters: shared, order: independent,
+    means: {list: [[1, 0.9], [0.5, 0.6], [0.3, 0]]}}
+grpo: {group_size: 4, groups_per_step: 4, filter: redraw, importance: {mode: clip}}
+lag: {kind: block, interval: 2}
+optimizer: {kind: heavy-ball, momentum: 0.5, learning_rate: 0.1}
+run: {steps: 100, replicas: 4096, record: [pass@4]}
+`,
+		// epochs that steps do not fill
+		`name: five-prompts
+seed: 10
+bandit:
+  arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]
+  prompts: {count: 5, parameters: shared,
+    means: {list: [[1, 0], [0, 0.7], [1, 0], [0.6, 0.5], [0.9, 0.3]]}}
+grpo: {group_size: 8, groups_per_step: 2, advantage: {scale: std}}
+optimizer: {kind: heavy-ball, momentum: 0.5, learning_rate: 0.1}
+run: {steps: 100, replicas: 4096, record: [pass@4]}
 `} {
 		checkWay(t, func(*rand.Rand, int, int) string { return document }, 1, 1, 4096, 0)
 	}
@@ -145,7 +168,10 @@ func checkWay(t *testing.T, draw func(r *rand.Rand, replicas, arms int) string, 
 			worst, at, size := 0.0, 0, slices.Max(path.Neglected)
 			for n := range steps {
 				x := result.Trajectory[n][column]
-				d := path.Deviation[n] // of rare events
+				d := 0.0 // of rare events
+				if n < len(path.Deviation) {
+					d = path.Deviation[n]
+				}
 				if q == sim.ClipFraction {
 					d = math.Sqrt(max(path.Reward[n], 0))
 				}
