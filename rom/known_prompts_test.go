@@ -16,7 +16,7 @@ import (
 
 // promptParams returns a cell of three prompts with the given policies.
 func promptParams(policies option.Parameters, scale option.Scale) Params {
-	p := Params{
+	return Params{
 		Arms: []option.Arm{{Mean: 0.6}, {Mean: 1.0 / 3}},
 		Estimator: option.Estimator{GroupSize: 3, GroupsPerStep: 1,
 			Advantage: option.Advantage{Scale: scale}, KL: option.KL{Coefficient: 0.5}},
@@ -25,70 +25,70 @@ func promptParams(policies option.Parameters, scale option.Scale) Params {
 		Prompts: cell.Prompts{First: []float64{0.9, 0.8, 0.1}, Second: []float64{0.2, 0.3, 0.5},
 			Parameters: policies, Order: option.Independent},
 	}
-	return p
 }
 
-// The mean force and its covariance of prompts that share one policy are those of all
+// The mean force and its covariance of prompts that share one policy, cut or not, are those of all
 // groups of all prompts, counted one by one: a group of three samples has 4³ outcomes.
 func TestSharedPromptsByEnumeration(t *testing.T) {
 	for _, gradient := range []option.KLGradient{option.K2, option.ExactKL} {
 		for _, scale := range []option.Scale{option.NoScale, option.StdScale} {
 			for _, weighting := range []option.ImportanceMode{option.NoImportance, option.Ratio} {
-				p := promptParams(option.Shared, scale)
-				p.Importance.Mode, p.KL.Gradient = weighting, gradient
-				theta, old := []float64{0.3, -0.3}, []float64{0.1, -0.2}
-				var pi, behaviour [2]float64
-				cell.Softmax(pi[:], theta)
-				cell.Softmax(behaviour[:], old)
-				whole, mean, square := 0.0, 0.0, 0.0
-				for x := range 3 {
-					success := [2]float64{p.Prompts.First[x], p.Prompts.Second[x]}
-					for outcome := range 64 {
-						probability, sum, g := 1.0/3, 0.0, 0.0
-						var arm [3]int
-						var reward [3]float64
-						for i := range 3 {
-							o := outcome >> (2 * i) & 3
-							arm[i], reward[i] = o&1, float64(o>>1)
-							probability *= behaviour[arm[i]] * (success[arm[i]]*reward[i] + (1-success[arm[i]])*(1-reward[i]))
-							sum += reward[i]
-						}
-						r := sum / 3
-						for i, a := range arm {
-							weight, score := 1.0, [2]float64{1 - pi[0], -pi[0]}[a]
-							if weighting == option.Ratio {
-								weight = pi[a] / behaviour[a]
+				for norm, cut := range map[float64]float64{0: math.Inf(1), 0.2: 0.2 / math.Sqrt2} {
+					p := promptParams(option.Shared, scale)
+					p.Importance.Mode, p.KL.Gradient, p.Optimizer.MaxNorm = weighting, gradient, norm
+					theta, old := []float64{0.3, -0.3}, []float64{0.1, -0.2}
+					pi, behaviour := cell.PolicyAt(theta), cell.PolicyAt(old)
+					whole, mean, square := 0.0, 0.0, 0.0
+					for x := range 3 {
+						success := [2]float64{p.Prompts.First[x], p.Prompts.Second[x]}
+						for outcome := range 64 {
+							probability, sum, g := 1.0/3, 0.0, 0.0
+							var arm [3]int
+							var reward [3]float64
+							for i := range 3 {
+								o := outcome >> (2 * i) & 3
+								arm[i], reward[i] = o&1, float64(o>>1)
+								probability *= behaviour[arm[i]] * (success[arm[i]]*reward[i] + (1-success[arm[i]])*(1-reward[i]))
+								sum += reward[i]
 							}
-							if r > 0 && r < 1 {
-								advantage := reward[i] - r
-								if scale == option.StdScale {
-									advantage /= math.Sqrt(r * (1 - r))
+							r := sum / 3
+							for i, a := range arm {
+								weight, score := 1.0, [2]float64{1 - pi[0], -pi[0]}[a]
+								if weighting == option.Ratio {
+									weight = pi[a] / behaviour[a]
 								}
-								g += weight * advantage * score / 3
+								if r > 0 && r < 1 {
+									advantage := reward[i] - r
+									if scale == option.StdScale {
+										advantage /= math.Sqrt(r * (1 - r))
+									}
+									g += weight * advantage * score / 3
+								}
+								if gradient == option.K2 {
+									g -= p.KL.Coefficient * math.Log(2*pi[a]) * score / 3
+								}
 							}
-							if gradient == option.K2 {
-								g -= p.KL.Coefficient * math.Log(2*pi[a]) * score / 3
+							if gradient == option.ExactKL {
+								g -= p.KL.Coefficient * pi[0] * pi[1] * math.Log(pi[0]/pi[1])
 							}
+							g = min(max(g, -cut), cut)
+							whole += probability
+							mean += probability * g
+							square += probability * g * g
 						}
-						if gradient == option.ExactKL {
-							g -= p.KL.Coefficient * pi[0] * pi[1] * math.Log(pi[0]/pi[1])
-						}
-						whole += probability
-						mean += probability * g
-						square += probability * g * g
 					}
-				}
-				mean, square = mean/whole, square/whole
-				pushed := make([]float64, 2)
-				if kind := force.Mean(pushed, p, theta, old); kind != Exact ||
-					math.Abs(pushed[0]-mean) > 1e-14 {
-					t.Errorf("%v, scale %v, weighting %v: mean force %v (%s), want %v", gradient, scale,
-						weighting, pushed[0], kind, mean)
-				}
-				noise, _ := force.Covariance(p, theta, old)
-				if want := square - mean*mean; math.Abs(noise.At(0, 0)-want) > 1e-14 {
-					t.Errorf("%v, scale %v, weighting %v: variance %v, want %v", gradient, scale, weighting,
-						noise.At(0, 0), want)
+					mean, square = mean/whole, square/whole
+					pushed := make([]float64, 2)
+					if kind := force.Mean(pushed, p, theta, old); kind != Exact ||
+						math.Abs(pushed[0]-mean) > 1e-14 {
+						t.Errorf("%v, scale %v, weighting %v: mean force %v (%s), want %v", gradient, scale,
+							weighting, pushed[0], kind, mean)
+					}
+					noise, _ := force.Covariance(p, theta, old)
+					if want := square - mean*mean; math.Abs(noise.At(0, 0)-want) > 1e-14 {
+						t.Errorf("%v, scale %v, weighting %v: variance %v, want %v", gradient, scale, weighting,
+							noise.At(0, 0), want)
+					}
 				}
 			}
 		}

@@ -23,15 +23,15 @@ import (
 const maxLimited = 256
 
 // cutForce returns the bound c/√2 of |g_1| where the largest norm c may act on a finite group
-// and the law of the cut force is known, else 0. That is so for two arms with rewards of
-// two values and one group a step, all of which count.
+// and the law of the cut force is known, else 0. That is so for two arms with rewards of two values
+// and one group a step, all of which count, of one prompt or of one that is drawn independently.
 func (p *Params) cutForce() float64 {
 	switch {
 	case p.Optimizer.MaxNorm == 0 || p.GroupSize == option.Infinite ||
 		p.Importance.Mode == option.NoImportance && p.largestForce() <= p.Optimizer.MaxNorm:
 	case len(p.Arms) != 2 || manyValues(p) || p.GroupsPerStep != 1 || p.GroupSize > maxLimited:
 	case p.Filter == option.Drop || p.Advantage.Baseline == option.RunningMean || p.KL.OfReward() ||
-		len(p.Prompts.First) > 0 || p.Samples == option.Reused:
+		prompts(p) && (p.Tabular() || p.Prompts.Order != option.Independent) || p.Samples == option.Reused:
 	default:
 		return p.Optimizer.MaxNorm / math.Sqrt2
 	}

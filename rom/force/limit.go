@@ -68,37 +68,37 @@ func (m *Model) ChangeOfCuts(logits []float64, deviation float64) (change float6
 }
 
 // CutMoments returns the mean and the variance of the cut g_1 of one group, exactly: sums over the
-// numbers of successes, of those of the first arm and of the failures of the first arm, which given
-// the first are independent and binomial (docs/theory.md §2).
+// prompts, over the numbers of successes, of those of the first arm and of the failures of the first
+// arm, which given the first are independent and binomial (docs/theory.md §2).
 func (m *Model) CutMoments() (mean, variance float64) {
-	j, rest := m.Counts.Chances(m.Old)
-	alpha, delta := m.Counts.Outcomes(j, rest)
-	now := newGroupForce(m)
-	counts := m.Counts.Successes(j, rest)
-	most := m.Cut()
-	square := 0.0
-	for i, chance := range counts.Weights {
-		s := counts.At(i)
-		up, down := m.Counts.Advantages(s)
-		base, bySuccess, byFailure := now.line(m.GroupSize, s, up, down)
-		at, atSuccess, atFailure := base, bySuccess, byFailure // where the cut is decided
-		if m.cuts != nil {
-			at, atSuccess, atFailure = m.cuts.line(m.GroupSize, s, up, down)
-		}
-		successes := group.NewBinomial(s, alpha[0], alpha[1], m.inner[0])
-		failures := group.NewBinomial(m.GroupSize-s, delta[0], delta[1], m.inner[1])
-		m.inner = [2][]float64{successes.Weights, failures.Weights}
-		for k, p := range successes.Weights {
-			n := float64(successes.First + k)
-			g, where, p := base+n*bySuccess, at+n*atSuccess, chance*p
-			for l, q := range failures.Weights {
-				n := float64(failures.First + l)
-				x, decides, w := g+n*byFailure, where+n*atFailure, p*q
-				if math.Abs(decides) > most {
-					x = math.Copysign(most, decides)
+	now, most, square := newGroupForce(m), m.Cut(), 0.0
+	for share, law := range sharesOf(m) {
+		j, rest := law.Chances(m.Old)
+		alpha, delta := law.Outcomes(j, rest)
+		counts := law.Successes(j, rest)
+		for i, chance := range counts.Weights {
+			s := counts.At(i)
+			up, down := law.Advantages(s)
+			base, bySuccess, byFailure := now.line(m.GroupSize, s, up, down)
+			at, atSuccess, atFailure := base, bySuccess, byFailure // where the cut is decided
+			if m.cuts != nil {
+				at, atSuccess, atFailure = m.cuts.line(m.GroupSize, s, up, down)
+			}
+			successes := group.NewBinomial(s, alpha[0], alpha[1], m.inner[0])
+			failures := group.NewBinomial(m.GroupSize-s, delta[0], delta[1], m.inner[1])
+			m.inner = [2][]float64{successes.Weights, failures.Weights}
+			for k, p := range successes.Weights {
+				n := float64(successes.First + k)
+				g, where, p := base+n*bySuccess, at+n*atSuccess, share*chance*p
+				for l, q := range failures.Weights {
+					n := float64(failures.First + l)
+					x, decides, w := g+n*byFailure, where+n*atFailure, p*q
+					if math.Abs(decides) > most {
+						x = math.Copysign(most, decides)
+					}
+					mean += w * x
+					square += w * x * x
 				}
-				mean += w * x
-				square += w * x * x
 			}
 		}
 	}

@@ -6,6 +6,7 @@
 package force
 
 import (
+	"iter"
 	"math"
 	"slices"
 
@@ -40,6 +41,7 @@ type Model struct {
 	Law group.Law // of the rewards of a group
 	// the law where rewards take two values, of many prompts that of the mean prompt; else nil
 	Counts *group.Counts
+	Each   []*group.Counts // of each prompt
 
 	Size float64 // G; +Inf where infinite
 
@@ -82,10 +84,23 @@ func New(p *cell.Params) *Model {
 		one, _ := p.Prompt(x, nil)
 		bandits = append(bandits, one.Arms)
 	}
-	if bandits != nil {
-		m.Law = group.NewPrompts(bandits, &p.Estimator, samples)
+	if m.Each = []*group.Counts{m.Counts}; bandits != nil {
+		law := group.NewPrompts(bandits, &p.Estimator, samples)
+		m.Law, m.Each = law, law.Each
 	}
 	return m
+}
+
+// sharesOf returns the laws of the prompts, if rewards take two values, with their probabilities.
+func sharesOf(m *Model) iter.Seq2[float64, *group.Counts] {
+	if law, ok := m.Law.(*group.Prompts); ok {
+		return law.Shares
+	}
+	return func(yield func(share float64, one *group.Counts) bool) {
+		if m.Counts != nil {
+			yield(1, m.Counts)
+		}
+	}
 }
 
 // Kind returns the kind of this bandit's force: Exact where the law of a group or of a cut force

@@ -84,12 +84,8 @@ func (m *Model) Joint(mean []float64) (joint [][]float64, excess []float64) {
 // given calls visit with the mean and the cumulants of the force of a group, given all that they
 // depend on, and with the probability of that. The next call overwrites them.
 func (m *Model) given(visit func(weight float64, c *contribution)) {
-	if law, ok := m.Law.(*group.Prompts); ok {
-		for share, one := range law.Shares {
-			givenSuccesses(m, one, share, visit)
-		}
-	} else if m.Counts != nil {
-		givenSuccesses(m, m.Counts, chanceOf(m), visit)
+	for share, one := range sharesOf(m) {
+		givenSuccesses(m, one, chanceOf(m)*share, visit)
 	}
 	if m.Chance > 0 {
 		visit(1-m.Chance, newContribution(len(m.Arms)))

@@ -249,7 +249,7 @@ func followEpochs(of []observable, p cell.Params, init []float64, at []int,
 	}
 	for k := range of {
 		for _, part := range parts[k] {
-			if e.close(part, &of[k]); p.Prompts.Order == option.Independent {
+			if e.close(part, &of[k]); visit.Chance > 0 && visit.Chance < 1 {
 				part.Deviation = nil
 			}
 		}

@@ -201,9 +201,9 @@ func observableOf(p *cell.Params, q Observed) (o observable, because scope.Reaso
 				return 1 - fp.Pow(max(1-m.Expected(now), 0), float64(k))
 			}
 			cell.Softmax(m.Now.Probs, now)
-			miss, all := 0.0, eachSuccess(m)
-			for _, success := range all {
-				miss += fp.Pow(max(1-floats.Dot(m.Now.Probs, success), 0), float64(k))
+			miss, all := 0.0, m.Each
+			for _, one := range all {
+				miss += fp.Pow(max(1-floats.Dot(m.Now.Probs, one.Success), 0), float64(k))
 			}
 			return 1 - miss/float64(len(all))
 		}, span: constant(1), fourth: constant(steepestFourth)}, scope.Reason{}
@@ -302,33 +302,17 @@ func (o *observable) over(s *state, at func(x []float64) (now, old []float64),
 // leastReach is the distance in logits at which derivatives of observables are taken.
 const leastReach = 1e-3
 
-// eachSuccess returns the probabilities by arm of the larger of two rewards, of many prompts those
-// of each.
-func eachSuccess(m *force.Model) (all [][]float64) {
-	if len(m.Prompts.First) == 0 {
-		return [][]float64{m.Counts.Success}
-	}
-	for x, first := range m.Prompts.First {
-		all = append(all, []float64{first, m.Prompts.Second[x]})
-	}
-	return all
-}
-
 // clippedShare returns the share of the samples with A ≠ 0 whose weight is 0 at the state that is
 // set. Rewards take two values and the baseline is about the group's mean. With Z the probability
 // of equal rewards, a share J(1 − J^{G−1})/(1 − Z) of these samples has A > 0. π_old draws the
 // arms. A step without groups whose rewards differ counts as 0. Of many prompts all are sums over
 // them.
 func clippedShare(m *force.Model) (dropped float64) {
-	all := eachSuccess(m)
+	all := m.Each
 	ups, downs, above, below := make([]float64, len(all)), make([]float64, len(all)), 0.0, 0.0
 	// up and down: the share of the samples with A > 0 over J, and with A < 0 over 1 − J
-	for x, success := range all {
-		j, rest := 0.0, 0.0
-		for a, old := range m.Past.Probs {
-			j += old * success[a]
-			rest += old * (1 - success[a])
-		}
+	for x, one := range all {
+		j, rest := one.Chances(m.Past.Probs)
 		ups[x], downs[x] = (1-fp.Pow(j, m.Size-1))/float64(len(all)),
 			(1-fp.Pow(rest, m.Size-1))/float64(len(all))
 		above += j * ups[x]
@@ -344,9 +328,9 @@ func clippedShare(m *force.Model) (dropped float64) {
 	for a, old := range m.Past.Probs {
 		up, down, _ := weight.Bands(&m.Importance, old)
 		risen, fallen := 0.0, 0.0
-		for x, success := range all {
-			risen += ups[x] * success[a]
-			fallen += downs[x] * (1 - success[a])
+		for x, one := range all {
+			risen += ups[x] * one.Success[a]
+			fallen += downs[x] * (1 - one.Success[a])
 		}
 		if !up.Held && m.Up[a] == 0 {
 			dropped += old * risen * some
