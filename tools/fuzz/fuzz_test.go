@@ -114,7 +114,7 @@ func TestSearchWithinBudget(t *testing.T) {
 name: located
 seed: 1
 confidence: 0.999
-bandit: {arms: [{reward: constant, mean: 0.5}, {reward: constant, mean: 0.5}, {reward: constant, mean: 0.5}]}
+bandit: {arms: [{reward: constant, mean: 0.5}, {reward: constant, mean: 0.5}]}
 policy: {init: fixed-point}
 grpo: {group_size: 14, groups_per_step: 3, kl: {coefficient: 0.08362}}
 optimizer: {learning_rate: 0.04891}
@@ -126,7 +126,7 @@ checks:
 		rate         string // η, of which the intervals are a multiple of the inverse
 		fewest, most int64
 		slow         bool
-	}{{"0.04891", 2, 2, true}, {"0.5", leastRepeats, searchReplicas - 1, false}, {"5", searchReplicas, searchReplicas, false}} {
+	}{{"0.0004891", 2, 2, true}, {"0.04891", leastRepeats, searchReplicas - 1, false}, {"5", searchReplicas, searchReplicas, false}} {
 		f, slow, err := prepare(parse(t, strings.Replace(text, "0.04891", c.rate, 1)), usualBudget)
 		if got, _ := f.get("run.replicas").(json.Number).Int64(); err != nil || got < c.fewest || got > c.most || slow != c.slow {
 			t.Errorf("η = %s: %d replicas, slow %v, %v", c.rate, got, slow, err)

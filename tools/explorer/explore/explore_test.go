@@ -625,13 +625,10 @@ func TestDoubtOfAPath(t *testing.T) {
 var uncertain = stateOf("two-arms", config.GroupSizeKey+"=8", strengthKey+"=0.5",
 	config.LagIntervalKey+"=12", config.LearningRateKey+"=0.6", "run.replicas=64")
 
-// Where the noise at rest is uncertain, for either reason, the words say why and the summary has no
-// number.
+// Where the noise at rest is uncertain the words say why and the summary has no number.
 func TestNoiseIsDoubted(t *testing.T) {
-	for why, s := range map[string]State{
-		"the noise is too large":   uncertain,
-		"what the theory neglects": stateOf("asynchronous", config.LearningRateKey+"=0.1196"),
-	} {
+	const why = "the noise is too large"
+	for _, s := range []State{uncertain, stateOf("asynchronous", config.LearningRateKey+"=0.1196")} {
 		answer := must(New().Answer(s))
 		w := answer.Words[3]
 		if w.Tone != Warn || !strings.Contains(w.Answer, why) ||
