@@ -5,7 +5,7 @@ package main
 const (
 	mostProduct = 69_246
 	mostTools   = 5_326
-	mostTests   = 45_263
+	mostTests   = 45_260
 	mostDocs    = 329
 )
 
