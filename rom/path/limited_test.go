@@ -2,9 +2,9 @@ package path
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
-	"golang.org/x/exp/rand"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distmv"
@@ -21,7 +21,7 @@ func TestScaledLaw(t *testing.T) {
 			mean := []float64{0.9, -0.7, -0.2}
 			ridge := mat.NewSymDense(3, []float64{1e-12, 0, 0, 0, 1e-12, 0, 0, 0, 1e-12})
 			ridge.AddSym(ridge, cov)
-			law, _ := distmv.NewNormal(mean, ridge, rand.NewSource(7))
+			law, _ := distmv.NewNormal(mean, ridge, rand.NewPCG(7, 7))
 			sum, second := make([]float64, 3), mat.NewSymDense(3, nil)
 			for range draws {
 				g := law.Rand(nil)
