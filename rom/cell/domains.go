@@ -168,7 +168,7 @@ var domains = []struct {
 	{SpreadOfRuns, anyLag, func(p *Params) bool { return adam(p) && expands(p) && p.KL.OfReward() },
 		manyValued},
 	{SpreadOfRuns, anyLag, func(p *Params) bool {
-		k1 := p.KL.Coefficient > 0 && p.KL.In == option.InLoss && p.KL.Gradient == option.K1
+		k1 := p.KL.Coefficient > p.Restoring()
 		return adam(p) && (manyValues(p) || p.Advantage.Scale.OfStep() || k1) &&
 			p.GroupSize*p.GroupsPerStep < 4*leastExpanded
 	}, simulated("Adam's runs with fewer than 32 samples a step of other rewards than 0 and 1, with " +

@@ -60,7 +60,7 @@ func roundedUp(x float64) string {
 	return strconv.FormatFloat(math.Ceil(x/unit)*unit, 'g', 3, 64)
 }
 
-// mostLimitedArms is the number of arms up to which the law of a limited gradient is followed, which
+// mostLimitedArms is the number of arms up to which the law of a limited gradient is followed: it
 // takes a decomposition of its covariance in every step.
 const mostLimitedArms = 16
 

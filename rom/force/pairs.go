@@ -55,20 +55,13 @@ func (m *Model) Joint(mean []float64) (joint [][]float64, excess []float64) {
 			floats.Scale(size/noise, row)
 		}
 	}
-	joint, excess = group.Square(2*arms), make([]float64, arms)
 	at := func(a, b int) (k11, k12, k22 float64) {
 		v := ofOne[a][b]
 		return second[a][b] * noise / size, third[a][b] * fp.Pow(noise, 1.5) / (size * size),
 			(fourth[a][b] - ofOne[a][a]*ofOne[b][b] - 2*v*v) * noise * noise / (size * size * size)
 	}
-	for a, fa := range mean {
-		for b, fb := range mean {
-			v, k12, k22 := at(a, b)
-			_, k21, _ := at(b, a)
-			joint[a][b] = v
-			joint[a][arms+b], joint[arms+b][a] = k12+2*fb*v, k12+2*fb*v
-			joint[arms+a][arms+b] = k22 + 2*v*v + 2*fa*k12 + 2*fb*k21 + 4*fa*fb*v
-		}
+	joint, excess = JointOf(mean, at), make([]float64, arms)
+	for a := range mean {
 		v, _, k22 := at(a, a)
 		switch {
 		case m.Law.Prompts() == 1 && m.Counts == nil:
@@ -79,6 +72,22 @@ func (m *Model) Joint(mean []float64) (joint [][]float64, excess []float64) {
 		}
 	}
 	return joint, excess
+}
+
+// JointOf returns the covariance of Joint, given F and the cumulants κ_11, κ_12 and κ_22 of two arms.
+func JointOf(mean []float64, cumulants func(a, b int) (k11, k12, k22 float64)) (joint [][]float64) {
+	arms := len(mean)
+	joint = group.Square(2 * arms)
+	for a, fa := range mean {
+		for b, fb := range mean {
+			v, k12, k22 := cumulants(a, b)
+			_, k21, _ := cumulants(b, a)
+			joint[a][b] = v
+			joint[a][arms+b], joint[arms+b][a] = k12+2*fb*v, k12+2*fb*v
+			joint[arms+a][arms+b] = k22 + 2*v*v + 2*fa*k12 + 2*fb*k21 + 4*fa*fb*v
+		}
+	}
+	return joint
 }
 
 // given calls visit with the mean and the cumulants of the force of a group, given all that they

@@ -90,11 +90,15 @@ func (l *Prompts) Covariance(reward, cross, _ [][]float64) {
 			floats.AddScaled(row, share*x[a], x)
 		}
 	}
+	within, with := Square(arms), Square(arms)
 	for share, prompt := range l.Shares {
 		prompt.Mean(one)
 		floats.AddScaled(mean, share, one)
 		outer(l.Between*share, one)
-		within, with := Square(arms), Square(arms)
+		for a := range arms {
+			clear(within[a])
+			clear(with[a])
+		}
 		prompt.Covariance(within, with, nil) // no third: no penalty is sampled where groups are redrawn
 		for a := range arms {
 			floats.AddScaled(reward[a], share, within[a])

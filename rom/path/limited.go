@@ -22,14 +22,14 @@ const (
 )
 
 // scaledLaw overwrites the mean F and the covariance Σ of a normal gradient g with those of
-// g h, h = min(1, c/‖g‖), c > 0. In the axes of Σ, with variances λ and components f of F, and
-// D_j = 1/(1 − 2iωλ_j), they are sums over a cosine series of h and h² in q = ‖g‖² of
+// g h, h = min(1, c/‖g‖), c > 0. In the axes of Σ are variances λ and components f of F. With
+// D_j = 1/(1 − 2iωλ_j) both laws are sums over a cosine series of h and h² in q = ‖g‖² of
 //
 //	E[g_j e^{iωq}]     = f_j D_j ψ,   ψ = Π_j √D_j e^{iω f_j² D_j}
 //	E[g_j g_k e^{iωq}] = (δ_jk λ_j D_j + f_j f_k D_j D_k) ψ
 //
-// The latter are scaled to the sum E min(q, c²) of the diagonal. What the series leave out is below
-// a hundredth of min(c, ‖F‖ + √tr Σ), and of its square for the covariance, where c² > tr Σ/1000.
+// The latter are scaled to the sum E min(q, c²) of the diagonal. Where c² > tr Σ/1000, the series
+// leave out less than a hundredth of min(c, ‖F‖ + √tr Σ), and of its square for the covariance.
 func scaledLaw(mean []float64, cov *mat.SymDense, c float64) {
 	arms := len(mean)
 	var eigen mat.EigenSym
@@ -101,7 +101,9 @@ func scaling(from, span, c float64) (once, twice, whole []float64) {
 		if q <= c*c {
 			return [3]float64{q, q, q * q / 2}
 		}
-		return [3]float64{c * (2*math.Sqrt(q) - c), c * c * (1 + math.Log(q/(c*c))), c * c * (q - c*c/2)}
+		return [3]float64{
+			c * (2*math.Sqrt(q) - c), c * c * (1 + math.Log(q/(c*c))), c * c * (q - c*c/2),
+		}
 	}
 	var all [3][]float64
 	const cells = normNodes - 1

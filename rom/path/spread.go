@@ -286,22 +286,25 @@ func (s *spread) force(t int, theta []float64, olds [][]float64) (local *localFo
 	}
 	all := make([]float64, len(theta))
 	noise, middle := mat.NewSymDense(len(theta), nil), (*mat.SymDense)(nil)
-	var missed []float64
+	missed := make([]float64, n)
 	forceAt := func(i int, x []float64, weight float64) []float64 {
 		s.Set(s.moved(theta, x[:n]), s.moved(olds[i], x[len(x)-n:]))
 		s.MeanForce(all)
 		s.limit(all)
+		reduced := linear.Reduce(s.ofForce, all)
 		if weight > 0 {
 			here := s.ofStep()
 			if weight == 1 {
-				middle, missed = here, linear.Reduce(s.ofForce, all)
-				floats.Scale(s.missed(all), missed)
+				if middle = here; s.most > 0 {
+					_, excess := s.Joint(s.free)
+					floats.AddScaled(missed, s.missed(all, excess), reduced)
+				}
 			} else {
 				addScaled(noise, -s.shares[i]*weight, middle)
 			}
 			addScaled(noise, s.shares[i]*weight, here)
 		}
-		return linear.Reduce(s.ofForce, all)
+		return reduced
 	}
 	l, apart := s.overAges(at, cov, forceAt)
 	apart.Scale(1/float64(max(s.AgeDraws(), 1)), apart)

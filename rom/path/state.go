@@ -44,8 +44,8 @@ type state struct {
 }
 
 // newModel returns the model of runs without a largest norm that acts, and that norm. How the
-// prompts of an epoch differ comes to 0 in it. Of what a step has with replacement (C−B)/(C−1) is
-// left, by whose root Adam and a norm divide.
+// prompts of an epoch differ comes to 0 in it. Where Adam or a norm divides by the root of what a
+// step has, (C−B)/(C−1) of that with replacement is left.
 func newModel(p *cell.Params) (m *force.Model, most float64) {
 	if p.LimitedOnTheWay() {
 		free := cell.WithoutNorm(*p)
@@ -81,7 +81,7 @@ func newState(p *cell.Params, init []float64, steps, n, present, blocks int) sta
 	return s
 }
 
-// limit overwrites the mean of the force that is set with that of a limited one, and keeps both laws.
+// limit overwrites the mean of the force that is set with that of a limited one. It keeps both laws.
 func (s *state) limit(mean []float64) {
 	if s.most == 0 {
 		return
@@ -99,13 +99,12 @@ func (s *state) ofStep() *mat.SymDense {
 	return s.Covariance()
 }
 
-// missed returns the share of the mean force that a limit leaves out of it.
-func (s *state) missed(mean []float64) float64 {
+// missed returns the share of the mean force that a limit leaves out of it, given the excess of arms.
+func (s *state) missed(mean, excess []float64) float64 {
 	size := floats.Norm(mean, 2)
 	if s.most == 0 || size == 0 {
 		return 0
 	}
-	_, excess := s.Joint(s.free)
 	return leftOut(s.free, s.noise, excess, s.GroupSize*s.GroupsPerStep, s.most) / size
 }
 
@@ -234,10 +233,10 @@ func (s *state) meanForce(dst, now []float64, olds [][]float64) {
 
 // covariance returns that of the force of a step, whose mean is given, with that of its ages.
 func (s *state) covariance(mean []float64) *mat.SymDense {
-	sum, off := mat.NewSymDense(len(mean), nil), mat.NewVecDense(len(mean), nil)
-	if s.GroupSize == option.Infinite { // a step has the mean over the ages
-		return sum
+	if len(s.shares) == 1 || s.GroupSize == option.Infinite { // whose step has the mean over the ages
+		return s.ofStep()
 	}
+	sum, off := mat.NewSymDense(len(mean), nil), mat.NewVecDense(len(mean), nil)
 	for i, share := range s.shares {
 		s.Set(s.now, s.olds[i])
 		addScaled(sum, share, s.ofStep())
@@ -252,16 +251,13 @@ func (s *state) covariance(mean []float64) *mat.SymDense {
 func (s *state) joint(mean []float64) (joint [][]float64, excess []float64) {
 	if s.most > 0 {
 		_, excess = s.Joint(s.free)
-		joint = group.Square(2 * len(mean))
-		for a, fa := range mean {
-			for b, fb := range mean {
-				v := s.limited.At(a, b)
-				joint[a][b], joint[a][len(mean)+b], joint[len(mean)+a][b] = v, 2*fb*v, 2*fa*v
-				joint[len(mean)+a][len(mean)+b] = 2*v*v + 4*fa*fb*v
+		return force.JointOf(mean, func(a, b int) (k11, k12, k22 float64) {
+			v := s.limited.At(a, b)
+			if a == b {
+				k22 = excess[a] * v * v
 			}
-			joint[len(mean)+a][len(mean)+a] += excess[a] * s.limited.At(a, a) * s.limited.At(a, a)
-		}
-		return joint, excess
+			return v, 0, k22
+		}), excess
 	}
 	if len(s.shares) == 1 {
 		return s.Joint(mean)

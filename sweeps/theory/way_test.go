@@ -34,8 +34,8 @@ func TestWayOfReuse(t *testing.T) {
 	}, 6, 16, 1024, 4)
 }
 
-// And so do those whose noise crosses the bounds of a clip, or a largest norm. With points of the law that jump the
-// gap of the first was predicted as 1.172 ± 0.001 at step 32 (1.112(5) simulated), the reward of
+// And so do those whose noise crosses the bounds of a clip, or a largest norm. With points of the
+// law that jump the gap of the first was predicted as 1.172 ± 0.001 at step 32 (1.112(5) simulated), the reward of
 // the second as 0.6806 ± 0.0065 at step 3 (0.6725(2)).
 func TestWayAcrossBounds(t *testing.T) {
 	for _, document := range []string{`name: two-arms
