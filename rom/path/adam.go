@@ -2,13 +2,16 @@ package path
 
 import (
 	"math"
+	"slices"
 
 	"grposim/fp"
+	"grposim/option"
 	"grposim/rom/cell"
 	"grposim/rom/group"
 	"grposim/rom/linear"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 )
 
 // adamStep holds h = m/(√v + ε) and its derivatives.
@@ -37,6 +40,16 @@ type adamState struct {
 
 	decay1, decay2 float64   // β1^t, β2^t
 	idle           []float64 // see coast
+	visit          visit
+}
+
+// visit is what the reused groups of a prompt with a policy of its own, which a block draws with the
+// chance p, change in the state of the runs that draw them, beside those that do not: in θ, m and v.
+// Weights and penalties are of the former runs, which are (1−p)·moved away from the mean of all.
+type visit struct {
+	chance      float64   // p; 1: all draw
+	force       []float64 // p times that of the block's first step
+	moved, m, v []float64
 }
 
 // adamLocal is the force of a step and its square, (E g, E g²) by arm, expanded about the mean of
@@ -54,7 +67,10 @@ type adamLocal struct {
 func newAdamState(p cell.Params, init []float64, steps int) *adamState {
 	arms := len(p.Arms)
 	s := &adamState{state: newState(&p, init, steps, arms, 0, 3), decay1: 1, decay2: 1,
-		idle: make([]float64, arms)}
+		idle: make([]float64, arms), visit: visit{chance: 1}}
+	if s.visit.begin(arms); s.reused > 0 && p.Chance > 0 {
+		s.visit.chance = p.Chance
+	}
 	copy(s.mean, init)
 	for block := range s.kept() {
 		copy(s.mean[(3+block)*arms:], init)
@@ -67,6 +83,35 @@ func (s *adamState) logits(x []float64) []float64 {
 	return s.moved(make([]float64, len(s.Arms)), x)
 }
 
+// begin begins a block.
+func (v *visit) begin(arms int) {
+	v.moved, v.m, v.v = make([]float64, arms), make([]float64, arms), make([]float64, arms)
+}
+
+// without takes what the draw itself contributes, Cov(p, θ) = (1−p)·force·moved, from the covariance
+// of the reused noise with the logits.
+func (v *visit) without(c *mat.Dense) *mat.Dense {
+	n := len(v.moved)
+	c.RankOne(c, v.chance-1, mat.NewVecDense(n, v.force), mat.NewVecDense(n, v.moved))
+	return c
+}
+
+// take takes p times the mean force and its square into m and v.
+func (v *visit) take(moments []float64, o *option.Optimizer) {
+	for a := range v.m {
+		v.m[a] = o.Beta1*v.m[a] + (1-o.Beta1)*moments[a]/v.chance
+		v.v[a] = o.Beta2*v.v[a] + (1-o.Beta2)*moments[len(v.v)+a]/v.chance
+	}
+}
+
+// visiting returns the logits of the runs that draw where those of all are given in reduced
+// coordinates.
+func (s *adamState) visiting(x []float64) []float64 {
+	logits := s.logits(x)
+	floats.AddScaled(logits, 1-s.visit.chance, s.visit.moved)
+	return logits
+}
+
 // moments returns the mean of the force and of its square, one after the other, at policies in
 // reduced coordinates: the present one and, unless it is the same, those that draw.
 func (s *adamState) moments(x []float64) []float64 {
@@ -75,7 +120,7 @@ func (s *adamState) moments(x []float64) []float64 {
 	for range s.ages {
 		olds = append(olds, s.logits(x[len(x)-n*(len(s.ages)-len(olds)):][:n]))
 	}
-	s.meanForce(all[:arms], s.logits(x[:n]), olds)
+	s.meanForce(all[:arms], s.visiting(x[:n]), olds)
 	noise := s.covariance(all[:arms])
 	for a, f := range all[:arms] {
 		all[arms+a] = f*f + max(noise.At(a, a), 0)
@@ -86,8 +131,9 @@ func (s *adamState) moments(x []float64) []float64 {
 // derive returns the local force and its square for policies of this mean and covariance.
 func (s *adamState) derive(at []int, centre []float64, cov [][]float64) (
 	l *adamLocal, growth float64) {
+	where := slices.Concat(centre, s.visit.moved)
 	if s.local != nil {
-		if growth, near := s.local.near(centre, cov); near {
+		if growth, near := s.local.near(where, cov); near {
 			return s.local, growth
 		}
 	}
@@ -98,7 +144,7 @@ func (s *adamState) derive(at []int, centre []float64, cov [][]float64) (
 	share := s.missed(force[:arms], l.excess)
 	l.localForce, _ = s.overAges(at, cov, func(i int, x []float64, _ float64) []float64 {
 		all := make([]float64, 2*arms)
-		s.Set(s.logits(x[:n]), s.logits(x[len(x)-n:]))
+		s.Set(s.visiting(x[:n]), s.logits(x[len(x)-n:]))
 		s.MeanForce(all[:arms])
 		s.limit(all[:arms])
 		noise := s.ofStep()
@@ -107,7 +153,7 @@ func (s *adamState) derive(at []int, centre []float64, cov [][]float64) (
 		}
 		return all
 	})
-	l.centre, l.share = centre, share
+	l.centre, l.share = where, share
 	for a, f := range force[:arms] { // draws of two ages share their mean only
 		for i, x := range l.slope[a] {
 			l.bend[arms+a] += shared * x * floats.Dot(cov[i], l.slope[a])
@@ -138,10 +184,13 @@ func (s *adamState) step(t int) {
 	if s.lost = !ok; s.lost {
 		return
 	}
+	if s.visit.chance < 1 && s.refreshes(t) {
+		s.visit.begin(arms)
+	}
 	local, growth := s.derive(at, centre, cov)
 	moments := s.moments(centre)
 	if s.renew(t, func(i int) []float64 { return local.joint[i] }) {
-		s.drawn = local.joint
+		s.drawn, s.visit.force = local.joint, slices.Clone(moments[:arms])
 	}
 	s.average(local, growth, moments, at)
 	s.decay1 *= s.Optimizer.Beta1
@@ -202,11 +251,12 @@ func (s *adamState) average(l *adamLocal, growth float64, moments []float64, at 
 		}
 	}
 	if s.reused > 0 {
-		pushed := pushOf(s.Model, block(s.cov, s.reused, 0, arms), s.mean[:arms])
-		for a, x := range pushed {
-			moments[arms+a] += 2*moments[a]*x + 2*floats.Dot(l.along[a][:arms], s.cov[s.reused+a][:arms])
+		c := s.visit.without(block(s.cov, s.reused, 0, arms))
+		for a, x := range pushOf(s.Model, c, s.mean[:arms]) {
+			moments[arms+a] += 2*moments[a]*x + 2*floats.Dot(l.along[a][:arms], c.RawRowView(a))
 			moments[a] += x
 		}
+		s.visit.take(moments, &s.Optimizer)
 	}
 	for i, x := range moments {
 		s.mean[arms+i] = keep[i/arms]*s.mean[arms+i] + take[i/arms]*(x+growth*l.bend[i])
@@ -227,7 +277,17 @@ func (s *adamState) move(rate, share float64) {
 		if s.mean[v] == 0 { // which no step of a finite size leaves behind
 			continue
 		}
-		h := adamSlopes(k1*s.mean[m], k2*s.mean[v], s.Optimizer.Epsilon)
+		along := func(share float64) adamStep {
+			return adamSlopes(k1*(s.mean[m]+share*s.visit.m[a]), k2*(s.mean[v]+share*s.visit.v[a]),
+				s.Optimizer.Epsilon)
+		}
+		h := along(0)
+		if p := s.visit.chance; p < 1 {
+			s.visit.moved[a] += rate * along(1-p).value
+			if s.mean[v] > p*s.visit.v[a] {
+				s.visit.moved[a] -= rate * along(-p).value
+			}
+		}
 		mixed, square := k1*k2*s.cov[m][v], k2*k2*s.cov[v][v]
 		noisy := h.byMV*mixed + 0.5*h.byVV*square
 		s.mean[a] += rate * (h.value + noisy)
