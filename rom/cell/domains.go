@@ -35,7 +35,8 @@ const (
 	LawOfArrived                          // the share of runs at rest on the other side
 	FlipsOfReuse                          // whether reused samples with ratios carry runs over
 	BlockRecurrence                       // see Refreshed
-	visitsOfPrompts                       // see Params.visits
+	visitsOfPrompts                       // see Params.Visits
+	drawsOfPrompts                        // see Params.ByChance
 )
 
 // lagClass is a set of lags that the theory tells apart.
@@ -94,10 +95,6 @@ var domains = []struct {
 			p.Filter != option.KeepAll && !redraws)
 	}, simulated("many prompts with a KL in the reward or a scale of the step, or dynamic sampling " +
 		"with a policy each, a sampled penalty or groups that are dropped")},
-	{MeanForceKnown, anyLag, func(p *Params) bool {
-		old, penalty := !linear.NewLag(&p.Lag).OnPolicy() && !p.always(), p.KL.Coefficient+p.Entropy > 0
-		return p.Tabular() && (clips(p) || old && (!p.Importance.Linear() || reused(p) && penalty))
-	}, simulated("clips, an acting norm, or reuse with a penalty, of prompts with a policy each")},
 	{MeanForceKnown, anyLag, func(p *Params) bool {
 		return p.KL.OfReward() && !p.Importance.Linear() && !linear.NewLag(&p.Lag).OnPolicy()
 	}, simulated("a KL penalty in the reward of older samples with weights other than ratios")},
@@ -208,6 +205,11 @@ var domains = []struct {
 	{LawOfArrived, anyLag, notTwoArms, simulated(
 		"the share of runs that end on a wrong arm of more than two")},
 
+	{drawsOfPrompts, anyLag, clips, scope.NormClips.Because("")},
+	{drawsOfPrompts, anyLag, func(p *Params) bool {
+		old, penalty := !linear.NewLag(&p.Lag).OnPolicy(), p.KL.Coefficient+p.Entropy > 0
+		return !adam(p) && old && (!p.Importance.Linear() || reused(p) && penalty)
+	}, simulated("clips, or reuse with a penalty, of prompts with a policy each, drawn with replacement")},
 	{visitsOfPrompts, anyLag, func(p *Params) bool {
 		return p.Optimizer.Kind != option.HeavyBall || rateVaries(p)
 	}, simulated("prompts with a policy each under Adam, Nesterov or a varying learning rate")},

@@ -70,12 +70,18 @@ func (p *Params) LimitedOnTheWay() bool {
 	return p.GroupSize != option.Infinite && clips(p) && (p.cut == 0 || adam(p))
 }
 
+func alike(x []float64) bool { return floats.Min(x) == floats.Max(x) }
+
 func (p *Params) ForceKnown() bool { return p.cut > 0 || p.NeverClipped(0) }
 
 // Plain returns parameters of the same runs without options that cannot act: a largest norm that no
-// gradient can exceed, Nesterov's rule without momentum, and a warm-up of one step. In blocks of one
-// step neither can the reuse of samples, nor a clip that changes.
+// gradient can exceed, Nesterov's rule without momentum, a warm-up of one step, and prompts that
+// share a policy and are equal. In blocks of one step neither can the reuse of samples, nor a clip
+// that changes.
 func Plain(p Params) Params {
+	if prompts(&p) && !p.Tabular() && alike(p.Prompts.First) && alike(p.Prompts.Second) {
+		p.Prompts = Prompts{}
+	}
 	if s := &p.Optimizer.Schedule; s.Kind == option.ConstantRate && s.Warmup == 1 {
 		s.Warmup = 0
 	}
@@ -103,7 +109,8 @@ func Plain(p Params) Params {
 // force, the largest that is met; there it is 0 at the fixed point.
 func (p *Params) NeverClipped(force float64) bool {
 	norm := p.Optimizer.MaxNorm
-	return norm == 0 || p.GroupSize == option.Infinite && force <= norm || p.largestForce() <= norm
+	mean := p.GroupSize == option.Infinite && !p.Tabular() // whose gradient is that of all prompts
+	return norm == 0 || mean && force <= norm || p.largestForce() <= norm
 }
 
 // RewardWithinNorm reports whether the bound without a penalty is at most the largest norm.
@@ -223,15 +230,16 @@ func WithoutNorm(p Params) Params {
 // what they do not exceed: met gives that of runs without the norm, unless it is not known.
 func Meeting(p Params, met func(free Params) (most float64, ok bool)) Params {
 	if p.NeverClipped(0) {
-		if p.GroupSize == option.Infinite {
+		if p.GroupSize == option.Infinite && !p.Tabular() {
 			return p
 		}
 		return WithoutNorm(p)
 	}
-	if p.Tabular() || p.NotDerived(RewardsInDigits, MeanForceKnown).Out() {
+	free := WithoutNorm(p)
+	if free.NotDerived(RewardsInDigits, MeanForceKnown).Out() {
 		return p
 	}
-	if most, ok := met(WithoutNorm(p)); ok {
+	if most, ok := met(free); ok {
 		if p.met = most; most <= p.Optimizer.MaxNorm {
 			return WithoutNorm(p)
 		}

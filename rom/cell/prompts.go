@@ -1,6 +1,8 @@
 package cell
 
 import (
+	"math"
+
 	"grposim/fp"
 	"grposim/option"
 	"grposim/rom/scope"
@@ -34,6 +36,8 @@ func (p *Params) Visits() (visit Params, period int, because scope.Reason) {
 		because = scope.NotPredicted.Because("prompts with a policy each that are drawn with replacement")
 	case prompts%p.GroupsPerStep != 0:
 		because = scope.NotPredicted.Because("prompts of which the groups of a step are no divisor")
+	case clips(p):
+		because = p.NotDerived(drawsOfPrompts)
 	case !p.always() || adam(p):
 		because = p.NotDerived(visitsOfPrompts)
 	}
@@ -48,15 +52,16 @@ func (p *Params) Visits() (visit Params, period int, because scope.Reason) {
 }
 
 // ByChance returns the bandit of one prompt to which each group of a step belongs with a chance. It
-// is 1/C of prompts that are drawn with replacement. Under Adam epochs are taken for such draws: a
-// step has one group of the prompt with the chance B/C, the B-th part of the gradient, or B/C in all.
+// is 1/C of prompts that are drawn with replacement. Shuffled epochs, and under Adam all, are taken
+// for such draws: a step has one group of the prompt with the chance B/C, the B-th part of the
+// gradient, or B/C in all.
 func (p *Params) ByChance() (visit Params, because scope.Reason) {
 	visit = *p
-	visit.Prompts, visit.Chance = Prompts{}, 1/float64(len(p.Prompts.First))
+	visit.Prompts, visit.Chance = Prompts{Order: p.Prompts.Order}, 1/float64(len(p.Prompts.First))
 	prompts, groups := len(p.Prompts.First), p.GroupsPerStep
 	switch {
 	case p.Prompts.Order == option.Independent:
-	case !adam(p) || p.Prompts.Order == option.ByFailure:
+	case !adam(p) && p.Prompts.Order == option.InOrder, p.Prompts.Order == option.ByFailure:
 		_, _, because = p.Visits()
 		return visit, because
 	case prompts < 2*groups && prompts%groups != 0 && groups%prompts != 0:
@@ -64,9 +69,33 @@ func (p *Params) ByChance() (visit Params, because scope.Reason) {
 	default:
 		visit.GroupsPerStep = max(groups/prompts, 1)
 		visit.Chance = min(float64(groups)*visit.Chance, 1)
-		visit.Optimizer.Epsilon *= float64(groups / visit.GroupsPerStep)
+		each := float64(groups / visit.GroupsPerStep)
+		if visit.Optimizer.Epsilon *= each; !adam(p) {
+			visit.Optimizer.LearningRate /= each
+		}
 	}
-	return visit, p.NotDerived(MeanForceKnown)
+	return visit, p.NotDerived(MeanForceKnown, drawsOfPrompts)
+}
+
+// NormOfPrompts returns what the norm of a gradient does not exceed, if that of one group of a prompt
+// does not exceed each: each √(n/B), with n the most groups that a step has of a prompt, or with
+// replacement has of any but for a step in 1e5.
+func (p *Params) NormOfPrompts(each float64) float64 {
+	prompts, groups := float64(len(p.Prompts.First)), float64(p.GroupsPerStep)
+	most := math.Ceil(groups / prompts)
+	switch {
+	case p.Prompts.Order == option.ByFailure:
+		most = groups
+	case p.Prompts.Order == option.Independent: // by the mean number of sets of n+1 groups of a prompt
+		n := 0.0
+		for sets := prompts; sets > 1e-5; n++ {
+			sets *= (groups - n) / ((n + 1) * prompts)
+		}
+		most = n - 1
+	case math.Mod(prompts, groups) != 0: // a step may end one epoch and begin another
+		most++
+	}
+	return each * math.Sqrt(min(most, groups)/groups)
 }
 
 // always reports whether each step has a group of each prompt.
@@ -74,18 +103,19 @@ func (p *Params) always() bool {
 	return p.Prompts.Order < option.Independent && len(p.Prompts.First) == p.GroupsPerStep
 }
 
-// DrawnAsByChance reports whether shuffled epochs of prompts that share a policy are taken for draws
-// with replacement, but for those of a step: under Adam or a norm that acts, and where steps do not
-// fill an epoch.
+// DrawnAsByChance reports whether shuffled epochs of prompts are taken for draws with replacement, but
+// for those of a step: of one prompt with a policy of its own, see ByChance, and of prompts that share
+// one under Adam or a norm that acts, and where steps do not fill an epoch.
 func (p *Params) DrawnAsByChance() bool {
-	return prompts(p) && !p.Tabular() && p.Prompts.Order == option.Shuffled && (adam(p) ||
+	chance := p.Chance > 0 && p.Chance < 1 && p.Prompts.Order == option.Shuffled
+	return chance || prompts(p) && !p.Tabular() && p.Prompts.Order == option.Shuffled && (adam(p) ||
 		p.LimitedOnTheWay() || len(p.Prompts.First)%p.GroupsPerStep != 0)
 }
 
 // Visited returns the bandit of a prompt with the lag and the optimizer of its visits.
 func (p Params) Visited(visit *Params) Params {
 	p.GroupsPerStep, p.Lag, p.Optimizer = visit.GroupsPerStep, visit.Lag, visit.Optimizer
-	p.Chance = visit.Chance
+	p.Chance, p.Prompts.Order = visit.Chance, visit.Prompts.Order
 	return p
 }
 

@@ -104,8 +104,28 @@ type epochs struct {
 	groups   int // B
 	prompts  int // C
 	momentum float64
-	at       []int
+	at       []int // steps
 }
+
+// newEpochs returns the epochs of prompts with a policy each, or of such that are drawn by chance, of
+// which every step is a visit, and the bandit of a prompt alone.
+func newEpochs(p *cell.Params) (e *epochs, visit cell.Params, because scope.Reason) {
+	visit, period, because := p.Visits()
+	order := p.Prompts.Order
+	if because.Out() {
+		order, period = option.Shuffled, 1
+		visit, because = p.ByChance()
+	}
+	e = &epochs{order: order, period: period, uses: 1, groups: p.GroupsPerStep,
+		prompts: len(p.Prompts.First), momentum: p.Optimizer.Momentum}
+	if p.Samples == option.Reused && period > 1 {
+		e.uses = p.Lag.Interval
+	}
+	return e, visit, because
+}
+
+// visits returns how many steps of a visit there are at most in so many steps.
+func (e *epochs) visits(steps int) int { return steps/e.period + 2*e.uses }
 
 // visited returns for how many of its own steps prompt x has been visited for certain before step t,
 // and the share of its way to the next visit that it has gone: in an epoch in order s_j/s_M, j steps
@@ -214,21 +234,12 @@ func (e *epochs) close(part *partOfPrompts, o *observable) {
 // that have been visited, so that the interpolation is exact.
 func followEpochs(of []observable, p cell.Params, init []float64, at []int,
 	parts [][]*partOfPrompts) scope.Reason {
-	visit, period, because := p.Visits()
-	order := p.Prompts.Order
-	if because.Out() { // every step is a visit
-		order, period = option.Shuffled, 1
-		visit, because = p.ByChance()
-	}
+	e, visit, because := newEpochs(&p)
 	if because.Out() || len(at) == 0 {
 		return because
 	}
-	e := &epochs{order: order, period: period, uses: 1, groups: p.GroupsPerStep,
-		prompts: len(p.Prompts.First), momentum: p.Optimizer.Momentum, at: at}
-	if p.Samples == option.Reused && period > 1 {
-		e.uses = p.Lag.Interval
-	}
-	visits := make([]int, at[len(at)-1]/period+2*e.uses)
+	e.at = at
+	visits := make([]int, e.visits(at[len(at)-1]))
 	for i := range visits {
 		visits[i] = i
 	}

@@ -252,17 +252,36 @@ const metStep = 0.01
 // the logits init do not reach it within the given steps. Else it notes which they do not exceed.
 func Unlimited(p cell.Params, init []float64, steps int) cell.Params {
 	return cell.Meeting(p, func(free cell.Params) (most float64, ok bool) {
-		m, past, before := force.New(&free), newSnapshots(&p.Lag, init, steps), []float64(nil)
-		_, within := Follow(free, init, steps, func(t int, theta []float64) (more bool) {
-			olds := past.at(t, theta)
-			here := slices.Concat(theta, slices.Concat(olds...))
-			if before == nil || floats.Distance(here, before, math.Inf(1)) > metStep {
-				for before = here; len(olds) > 0; olds = olds[1:] {
-					most = max(most, m.NormMet(theta, olds[0]))
-				}
+		if !free.Tabular() {
+			return normMet(free, &free, init, steps)
+		}
+		e, visit, because := newEpochs(&free)
+		for _, prompt := range free.Distinct(init) {
+			one := prompt.Visited(&visit)
+			alone := one // whose step is a group
+			alone.GroupsPerStep, alone.Chance = 1, 0
+			alone = alone.Checked()
+			each, known := normMet(one.Checked(), &alone, prompt.Init, e.visits(steps))
+			if most = max(most, each); because.Out() || !known {
+				return 0, false
 			}
-			return !math.IsInf(most, 1)
-		})
-		return most, within.In && !math.IsNaN(most)
+		}
+		return free.NormOfPrompts(most), true
 	})
+}
+
+// normMet returns what the norms of a step do not exceed on the mean field of p.
+func normMet(p cell.Params, step *cell.Params, init []float64, steps int) (most float64, ok bool) {
+	m, past, before := force.New(step), newSnapshots(&p.Lag, init, steps), []float64(nil)
+	_, within := Follow(p, init, steps, func(t int, theta []float64) (more bool) {
+		olds := past.at(t, theta)
+		here := slices.Concat(theta, slices.Concat(olds...))
+		if before == nil || floats.Distance(here, before, math.Inf(1)) > metStep {
+			for before = here; len(olds) > 0; olds = olds[1:] {
+				most = max(most, m.NormMet(theta, olds[0]))
+			}
+		}
+		return !math.IsInf(most, 1)
+	})
+	return most, within.In && !math.IsNaN(most)
 }

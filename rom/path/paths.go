@@ -163,7 +163,7 @@ func pathsOf(p cell.Params, init []float64, at []int, of ...observable) []Path {
 			}
 			path.Mean = append(path.Mean, mean)
 		}
-		if p.DrawnAsByChance() {
+		if p.Chance == 0 && p.DrawnAsByChance() {
 			path.Deviation = nil // its noise does not know that an epoch evens prompts out
 		}
 	}

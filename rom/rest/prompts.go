@@ -7,6 +7,7 @@ import (
 	"grposim/option"
 	"grposim/rom/cell"
 	"grposim/rom/fixed"
+	"grposim/rom/force"
 	"grposim/rom/scope"
 )
 
@@ -22,6 +23,7 @@ type promptGroup struct {
 func newTabularEquilibrium(p cell.Params) *Equilibrium {
 	e := &Equilibrium{params: p}
 	for _, one := range p.Distinct(p.Start) {
+		one.Params = cell.WithoutNorm(one.Params)
 		one.GroupsPerStep = 1
 		e.prompts = append(e.prompts, promptGroup{NewEquilibrium(one.Params), one.Alike,
 			float64(len(one.Alike))})
@@ -68,8 +70,7 @@ func (e *Equilibrium) ReachedBy(prompts []int) (reward float64, ok bool) {
 // their mean reward, of which the prompts are independent.
 func (e *Equilibrium) predictTabular(o option.Optimizer, l option.Lag, of Extent) Prediction {
 	prediction := e.prediction
-	p := e.params
-	p.Optimizer, p.Lag = o, l
+	p := e.underNorm(o, l)
 	visit, period, because := p.Visits()
 	switch {
 	case prediction.FixedPoint == nil:
@@ -110,10 +111,28 @@ func (e *Equilibrium) predictTabular(o option.Optimizer, l option.Lag, of Extent
 	return prediction
 }
 
-// settledTabular is Settled for prompts with a policy each, from the visits in those steps.
-func (e *Equilibrium) settledTabular(o option.Optimizer, l option.Lag, from, to int) Settled {
+// underNorm returns the parameters with an optimizer and a lag, without a largest norm that the
+// gradients at the fixed points do not meet.
+func (e *Equilibrium) underNorm(o option.Optimizer, l option.Lag) cell.Params {
 	p := e.params
 	p.Optimizer, p.Lag = o, l
+	return cell.Meeting(p, func(free cell.Params) (most float64, ok bool) {
+		for _, g := range e.prompts {
+			one := g.params
+			one.Optimizer, one.Lag = free.Optimizer, l
+			point, ok := g.Reached()
+			if !ok {
+				return 0, false
+			}
+			most = max(most, force.New(&one).NormMet(point.Logits, point.Logits))
+		}
+		return p.NormOfPrompts(most), true
+	})
+}
+
+// settledTabular is Settled for prompts with a policy each, from the visits in those steps.
+func (e *Equilibrium) settledTabular(o option.Optimizer, l option.Lag, from, to int) Settled {
+	p := e.underNorm(o, l)
 	visit, period, because := p.Visits()
 	if because.Out() {
 		return Settled{Reward: 1}
