@@ -261,9 +261,11 @@ func (s *adamState) average(l *adamLocal, growth float64, moments []float64, at 
 	for i, x := range moments {
 		s.mean[arms+i] = keep[i/arms]*s.mean[arms+i] + take[i/arms]*(x+growth*l.bend[i])
 	}
-	s.takeAlong(arms, change, parts, func(r, c int) float64 {
-		return take[r/arms] * take[c/arms] * l.joint[r][c]
-	})
+	var noise func(r, c int) float64
+	if s.reused == 0 {
+		noise = func(r, c int) float64 { return take[r/arms] * take[c/arms] * l.joint[r][c] }
+	}
+	s.takeAlong(arms, change, parts, noise)
 }
 
 // move is the second half of a step: the logits move by η times the mean of k_1m/(√(k_2v) + ε),

@@ -42,7 +42,7 @@ type spread struct {
 	state // n = A−1 each of the velocity, the policy and those that are kept, and ξ
 	local *localForce
 	drawn float64 // trace of the covariance of the reused noise ξ
-	// how far the order of prompts may have pushed runs, see ordered, and what a limit leaves out
+	// how far the order of prompts may have pushed runs, see order, and what a limit leaves out
 	aside []float64
 }
 
@@ -101,53 +101,29 @@ func (s *spread) step(t int, theta []float64) {
 	if s.Running != nil && s.Draws(t) {
 		s.MoveBaseline(s.snapshots.mean(olds, s.Expected))
 	}
+	s.order(t)
 	if s.renew(t, local.noise.RawRowView) {
 		s.drawn = mat.Trace(local.noise)
 	}
 	s.advance(t, theta, local, growth)
 }
 
-// carried returns η times the way of a policy until step t by a unit of force of draw j.
-func (s *spread) carried(j, t int) (way float64) {
-	for at := j * s.uses; at < min((j+1)*s.uses, t); at++ {
-		way += RateAt(&s.Optimizer, at) * cell.Coasted(s.Optimizer.Momentum, t-at)
-	}
-	return way
-}
-
-// ordered returns the covariance of the policies before steps t and u, in the same state, by the
-// order of prompts that share one policy, in epochs of M draws. With b the variance of a draw by its
-// prompts, of which −b/(M−1) is the mean product with another of the epoch, it is
+// order draws the prompts of step t, where a draw differs from the mean of all prompts by U, of
+// variance 1. In an epoch of M draws, of which those before, i of them, have the sum S,
 //
-//	b/(M − 1) Σ_epochs [M Σ s_j s′_j − Σ s_j Σ s′_j]
+//	U = −S/(M−i) + ε,   Var ε = 1 − i/((M−1)(M−i)),   S ← S + U
 //
-// with s and s′ that are carried to either step, and sums over the draws j of an epoch.
-func (s *spread) ordered(t, u int) (covariance float64) {
-	if s.local == nil || s.local.between == [2]float64{} { // then n is 1
-		return 0
+// so that Cov(U, U′) = −1/(M−1) of two draws of the epoch, and it ends at S = 0.
+func (s *spread) order(t int) {
+	if s.epoch == 0 || t%s.uses != 0 {
+		return
 	}
-	period, left := len(s.Prompts.First)/s.GroupsPerStep, 1.0
-	first, second, both := 0.0, 0.0, 0.0
-	for j := (max(t, u) - 1) / s.uses; j >= 0 && left > 1e-6; j-- {
-		x, y := s.carried(j, t), s.carried(j, u)
-		first, second, both = first+x, second+y, both+x*y
-		if j%period == 0 {
-			covariance += float64(period)*both - first*second
-			first, second, both = 0, 0, 0
-			left = 1 - cell.Coasted(s.Optimizer.Momentum, t-j*s.uses)*(1-s.Optimizer.Momentum)
-		}
-	}
-	return covariance * s.local.between[0] / float64(period-1)
-}
-
-// pushed returns the force of step t by that order, −½ b′/(M − 1) Σ s_j of the draws of this epoch
-// before, and the covariance b s_j of the draw that it uses again with the policy.
-func (s *spread) pushed(t int) (push, again float64) {
-	period, draw := max(len(s.Prompts.First)/s.GroupsPerStep, 1), t/s.uses
-	for j := draw - draw%period; j < draw; j++ {
-		push -= s.carried(j, t) * s.local.between[1] / float64(period-1)
-	}
-	return push, s.carried(draw, t) * s.local.between[0]
+	drawn := float64(t / s.uses % s.epoch)
+	left, sum := float64(s.epoch)-drawn, s.draw+s.n
+	s.takeAlong(s.draw, [][]float64{{-1 / left}}, []int{sum}, func(int, int) float64 {
+		return 1 - drawn/(float64(s.epoch-1)*left)
+	})
+	s.add(sum, s.draw, []float64{1})
 }
 
 // pushOf returns the push, beyond the mean force, of reused groups on the policy at theta, which
@@ -174,13 +150,17 @@ func (s *spread) advance(t int, theta []float64, local *localForce, growth float
 	mu, rate := s.Optimizer.Momentum, RateAt(&s.Optimizer, t)
 	gain, carry := linear.StepGains(s.Optimizer.Kind, mu)
 	parts, share := append([]int{0}, s.inputs(t)...), 0.0
-	force, pushed := make([]float64, n), []float64(nil)
-	push, again := s.pushed(t)
+	force, pushed, push, by := make([]float64, n), []float64(nil), 0.0, 0.0
+	own, noise := block(s.cov, s.reused, n, n), local.noise.At
+	if s.epoch > 0 && local.between[0] > 0 { // n is 1
+		parts, by = append(parts, s.draw), math.Sqrt(local.between[0])
+		together := s.cov[s.draw][n]
+		push = local.between[1] / by * together
+		own.Set(0, 0, own.At(0, 0)+by*together)
+	}
 	if s.reused > 0 {
-		parts = append(parts, s.reused)
+		parts, noise = append(parts, s.reused), nil
 		share = math.Sqrt(mat.Trace(local.noise) / s.drawn)
-		own := block(s.cov, s.reused, n, n)
-		own.Set(0, 0, own.At(0, 0)+again)
 		c := linear.Congruence(s.q, own)
 		pushed = linear.Reduce(s.q, pushOf(s.Model, c, s.moved(theta, s.mean[n:2*n])))
 	}
@@ -193,7 +173,9 @@ func (s *spread) advance(t int, theta []float64, local *localForce, growth float
 		for k, by := range local.slope[i] {
 			force[i] += by * s.mean[parts[1+k/n]+k%n]
 		}
-		copy(v[n:], local.slope[i])
+		if copy(v[n:], local.slope[i]); by > 0 {
+			v[n+len(local.slope[i])] = by
+		}
 		if s.reused > 0 {
 			force[i] += pushed[i]
 			v[(len(parts)-1)*n+i] = share
@@ -215,7 +197,7 @@ func (s *spread) advance(t int, theta []float64, local *localForce, growth float
 		s.mean[n+i] += rate * (carry*v + gain*f)
 		s.mean[i] = mu*v + f
 	}
-	s.takeAlong(0, change, parts, local.noise.At)
+	s.takeAlong(0, change, parts, noise)
 	s.add(n, 0, slices.Repeat([]float64{rate * gain}, n))
 }
 
@@ -232,7 +214,7 @@ func (s *state) add(to, from int, by []float64) {
 }
 
 // takeAlong takes the covariance along when coordinates from to on are replaced by a linear map of
-// others and by noise, of these covariances, unless groups are reused. The others are blocks of n,
+// others and by noise, of these covariances, if that is not nil. The others are blocks of n,
 // which begin at from. The map, change, has a row for each of the former.
 func (s *state) takeAlong(to int, change [][]float64, from []int, noise func(r, c int) float64) {
 	for r, change := range change {
@@ -253,7 +235,7 @@ func (s *state) takeAlong(to int, change [][]float64, from []int, noise func(r, 
 	for r, row := range s.rows {
 		for c, change := range change[:r+1] {
 			x := 0.0
-			if s.reused == 0 {
+			if noise != nil {
 				x = noise(r, c)
 			}
 			for k, part := range from {
@@ -313,7 +295,7 @@ func (s *spread) force(t int, theta []float64, olds [][]float64) (local *localFo
 	for i, share := range s.shares {
 		floats.AddScaled(l.offset, -share, forceAt(i, make([]float64, 2*n), 0))
 	}
-	if law, ok := s.Law.(*group.Prompts); ok && law.Between == 0 {
+	if law, ok := s.Law.(*group.Prompts); ok && s.epoch > 0 {
 		differing := func(x float64) float64 {
 			forceAt(0, []float64{mean[0] + x, mean[d-1] + x}[:d], 0)
 			within := s.Covariance().At(0, 0)
@@ -450,15 +432,6 @@ func (s *spread) shift(o *observable, t int, theta []float64) shifted {
 		}
 		at := func(x []float64) (now, drawing []float64) {
 			return o.arguments(s.moved(theta, x[:s.n]), s.moved(olds[i], x[len(x)-s.n:]), theta, olds[i])
-		}
-		when := []int{t, s.taken(t, s.ages[i])}
-		if o.depends == ofDrawing {
-			when = when[1:]
-		}
-		for a, row := range cov {
-			for b := range row {
-				row[b] += s.ordered(when[a/s.n], when[b/s.n])
-			}
 		}
 		by := o.over(&s.state, at, mean, cov)
 		by.shift -= o.of(s.Model, theta, olds[i])

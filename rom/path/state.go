@@ -24,6 +24,8 @@ type state struct {
 	// block reuses; 0: each step draws
 	present, first, reused int
 	uses                   int // number of steps that use the groups of a draw
+	draw                   int // index of how the prompts of a draw differ, and of its sum, see order
+	epoch                  int // draws of an epoch of which the order counts; 0: of none
 
 	mean []float64
 	cov  [][]float64 // covariance
@@ -73,6 +75,10 @@ func newState(p *cell.Params, init []float64, steps, n, present, blocks int) sta
 	one := linear.BasisOfArms(arms)
 	s.bases = bases{one, one, one, one}
 	size := s.first + n*s.kept()
+	if prompts := len(p.Prompts.First); p.Prompts.Order == option.Shuffled && !p.DrawnAsByChance() &&
+		prompts > p.GroupsPerStep {
+		s.draw, s.epoch, size = size, prompts/p.GroupsPerStep, size+2*n
+	}
 	if p.Samples == option.Reused && s.period > 1 {
 		s.uses, s.reused, size = s.period, size, size+(blocks-1)*n
 	}

@@ -83,3 +83,51 @@ func TestNormOfAllPrompts(t *testing.T) {
 		}
 	}
 }
+
+// Where forces have no slope the variance by the order of prompts that share a policy is that of sums
+// of draws without replacement, with the ways w_j that an impulse of draw j takes a policy:
+// Σ_epochs [M Σ w² − (Σ w)²]/(M−1) of that with replacement, Σ w².
+func TestOrderOfSharedPrompts(t *testing.T) {
+	const steps, epoch = 10, 4
+	for _, o := range []option.Optimizer{
+		{Momentum: 0.8},
+		{Kind: option.Nesterov, Momentum: 0.8},
+		{Kind: option.Nesterov, Momentum: 0.6, Schedule: option.Schedule{Warmup: 7}},
+		{Schedule: option.Schedule{Kind: option.LinearDecay, Total: 12}},
+	} {
+		o.LearningRate = 1e-4
+		var variances [2]float64
+		for i, order := range []option.PromptOrder{option.Shuffled, option.Independent} {
+			p := promptParams(option.Shared, option.NoScale)
+			p.Prompts = cell.Prompts{First: []float64{1, 0.9, 0.8, 0.5}, Second: make([]float64, epoch),
+				Parameters: option.Shared, Order: order}
+			p.KL, p.GroupSize, p.GroupsPerStep, p.Optimizer = option.KL{}, 1_000_000, 1, o
+			deviation := Paths(p, []float64{0, 0}, []int{steps}, LogitGap)[0].Deviation[0]
+			variances[i] = deviation * deviation
+		}
+		all, want := 0.0, 0.0
+		for from := 0; from < steps; from += epoch {
+			sum, squares := 0.0, 0.0
+			for j := from; j < min(from+epoch, steps); j++ {
+				velocity, way := 0.0, 0.0
+				for s := j; s < steps; s++ {
+					g := 0.0
+					if s == j {
+						g = 1
+					}
+					velocity = o.Momentum*velocity + g
+					move := velocity
+					if o.Kind == option.Nesterov {
+						move = g + o.Momentum*velocity
+					}
+					way += RateAt(&o, s) * move
+				}
+				sum, squares = sum+way, squares+way*way
+			}
+			all, want = all+squares, want+(epoch*squares-sum*sum)/(epoch-1)
+		}
+		if got := variances[0] / variances[1]; !(math.Abs(got-want/all) < 2e-3) {
+			t.Errorf("%+v: a share of %.4f of the variance with replacement, want %.4f", o, got, want/all)
+		}
+	}
+}
