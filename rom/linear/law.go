@@ -136,10 +136,18 @@ func after(a, x, q *mat.Dense, steps int) passage {
 }
 
 // MeanSquares returns E (r·(x, x_old))² averaged over the phases, for each row r of the given
-// matrix.
+// matrix; with reused samples and 3n columns E (r·(x, x_old, ξ))².
 func (s *Law) MeanSquares(rows *mat.Dense) []float64 {
-	count, _ := rows.Dims()
-	squares := Congruence(rows, s.jointSum(s.Lag.Period()))
+	count, columns := rows.Dims()
+	sum, n := s.jointSum(s.Lag.Period()), s.Dim()
+	if columns > 2*n {
+		at, size := s.Places(), len(s.A.RawRowView(0))
+		for i := range n {
+			at = append(at, size+i)
+		}
+		sum = among(s.stateSum(s.Lag.Period()), at)
+	}
+	squares := Congruence(rows, sum)
 	means := make([]float64, count)
 	for a := range means {
 		means[a] = squares.At(a, a) / float64(s.Lag.Period())

@@ -46,7 +46,7 @@ const (
 )
 
 // settledMotion returns the linear dynamics under Adam whose second moment v is that of its own
-// stationary law, v_a = T_a(v) = Var g_a + E(Λ_f x + Λ_s x_old)_a² averaged over the phases; nil
+// stationary law, v_a = T_a(v) = E(ξ − Λ_f x − Λ_s x_old)_a² averaged over the phases; nil
 // where none is found, as at a fixed point that is unstable at every learning rate, where a
 // direction is slow, and for states of more than largestSettled coordinates. held is the dynamics
 // with the second moments of the noise.
@@ -77,11 +77,7 @@ func (l *linearization) settledMotion(o option.Optimizer, held *motion) *motion 
 		if !ok {
 			return nil, false
 		}
-		t = l.forceSquares(&law)
-		for a := range t {
-			t[a] += l.noise.At(a, a)
-		}
-		found = m
+		t, found = l.squares(&law, gain), m
 		return t, linear.IsFinite(t...)
 	}
 	along := func(scale float64) float64 { // mean of ln(T/v), 0 where it is settled

@@ -234,3 +234,22 @@ func TestStartOfAdam(t *testing.T) {
 		}
 	}
 }
+
+// Reused samples move the policy against their own noise within a block, so that the squares that
+// Adam divides by are smaller: Var J is 2.115(13)e-5 and 3.967(24)e-5 in simulations of 40 runs of
+// 20,000 steps at K = 2 and 4, where independent noise has 1.87e-5 and 3.00e-5.
+func TestReusedSamplesUnderAdam(t *testing.T) {
+	for interval, want := range map[int]float64{2: 2.115e-5, 4: 3.967e-5} {
+		p := cell.Params{
+			Arms: []option.Arm{{Mean: 0.9}, {Mean: 0.2}},
+			Estimator: option.Estimator{GroupSize: 32, GroupsPerStep: 4, Samples: option.Reused,
+				Advantage:  option.Advantage{Scale: option.StdScale},
+				Importance: option.Importance{Mode: option.Ratio},
+				KL:         option.KL{Coefficient: 0.5, Gradient: option.K3}},
+			Lag:       option.Lag{Kind: option.Block, Interval: interval},
+			Optimizer: option.Optimizer{Kind: option.Adam, Beta2: 0.999, LearningRate: 0.01, Epsilon: 1e-8},
+		}
+		got := Predict(p)
+		adamNear(t, "Var J of reused samples", *got.LinearVariance()/want, 1, 0.035)
+	}
+}

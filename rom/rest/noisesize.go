@@ -230,11 +230,37 @@ func (l *linearization) adamGain(o option.Optimizer) []float64 {
 
 // forceSquares returns E(Λ_f x + Λ_s x_old)_a² of every arm, averaged over the phases.
 func (l *linearization) forceSquares(law *linear.Law) []float64 {
+	return law.MeanSquares(l.response(2))
+}
+
+// response returns Λ_f and Λ_s of (x, x_old) by arm, and so many parts of n columns in all.
+func (l *linearization) response(parts int) *mat.Dense {
 	arms, n := l.q.Dims()
-	response := mat.NewDense(arms, 2*n, nil)
-	response.Slice(0, arms, 0, n).(*mat.Dense).Mul(l.fresh, l.q)
-	response.Slice(0, arms, n, 2*n).(*mat.Dense).Mul(l.stale, l.q)
-	return law.MeanSquares(response)
+	all := mat.NewDense(arms, parts*n, nil)
+	all.Slice(0, arms, 0, n).(*mat.Dense).Mul(l.fresh, l.q)
+	all.Slice(0, arms, n, 2*n).(*mat.Dense).Mul(l.stale, l.q)
+	return all
+}
+
+// squares returns E g_a² of every arm, averaged over the phases, of a law with Adam's gains P. The
+// noise of a step is independent of where the run is, unless its samples are reused. Then the law has
+// ξ with its gains, and the noise of the arms is q(qᵀPq)⁻¹ξ.
+func (l *linearization) squares(law *linear.Law, gain []float64) []float64 {
+	if l.Samples == option.Reused {
+		arms, n := l.q.Dims()
+		all, back := l.response(3), mat.NewDense(n, n, nil)
+		if back.Inverse(linear.Within(l.q, mat.NewDiagDense(arms, gain))) != nil {
+			return []float64{math.Inf(1)}
+		}
+		back.Scale(-1, back)
+		all.Slice(0, arms, 2*n, 3*n).(*mat.Dense).Mul(l.q, back)
+		return law.MeanSquares(all)
+	}
+	all := l.forceSquares(law)
+	for a := range all {
+		all[a] += l.noise.At(a, a)
+	}
+	return all
 }
 
 // momentError is the relative error of Var J by the second moment v̂ over that of v̂ itself, k(1−β2).
