@@ -216,6 +216,35 @@ func TestTabularRewardOfShuffledEpochs(t *testing.T) {
 	}
 }
 
+// The variance of prompts that coast with momentum between their visits is that of the recursion of
+// x and v, step by step, up to the predicted error.
+func TestCoastingPromptsStepByStep(t *testing.T) {
+	p := promptParams(option.Tabular, option.NoScale)
+	p.Prompts.Order, p.Optimizer = option.InOrder, option.Optimizer{LearningRate: 0.04, Momentum: 0.8}
+	want := 0.0
+	for x := range p.Prompts.First {
+		one, _ := p.Prompt(x, nil)
+		at := Predict(one)
+		xx, xv, vv := 0.0, 0.0, 0.0 // covariance
+		for step := range 6000 {
+			slope, noise := 0.0, 0.0
+			if step%3 == x {
+				slope, noise = at.Stiffness.Total, at.GradientVariance
+			}
+			xv, vv = 0.8*xv-slope*xx, 0.64*vv-1.6*slope*xv+slope*slope*xx+noise
+			xx, xv = xx+0.08*xv+0.0016*vv, xv+0.04*vv
+			if step >= 5997 {
+				want += xx / 27
+			}
+		}
+	}
+	got := Predict(p)
+	share := got.Neglected.RewardVariance / *got.Moments.RewardVariance
+	if gap := *got.Exact.StationaryVariance.LogitGap; math.Abs(gap/want-1) > share || share > 0.1 {
+		t.Errorf("got Var z = %v, want %v ± %v of it", gap, want, share)
+	}
+}
+
 // The linear map of a prompt from one visit to the next has the multipliers of an on-policy heavy
 // ball with μ_eff = μ^M and η_eff = η s_M/B, and its threshold is 2(1+μ^M)/s_M in units of B/λ.
 func TestVisitsAreAHeavyBall(t *testing.T) {

@@ -175,7 +175,7 @@ const unsettledBaseline = 1e-3
 // the way of each, which bounds the effect on the mean reward.
 func unsettledTabular(p cell.Params, init []float64, from, to int) (
 	left scope.Sizes, within scope.Scope) {
-	visit, period, because := p.Visits()
+	visit, period, because := cell.AtRest(&p)
 	if because.Out() {
 		return left, because.Scope()
 	}

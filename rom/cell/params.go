@@ -65,6 +65,14 @@ func (p *Params) From() []float64 {
 // Draws reports whether step t draws groups.
 func (p *Params) Draws(t int) bool { return p.Drawn(t+1) > p.Drawn(t) }
 
+// Visiting returns the probability that a group of a step is of this prompt, see Chance.
+func Visiting(p *Params) float64 {
+	if p.Chance > 0 {
+		return p.Chance
+	}
+	return 1
+}
+
 // Uniform returns the logits of the uniform policy over arms, by class; nil: all 0.
 func (p *Params) Uniform() []float64 { return p.uniform }
 

@@ -98,6 +98,21 @@ func (p *Params) NormOfPrompts(each float64) float64 {
 	return each * math.Sqrt(min(most, groups)/groups)
 }
 
+// AtRest returns the bandit of one prompt with the optimizer that acts at its fixed point, and the
+// number of steps of a visit. It is that of Visits where it has the variance of all steps. Else, in
+// any order, each group of a step is of the prompt with the chance 1/C: the mean force is 0, so that
+// when a visit comes matters to second order only.
+func AtRest(p *Params) (visit Params, period int, because scope.Reason) {
+	visit, period, because = p.Visits()
+	coasts := period > 1 && (p.Optimizer.Momentum > 0 || reused(p))
+	if p.Prompts.Order == option.ByFailure || !because.Out() && !coasts {
+		return visit, period, because
+	}
+	visit = *p
+	visit.Prompts, visit.Chance = Prompts{}, 1/float64(len(p.Prompts.First))
+	return visit, 1, p.NotDerived(DynamicsAtRest)
+}
+
 // always reports whether each step has a group of each prompt.
 func (p *Params) always() bool {
 	return p.Prompts.Order < option.Independent && len(p.Prompts.First) == p.GroupsPerStep

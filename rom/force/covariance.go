@@ -58,7 +58,7 @@ func (m *Model) Covariance() *mat.SymDense {
 		projectMatrix(cross, m.Now.Probs, at)
 		projectMatrix(penalty, at, at)
 	}
-	beta, factor := m.KL.Coefficient, m.Factors.Noise*chanceOf(m)/float64(m.GroupsPerStep)
+	beta, factor := m.KL.Coefficient, m.Factors.Noise*cell.Visiting(m.Params)/float64(m.GroupsPerStep)
 	for a := range arms {
 		for b := a; b < arms; b++ {
 			v := reward[a][b] - beta*(cross[a][b]+cross[b][a]) + beta*beta*penalty[a][b]

@@ -44,15 +44,7 @@ func (m *Model) MeanForce(dst []float64) {
 	m.rewardForce(dst)
 	m.SubtractPenalty(dst)
 	m.AddEntropy(dst)
-	floats.Scale(m.Factors.Stiffness*chanceOf(m), dst)
-}
-
-// chanceOf returns the probability of a group, see cell.Params.Chance.
-func chanceOf(m *Model) float64 {
-	if m.Chance > 0 {
-		return m.Chance
-	}
-	return 1
+	floats.Scale(m.Factors.Stiffness*cell.Visiting(m.Params), dst)
 }
 
 // rewardForce writes the reward part of E[g], without Factors.Stiffness.

@@ -2,6 +2,7 @@ package force
 
 import (
 	"grposim/fp"
+	"grposim/rom/cell"
 	"grposim/rom/group"
 
 	"gonum.org/v1/gonum/floats"
@@ -94,7 +95,7 @@ func JointOf(mean []float64, cumulants func(a, b int) (k11, k12, k22 float64)) (
 // depend on, and with the probability of that. The next call overwrites them.
 func (m *Model) given(visit func(weight float64, c *contribution)) {
 	for share, one := range sharesOf(m) {
-		givenSuccesses(m, one, chanceOf(m)*share, visit)
+		givenSuccesses(m, one, cell.Visiting(m.Params)*share, visit)
 	}
 	if m.Chance > 0 {
 		visit(1-m.Chance, newContribution(len(m.Arms)))

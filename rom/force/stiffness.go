@@ -68,7 +68,8 @@ func (m *Model) Stiffness(theta []float64) (fresh, stale *mat.Dense) {
 		l, mean := m.uncertainty()
 		m.addDivergence(f, m.Entropy, l, mean, 1, 1)
 	}
-	return dense(f, m.Factors.Stiffness), dense(s, m.Factors.Stiffness)
+	by := m.Factors.Stiffness * cell.Visiting(m.Params)
+	return dense(f, by), dense(s, by)
 }
 
 // dense returns factor times the square matrix with the given rows.

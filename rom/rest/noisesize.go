@@ -56,7 +56,7 @@ func (l *linearization) sizeOfNoise(m *motion, sigma *mat.Dense, relative []floa
 	}
 	own := l.aboutClass(relative)
 	probs, reward, draws := cell.PolicyAt(l.logits), l.model.Expected(l.logits),
-		l.model.Size*float64(l.GroupsPerStep)
+		l.model.Size*float64(l.GroupsPerStep)*cell.Visiting(&l.Params)
 	all, weights, softmax, kicks := 0.0, 0.0, 0.0, 0.0
 	for c, p := range probs {
 		slope := l.logSlope(c, probs)
@@ -347,7 +347,7 @@ func (l *linearization) armKurtoses() []float64 {
 // v²/(E v)² of unevenness, which is 1/p where a share p of the groups exerts a force and all of
 // these one of equal size.
 func (l *linearization) kurtosis(uneven float64) float64 {
-	return 3 * (1 + (uneven-1)/float64(l.GroupsPerStep))
+	return 3 * (1 + (uneven/cell.Visiting(&l.Params)-1)/float64(l.GroupsPerStep))
 }
 
 // rewardKurtosis is kurtosis of the force along ∇J, where an arm that is rare and shifts J much

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"grposim/option"
@@ -70,44 +71,57 @@ func (e *Equilibrium) ReachedBy(prompts []int) (reward float64, ok bool) {
 // their mean reward, of which the prompts are independent.
 func (e *Equilibrium) predictTabular(o option.Optimizer, l option.Lag, of Extent) Prediction {
 	prediction := e.prediction
-	p := e.underNorm(o, l)
-	visit, period, because := p.Visits()
-	switch {
-	case prediction.FixedPoint == nil:
+	if prediction.FixedPoint == nil {
 		return prediction
-	case !because.Out() && o.Momentum > 0 && period > 1:
-		because = scope.NotPredicted.Because(
-			"the variance of prompts that coast with momentum between their visits")
-	case !because.Out() && p.Samples == option.Reused && period > 1:
-		because = scope.NotPredicted.Because("the variance of prompts that reuse samples by epochs")
-	case !because.Out() && of&StationaryLaw == 0:
+	}
+	p := e.underNorm(o, l)
+	visit, _, because := cell.AtRest(&p)
+	if !because.Out() && of&StationaryLaw == 0 {
 		because = scope.NoNumber.Because("a part without the noise was asked for")
 	}
 	if prediction.Noise = because.Scope(); because.Out() {
 		return prediction
 	}
-	n := float64(len(p.Prompts.First))
-	var shift, linear, variance, share, moved, gap float64
+	n, sums, missing := float64(len(p.Prompts.First)), [6]float64{}, [6]bool{}
 	for _, g := range e.prompts {
-		q := g.PredictPart(visit.Optimizer, visit.Lag, Multipliers|StationaryLaw)
-		if m := q.Moments; !q.Noise.In || q.LinearVariance() == nil || m.RewardShift == nil ||
-			m.ZeroVariance == nil || m.ZeroVarianceShift == nil {
-			because = cmp.Or(q.Noise.Because, q.Moments.Because)
-			prediction.Noise = scope.OfPart.Because("a prompt", because).Scope()
+		one := g.visited(&visit)
+		q := one.PredictPart(visit.Optimizer, visit.Lag, Multipliers|StationaryLaw)
+		if !q.Noise.In {
+			prediction.Noise = scope.OfPart.Because("a prompt", q.Noise.Because).Scope()
 			return prediction
 		}
-		w := g.count / n
-		shift += w * *q.Moments.RewardShift
-		share += w * *q.Moments.ZeroVariance
-		moved += w * *q.Moments.ZeroVarianceShift
-		linear += w * *q.LinearVariance() / n
-		variance += w * *q.Moments.RewardVariance / n
-		gap += w * *q.Exact.StationaryVariance.LogitGap / n
+		w, m := g.count/n, &q.Moments
+		d, _ := q.Linear()
+		for i, x := range []*float64{m.RewardShift, m.ZeroVariance, m.ZeroVarianceShift,
+			m.RewardVariance, d.StationaryVariance.ExpectedReward, d.StationaryVariance.LogitGap} {
+			if missing[i] = missing[i] || x == nil; x != nil {
+				sums[i] += w * *x
+			}
+		}
 		prediction.Neglected.AddAll(q.Neglected, w, w/n, w)
+		prediction.Moments.Because = cmp.Or(prediction.Moments.Because, m.Because)
+		if p.Samples == option.Fresh && visit.Chance > 0 && p.Prompts.Order < option.Independent {
+			last, missed := one.PredictPart(visit.Optimizer,
+				option.Lag{Kind: option.Block, Interval: 1}, Multipliers|StationaryLaw), math.Inf(1)
+			if v := last.LinearVariance(); v != nil {
+				missed = math.Abs(*q.LinearVariance() - *v)
+			}
+			prediction.Neglected.Add(scope.HigherOrder, scope.Sizes{RewardVariance: w / n * missed})
+		}
 	}
-	prediction.Moments = Moments{RewardShift: &shift, RewardVariance: &variance, ZeroVariance: &share,
-		ZeroVarianceShift: &moved}
-	prediction.Exact.StationaryVariance = Variance{LogitGap: &gap, ExpectedReward: &linear}
+	numbers := [6]*float64{}
+	for i := range sums {
+		if i > 2 {
+			sums[i] /= n
+		}
+		if !missing[i] {
+			numbers[i] = &sums[i]
+		}
+	}
+	m := &prediction.Moments
+	m.RewardShift, m.ZeroVariance, m.ZeroVarianceShift, m.RewardVariance = numbers[0], numbers[1],
+		numbers[2], numbers[3]
+	prediction.Exact.StationaryVariance = Variance{ExpectedReward: numbers[4], LogitGap: numbers[5]}
 	return prediction
 }
 
@@ -130,17 +144,29 @@ func (e *Equilibrium) underNorm(o option.Optimizer, l option.Lag) cell.Params {
 	})
 }
 
+// visited returns the equilibrium of the prompt with its visits.
+func (g *promptGroup) visited(visit *cell.Params) *Equilibrium {
+	if visit.Chance == 0 {
+		return g.Equilibrium
+	}
+	p, merged := g.params, g.merged
+	p.GroupsPerStep, p.Chance = visit.GroupsPerStep, visit.Chance
+	merged.GroupsPerStep, merged.Chance = visit.GroupsPerStep, visit.Chance
+	return newEquilibrium(p, merged, g.logits)
+}
+
 // settledTabular is Settled for prompts with a policy each, from the visits in those steps.
 func (e *Equilibrium) settledTabular(o option.Optimizer, l option.Lag, from, to int) Settled {
 	p := e.underNorm(o, l)
-	visit, period, because := p.Visits()
+	visit, period, because := cell.AtRest(&p)
 	if because.Out() {
 		return Settled{Reward: 1}
 	}
 	var settled Settled
 	for _, g := range e.prompts {
-		one := g.Settled(visit.Optimizer, visit.Lag, from/period, to/period)
+		one := g.visited(&visit).Settled(visit.Optimizer, visit.Lag, from/period, to/period)
 		settled.Reward += g.count / float64(len(p.Prompts.First)) * one.Reward
+		settled.Unknown = max(settled.Unknown, one.Unknown)
 	}
 	return settled
 }
