@@ -245,6 +245,30 @@ func TestCoastingPromptsStepByStep(t *testing.T) {
 	}
 }
 
+// Where groups of equal rewards are redrawn, of other prompts too, the groups of a step are of a
+// prompt in proportion to its chance of unequal rewards, 1 − J^G − (1−J)^G.
+func TestRedrawnPromptsAtRest(t *testing.T) {
+	p := promptParams(option.Tabular, option.NoScale)
+	p.Filter, p.Optimizer = option.Redraw, option.Optimizer{Kind: option.Adam, LearningRate: 1e-4,
+		Beta1: 0.9, Beta2: 0.999}
+	var bandits []Params
+	sum, want := 0.0, 0.0
+	for x := range p.Prompts.First {
+		one, _ := p.Prompt(x, nil)
+		j := Predict(one).FixedPoint.Reward
+		one.Chance = 1 - j*j*j - (1-j)*(1-j)*(1-j)
+		bandits, sum = append(bandits, one), sum+one.Chance
+	}
+	for _, one := range bandits {
+		one.Chance /= sum
+		at := Predict(one)
+		want += *at.LinearVariance() / 9
+	}
+	if got := *Predict(p).Moments.RewardVariance; math.Abs(got/want-1) > 1e-9 {
+		t.Errorf("got Var J = %v, want %v", got, want)
+	}
+}
+
 // The linear map of a prompt from one visit to the next has the multipliers of an on-policy heavy
 // ball with μ_eff = μ^M and η_eff = η s_M/B, and its threshold is 2(1+μ^M)/s_M in units of B/λ.
 func TestVisitsAreAHeavyBall(t *testing.T) {

@@ -1,6 +1,7 @@
 package arrive
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -176,7 +177,7 @@ const unsettledBaseline = 1e-3
 func unsettledTabular(p cell.Params, init []float64, from, to int) (
 	left scope.Sizes, within scope.Scope) {
 	visit, period, because := cell.AtRest(&p)
-	if because.Out() {
+	if because = cmp.Or(because, p.NotDerived(cell.MeanForceKnown)); because.Out() {
 		return left, because.Scope()
 	}
 	n := float64(len(p.Prompts.First))

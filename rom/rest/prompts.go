@@ -84,7 +84,7 @@ func (e *Equilibrium) predictTabular(o option.Optimizer, l option.Lag, of Extent
 	}
 	n, sums, missing := float64(len(p.Prompts.First)), [6]float64{}, [6]bool{}
 	for _, g := range e.prompts {
-		one := g.visited(&visit)
+		one := e.visited(&g, &visit)
 		q := one.PredictPart(visit.Optimizer, visit.Lag, Multipliers|StationaryLaw)
 		if !q.Noise.In {
 			prediction.Noise = scope.OfPart.Because("a prompt", q.Noise.Because).Scope()
@@ -144,15 +144,29 @@ func (e *Equilibrium) underNorm(o option.Optimizer, l option.Lag) cell.Params {
 	})
 }
 
-// visited returns the equilibrium of the prompt with its visits.
-func (g *promptGroup) visited(visit *cell.Params) *Equilibrium {
-	if visit.Chance == 0 {
+// visited returns the equilibrium of a prompt with its visits. Where groups of equal rewards are
+// redrawn, of other prompts too, they are as frequent as its unequal ones.
+func (e *Equilibrium) visited(g *promptGroup, visit *cell.Params) *Equilibrium {
+	if visit.Chance == 0 || g.linearization == nil {
 		return g.Equilibrium
 	}
-	p, merged := g.params, g.merged
-	p.GroupsPerStep, p.Chance = visit.GroupsPerStep, visit.Chance
-	merged.GroupsPerStep, merged.Chance = visit.GroupsPerStep, visit.Chance
+	p, merged, chance := g.params, g.merged, visit.Chance
+	if p.Filter == option.Redraw {
+		all := 0.0
+		for _, other := range e.prompts {
+			all += other.count * other.unequal()
+		}
+		chance = g.unequal() / all
+	}
+	p.GroupsPerStep, p.Chance = visit.GroupsPerStep, chance
+	merged.GroupsPerStep, merged.Chance = visit.GroupsPerStep, chance
 	return newEquilibrium(p, merged, g.logits)
+}
+
+// unequal returns the share of the groups of the prompt whose rewards differ, at its fixed point.
+func (g *promptGroup) unequal() float64 {
+	point, _ := g.Reached()
+	return 1 - force.New(&g.merged.Params).Law.EqualRewards(point.Policy)
 }
 
 // settledTabular is Settled for prompts with a policy each, from the visits in those steps.
@@ -164,7 +178,7 @@ func (e *Equilibrium) settledTabular(o option.Optimizer, l option.Lag, from, to 
 	}
 	var settled Settled
 	for _, g := range e.prompts {
-		one := g.visited(&visit).Settled(visit.Optimizer, visit.Lag, from/period, to/period)
+		one := e.visited(&g, &visit).Settled(visit.Optimizer, visit.Lag, from/period, to/period)
 		settled.Reward += g.count / float64(len(p.Prompts.First)) * one.Reward
 		settled.Unknown = max(settled.Unknown, one.Unknown)
 	}
