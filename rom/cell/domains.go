@@ -145,10 +145,10 @@ var domains = []struct {
 	{DynamicsAtRest, anyLag, func(p *Params) bool {
 		return !p.ForceKnown() || adam(p) && clips(p)
 	}, scope.NormClips.Because("")},
-	{DynamicsAtRest | SpreadOfRuns, randomAges, clips, scope.NormClips.Because("")},
+	{DynamicsAtRest, randomAges, clips, scope.NormClips.Because("")},
 	{SpreadOfRuns, anyLag, func(p *Params) bool {
 		return p.LimitedOnTheWay() && (p.Tabular() || len(p.Arms) > mostLimitedArms ||
-			p.GroupSize*p.GroupsPerStep < 4*leastExpanded)
+			p.AgeDraws() > 1 || p.GroupSize*p.GroupsPerStep < 4*leastExpanded)
 	}, scope.NormClips.Because("")},
 	{LockingOfRuns, anyLag, clips, scope.NormClips.Because("")},
 	{DynamicsAtRest, notLastBlock, reused,

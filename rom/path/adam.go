@@ -141,7 +141,11 @@ func (s *adamState) derive(at []int, centre []float64, cov [][]float64) (
 	force, shared := s.moments(centre), 1-1/float64(max(s.AgeDraws(), 1))
 	l = new(adamLocal)
 	l.joint, l.excess = s.joint(force[:arms])
-	share := s.missed(force[:arms], l.excess)
+	share := 0.0
+	for i, of := range s.shares {
+		s.setAge(i)
+		share += of * s.missed(force[:arms], l.excess)
+	}
 	l.localForce, _ = s.overAges(at, cov, func(i int, x []float64, _ float64) []float64 {
 		all := make([]float64, 2*arms)
 		s.Set(s.visiting(x[:n]), s.logits(x[len(x)-n:]))

@@ -5,6 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"grposim/option"
+	"grposim/rom/cell"
+
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distmv"
@@ -39,6 +42,33 @@ func TestScaledLaw(t *testing.T) {
 				t.Errorf("c = %g, noise %g: got %v and %v, want %v and %v", c, noise, mean,
 					mat.Formatted(cov), sum, mat.Formatted(second))
 			}
+		}
+	}
+}
+
+// Where every step has one random age, its gradient is limited by itself: J after 34 steps is
+// 0.878778(16) in 10,000 simulated runs, under Adam 0.861527(16).
+func TestLimitOfRandomAges(t *testing.T) {
+	for _, c := range []struct {
+		optimizer option.Optimizer
+		want      float64
+	}{
+		{option.Optimizer{LearningRate: 1}, 0.878778},
+		{option.Optimizer{Kind: option.Adam, Beta1: 0.5, Beta2: 0.9, Epsilon: 1e-8, LearningRate: 0.05},
+			0.861527},
+	} {
+		c.optimizer.MaxNorm = 0.1
+		p := cell.Params{
+			Arms: []option.Arm{{Mean: 0.9}, {Mean: 0.5}, {Mean: 0.2}},
+			Estimator: option.Estimator{GroupSize: 16, GroupsPerStep: 8,
+				Advantage: option.Advantage{Scale: option.StdScale}},
+			Lag: option.Lag{Kind: option.Random, Ages: option.Ages{Law: option.TableAges,
+				Weights: [option.MaxTableAge + 1]float64{0: 1, 4: 1}, Drawn: option.AgePerStep}},
+			Optimizer: c.optimizer,
+		}
+		got := Paths(p, make([]float64, 3), []int{34}, Reward)[0]
+		if off := math.Abs(got.Mean[0] - c.want); !(off < 1e-4 && off < got.Neglected[0]+6.4e-5) {
+			t.Errorf("%v: J %.6f ± %.2g, want %.6f", c.optimizer.Kind, got.Mean[0], got.Neglected[0], c.want)
 		}
 	}
 }

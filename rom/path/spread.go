@@ -279,7 +279,7 @@ func (s *spread) force(t int, theta []float64, olds [][]float64) (local *localFo
 			if weight == 1 {
 				if middle = here; s.most > 0 {
 					_, excess := s.Joint(s.free)
-					floats.AddScaled(missed, s.missed(all, excess), reduced)
+					floats.AddScaled(missed, s.shares[i]*s.missed(all, excess), reduced)
 				}
 			} else {
 				addScaled(noise, -s.shares[i]*weight, middle)

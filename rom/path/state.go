@@ -34,15 +34,20 @@ type state struct {
 
 	nearBound bool // see shifted
 
-	// The largest norm of a gradient that acts on runs, see scaledLaw; 0: none. Where limit has set
-	// them, mean and covariance of the force of a step without it, and its covariance with it.
-	most           float64
-	free           []float64
-	noise, limited *mat.SymDense
+	most    float64 // largest norm of a gradient that acts on runs, see scaledLaw; 0: none
+	limited         // where limit has set it
 
-	// Where meanForce has set the force: both policies, and by age the mean.
+	// Where meanForce has set the force: both policies, and by age the mean and what limit has set.
 	now         []float64
 	olds, means [][]float64
+	laws        []limited
+}
+
+// limited is the law of the force of a step under a largest norm: mean and covariance without it, and
+// the covariance with it.
+type limited struct {
+	free          []float64
+	noise, scaled *mat.SymDense
 }
 
 // newModel returns the model of runs without a largest norm that acts, and that norm. How the
@@ -92,15 +97,15 @@ func (s *state) limit(mean []float64) {
 	if s.most == 0 {
 		return
 	}
-	s.free, s.noise, s.limited = slices.Clone(mean), s.Covariance(), mat.NewSymDense(len(mean), nil)
-	s.limited.CopySym(s.noise)
-	scaledLaw(mean, s.limited, s.most)
+	s.limited = limited{slices.Clone(mean), s.Covariance(), mat.NewSymDense(len(mean), nil)}
+	s.scaled.CopySym(s.noise)
+	scaledLaw(mean, s.scaled, s.most)
 }
 
 // ofStep is Covariance where limit has set the mean.
 func (s *state) ofStep() *mat.SymDense {
 	if s.most > 0 {
-		return s.limited
+		return s.scaled
 	}
 	return s.Covariance()
 }
@@ -225,7 +230,7 @@ func (s *state) policies(at []int) (mean []float64, cov [][]float64, ok bool) {
 // meanForce sets the state and writes the mean force.
 func (s *state) meanForce(dst, now []float64, olds [][]float64) {
 	clear(dst)
-	s.now, s.olds = now, olds
+	s.now, s.olds, s.laws = now, olds, s.laws[:0]
 	for i, old := range olds {
 		if len(s.means) == i {
 			s.means = append(s.means, make([]float64, len(dst)))
@@ -233,6 +238,7 @@ func (s *state) meanForce(dst, now []float64, olds [][]float64) {
 		s.Set(now, old)
 		s.MeanForce(s.means[i])
 		s.limit(s.means[i])
+		s.laws = append(s.laws, s.limited)
 		floats.AddScaled(dst, s.shares[i], s.means[i])
 	}
 }
@@ -244,7 +250,7 @@ func (s *state) covariance(mean []float64) *mat.SymDense {
 	}
 	sum, off := mat.NewSymDense(len(mean), nil), mat.NewVecDense(len(mean), nil)
 	for i, share := range s.shares {
-		s.Set(s.now, s.olds[i])
+		s.setAge(i)
 		addScaled(sum, share, s.ofStep())
 		floats.SubTo(off.RawVector().Data, s.means[i], mean)
 		sum.SymRankOne(sum, share/float64(max(s.AgeDraws(), 1)), off)
@@ -252,21 +258,32 @@ func (s *state) covariance(mean []float64) *mat.SymDense {
 	return sum
 }
 
-// joint returns what force.Model.Joint does of one age, of limited gradients as of normal ones but
-// for the excess of one arm.
-func (s *state) joint(mean []float64) (joint [][]float64, excess []float64) {
-	if s.most > 0 {
-		_, excess = s.Joint(s.free)
-		return force.JointOf(mean, func(a, b int) (k11, k12, k22 float64) {
-			v := s.limited.At(a, b)
-			if a == b {
-				k22 = excess[a] * v * v
-			}
-			return v, 0, k22
-		}), excess
-	}
-	if len(s.shares) == 1 {
+// setAge returns to the policies and the law of the age i where meanForce has set the force.
+func (s *state) setAge(i int) {
+	s.Set(s.now, s.olds[i])
+	s.limited = s.laws[i]
+}
+
+// jointHere returns what force.Model.Joint does, of limited gradients as of normal ones but for the
+// excess of one arm.
+func (s *state) jointHere(mean []float64) (joint [][]float64, excess []float64) {
+	if s.most == 0 {
 		return s.Joint(mean)
+	}
+	_, excess = s.Joint(s.free)
+	return force.JointOf(mean, func(a, b int) (k11, k12, k22 float64) {
+		v := s.scaled.At(a, b)
+		if a == b {
+			k22 = excess[a] * v * v
+		}
+		return v, 0, k22
+	}), excess
+}
+
+// joint is jointHere of a step of any age.
+func (s *state) joint(mean []float64) (joint [][]float64, excess []float64) {
+	if len(s.shares) == 1 {
+		return s.jointHere(mean)
 	}
 	joint, excess = group.Square(2*len(mean)), make([]float64, len(mean))
 	all := s.covariance(mean)
@@ -274,8 +291,8 @@ func (s *state) joint(mean []float64) (joint [][]float64, excess []float64) {
 		mat.Row(row[:len(mean)], i, all)
 	}
 	for i, share := range s.shares {
-		s.Set(s.now, s.olds[i])
-		one, rare := s.Joint(mean)
+		s.setAge(i)
+		one, rare := s.jointHere(mean)
 		floats.AddScaled(excess, share, rare)
 		for a, row := range one {
 			from := len(mean) * (1 - a/len(mean)) // the covariance of g has that of its ages
