@@ -73,7 +73,7 @@ func TestForceIsTheEnumerationOfAllGroups(t *testing.T) {
 		for i, p := range options(base) {
 			q, theta, old := randomCell(r, option.Bernoulli, shape.arms, shape.size)
 			p.Arms, p.Reference, p.KL.Coefficient = q.Arms, q.Reference, q.KL.Coefficient
-			switch i % 5 { // the corners of the parameter space
+			switch i % 6 { // the corners of the parameter space
 			case 0:
 				copy(old, theta)
 			case 1:
@@ -82,6 +82,8 @@ func TestForceIsTheEnumerationOfAllGroups(t *testing.T) {
 				p.Arms[shape.arms-1].Mean = 0
 			case 3:
 				p.Arms[0].Mean, p.Arms[1].Mean = 0, 1
+			case 4: // rewards of three values
+				p.Arms[0] = option.Arm{Law: option.Constant, Mean: 1.7}
 			}
 			want := oracleForce(p, theta, old)
 			dst := make([]float64, shape.arms)

@@ -229,6 +229,11 @@ func TestAdamPairMomentsByEnumeration(t *testing.T) {
 				"ratio, k2": func(p *Params) {
 					p.Importance.Mode, p.KL.Gradient = option.Ratio, option.K2
 				},
+				"three values": func(p *Params) {
+					p.Arms[0], p.Importance.Mode = option.Arm{Law: option.Constant, Mean: 1.7}, option.VESPO
+					p.Importance.Power = option.Signed{Positive: 2, Negative: 3}
+					p.Importance.Decay = option.Signed{Positive: 3, Negative: 2}
+				},
 				"k3 at the snapshot": func(p *Params) { p.KL.Gradient, p.KL.At = option.K3, option.AtSnapshot },
 			} {
 				p := Params{Estimator: option.Estimator{GroupSize: size, KL: option.KL{Coefficient: 0.3}}}
@@ -286,6 +291,11 @@ func enumeratedMoments(p *Params, theta, old []float64) (moments [3][][]float64)
 			return
 		}
 		for a, arm := range p.Arms {
+			if arm.Law == option.Constant {
+				group[n] = sample{a, arm.Mean}
+				walk(n+1, chance*past[a])
+				continue
+			}
 			group[n] = sample{a, 1}
 			walk(n+1, chance*past[a]*arm.Mean)
 			group[n] = sample{a, 0}

@@ -123,9 +123,10 @@ var domains = []struct {
 	{WeightsAtRest, anyLag, func(p *Params) bool { return weight.Range(&p.Importance) == 0 },
 		simulated("a weight with a kink where the policy is its snapshot")},
 	{WeightsAtRest, anyLag, signedWeights, simulated("weights that depend on the sign of the " +
-		"advantage, with rewards of more than two values in finite groups")},
+		"advantage, with rewards of many values in finite groups")},
 	{WeightsAtRest, anyLag, func(p *Params) bool {
-		return expands(p) && (p.GroupSize < leastExpanded || p.KL.OfReward() && !certain(p))
+		return expands(p) && (p.GroupSize < group.LeastExpanded && !composes(p) ||
+			p.KL.OfReward() && !certain(p))
 	}, manyValued},
 	{StateAtRest, anyLag, func(p *Params) bool {
 		return prompts(p) && p.Prompts.Parameters == option.Shared &&
@@ -148,7 +149,7 @@ var domains = []struct {
 	{DynamicsAtRest, randomAges, clips, scope.NormClips.Because("")},
 	{SpreadOfRuns, anyLag, func(p *Params) bool {
 		return p.LimitedOnTheWay() && (p.Tabular() || len(p.Arms) > mostLimitedArms ||
-			p.AgeDraws() > 1 || p.GroupSize*p.GroupsPerStep < 4*leastExpanded)
+			p.AgeDraws() > 1 || p.GroupSize*p.GroupsPerStep < 4*group.LeastExpanded)
 	}, scope.NormClips.Because("")},
 	{LockingOfRuns, anyLag, clips, scope.NormClips.Because("")},
 	{DynamicsAtRest, notLastBlock, reused,
@@ -166,8 +167,8 @@ var domains = []struct {
 		manyValued},
 	{SpreadOfRuns, anyLag, func(p *Params) bool {
 		k1 := p.KL.Coefficient > p.Restoring()
-		return adam(p) && (manyValues(p) || p.Advantage.Scale.OfStep() || k1) &&
-			p.GroupSize*p.GroupsPerStep < 4*leastExpanded
+		return adam(p) && (manyValues(p) && !composes(p) || p.Advantage.Scale.OfStep() || k1) &&
+			p.GroupSize*p.GroupsPerStep < 4*group.LeastExpanded
 	}, simulated("Adam's runs with fewer than 32 samples a step of other rewards than 0 and 1, with " +
 		"a scale of the step or k1 in the loss")},
 	{SpreadOfRuns, anyLag, (*Params).oldBaseline,
@@ -292,16 +293,15 @@ func SucceedOrFail(p *Params) bool {
 // displacement, where the numbers of samples by sign are not known: they are for rewards of two
 // values only.
 func signedWeights(p *Params) bool {
-	return weight.Signed(&p.Importance) && p.GroupSize != option.Infinite && manyValues(p)
+	return weight.Signed(&p.Importance) && p.GroupSize != option.Infinite && manyValues(p) && !composes(p)
 }
 
 // manyValued is the reason of rewards of many values whose expansion in 1/G does not hold.
 var manyValued = simulated(
-	"the std scale of rewards with the KL in them, and of more than two values in groups below 8")
+	"the std scale of rewards with the KL in them, and of many values or densities in groups below 8")
 
-// leastExpanded is the least size of a group whose rewards of many values are predicted with the
-// std scale: below, the 1/G that is left out of a variance is above a quarter of it.
-const leastExpanded = 8
+// composes reports whether the force of a group is known by its compositions.
+func composes(p *Params) bool { return group.Composes(p.Arms, &p.Estimator) }
 
 // expands reports whether the force of a group is known to first order in 1/G only.
 func expands(p *Params) bool {

@@ -73,12 +73,9 @@ func (m *Model) ChangeOfCuts(logits []float64, deviation float64) (change float6
 func (m *Model) CutMoments() (mean, variance float64) {
 	now, most, square := newGroupForce(m), m.Cut(), 0.0
 	for share, law := range sharesOf(m) {
-		j, rest := law.Chances(m.Old)
-		alpha, delta := law.Outcomes(j, rest)
-		counts := law.Successes(j, rest)
-		for i, chance := range counts.Weights {
-			s := counts.At(i)
-			up, down := law.Advantages(s)
+		for chance, parts := range law.Given {
+			s, alpha, delta := int(parts[0].Count), parts[0].Arms, parts[1].Arms
+			up, down := parts[0].Advantage, parts[1].Advantage
 			base, bySuccess, byFailure := now.line(m.GroupSize, s, up, down)
 			at, atSuccess, atFailure := base, bySuccess, byFailure // where the cut is decided
 			if m.cuts != nil {

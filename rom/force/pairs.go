@@ -1,6 +1,8 @@
 package force
 
 import (
+	"iter"
+
 	"grposim/fp"
 	"grposim/rom/cell"
 	"grposim/rom/group"
@@ -62,10 +64,11 @@ func (m *Model) Joint(mean []float64) (joint [][]float64, excess []float64) {
 			(fourth[a][b] - ofOne[a][a]*ofOne[b][b] - 2*v*v) * noise * noise / (size * size * size)
 	}
 	joint, excess = JointOf(mean, at), make([]float64, arms)
+	_, expanded := m.Law.(*group.Expanded)
 	for a := range mean {
 		v, _, k22 := at(a, a)
 		switch {
-		case m.Law.Prompts() == 1 && m.Counts == nil:
+		case expanded:
 			excess[a] = 1 / (size * m.Size * m.Old[a])
 			joint[arms+a][arms+a] += excess[a] * v * v
 		case v > 0:
@@ -95,45 +98,38 @@ func JointOf(mean []float64, cumulants func(a, b int) (k11, k12, k22 float64)) (
 // depend on, and with the probability of that. The next call overwrites them.
 func (m *Model) given(visit func(weight float64, c *contribution)) {
 	for share, one := range sharesOf(m) {
-		givenSuccesses(m, one, cell.Visiting(m.Params)*share, visit)
+		givenParts(m, one.Given, cell.Visiting(m.Params)*share, visit)
+	}
+	if law, ok := m.Law.(*group.Composed); ok {
+		givenParts(m, law.Given, 1, visit)
 	}
 	if m.Chance > 0 {
 		visit(1-m.Chance, newContribution(len(m.Arms)))
 	}
 }
 
-// givenSuccesses is given by the numbers of successes of groups with a law that have a weight.
-func givenSuccesses(m *Model, law *group.Counts, weight float64,
+// givenParts is given by the parts of groups that have a weight, with their probabilities.
+func givenParts(m *Model, groups iter.Seq2[float64, []group.Part], weight float64,
 	visit func(weight float64, c *contribution)) {
-	j, rest := law.Chances(m.Old)
-	if law.AtRest(j, rest) && !m.KL.Sampled() {
-		return
-	}
-	alpha, delta := law.Outcomes(j, rest)
-	c, success, failure := newContribution(len(m.Arms)), newContribution(len(m.Arms)),
-		newContribution(len(m.Arms)) // of one sample
-	success.ofOne(m, 1, m.Up, alpha)
-	failure.ofOne(m, 1, m.Down, delta)
-	scale := 0.0
-	if m.Advantage.Scale.OfStep() {
-		scale = law.PhiOfAll(j, rest) / (1 - 1/m.Size)
-	}
-	counts := law.Successes(j, rest)
-	for i, w := range counts.Weights {
-		s := counts.At(i)
-		up, down := scale*(1-float64(s)/m.Size), -scale*float64(s)/m.Size
-		if scale == 0 {
-			up, down = law.Advantages(s)
-		}
-		if m.KL.Sampled() { // which does not scale with the advantage
-			success.ofOne(m, up, m.Up, alpha)
-			failure.ofOne(m, down, m.Down, delta)
-			up, down = 1, 1
-		}
+	c, one := newContribution(len(m.Arms)), newContribution(len(m.Arms))
+	var units []*contribution // of a sample of unit advantage
+	for chance, parts := range groups {
 		c.clear()
-		c.add(float64(s), up, success)
-		c.add(m.Size-float64(s), down, failure)
-		visit(weight*w, c)
+		for j, part := range parts {
+			if len(units) == j {
+				units = append(units, newContribution(len(m.Arms)))
+				units[j].ofOne(m, 1, part.Weights, part.Arms)
+			}
+			switch {
+			case part.Count == 0:
+			case m.KL.Sampled(): // which does not scale with the advantage
+				one.ofOne(m, part.Advantage, part.Weights, part.Arms)
+				c.add(part.Count, 1, one)
+			default:
+				c.add(part.Count, part.Advantage, units[j])
+			}
+		}
+		visit(weight*chance, c)
 	}
 }
 
@@ -175,6 +171,9 @@ func (c *contribution) ofOne(m *Model, advantage float64, weight, probability []
 	now, at := m.Now.Probs, m.anchor().Probs
 	c.clear()
 	for s, row := range c.forces {
+		if probability[s] == 0 {
+			continue
+		}
 		reward, penalty := advantage*weight[s]/m.Size, 0.0
 		if m.KL.Sampled() {
 			penalty = m.KL.Coefficient * m.Kappa[s] / m.Size
@@ -186,6 +185,9 @@ func (c *contribution) ofOne(m *Model, advantage float64, weight, probability []
 		floats.AddScaled(c.mean, probability[s], row)
 	}
 	for s, row := range c.forces {
+		if probability[s] == 0 {
+			continue
+		}
 		floats.Sub(row, c.mean)
 		for a, x := range row {
 			w := probability[s] * x

@@ -242,32 +242,7 @@ func (c *Counts) informative(t int) float64 {
 // kilobytes.
 const mostInverses = 512
 
-func (a *ofGroup) moments(j, rest float64) (g moments) {
-	q := func(s int) (value, inverse, share, other float64) {
-		if s == 0 || s == a.e.GroupSize {
-			return 0, 0, float64(s) / a.size, 1 - float64(s)/a.size
-		}
-		share, other = float64(s)/a.size, (a.size-float64(s))/a.size
-		inverse = a.baseline * a.informative(s-1)
-		return share * other * inverse, inverse, share, other
-	}
-	law := a.Successes(j, rest)
-	for i, w := range law.Weights {
-		value, inverse, share, other := q(law.At(i))
-		g.mean += w * value
-		g.up += w * value * inverse * other
-		g.down += w * value * inverse * share
-		g.share += w * share
-	}
-	// Centred in a second pass: at J = ½ Var q is only about 1/G² of E q².
-	for i, w := range law.Weights {
-		value, _, share, _ := q(law.At(i))
-		g.variance += w * (value - g.mean) * (value - g.mean)
-		g.covariance += w * (value - g.mean) * (share - j)
-		g.spread += w * (share - g.share) * (share - g.share)
-	}
-	return g
-}
+func (a *ofGroup) moments(j, rest float64) moments { return a.ofGroups(j, rest) }
 
 // bound is φ of a group with one success, which is the largest.
 func (a *ofGroup) bound() float64 { return a.baseline * (1 - 1/a.size) * a.informative(0) }
@@ -304,12 +279,15 @@ func (a *uneven) excess(j, rest float64) float64 {
 	return sum
 }
 
-func (a *uneven) moments(j, rest float64) (g moments) {
-	law := a.binomial(a.e.GroupSize, j, rest)
+func (a *uneven) moments(j, rest float64) moments { return a.ofGroups(j, rest) }
+
+// ofGroups returns the moments of groups with advantages of their own.
+func (c *Counts) ofGroups(j, rest float64) (g moments) {
+	law := c.Successes(j, rest)
 	at := func(i int) (q, excess, share, up, down float64) {
 		s := law.At(i)
-		share = float64(s) / a.size
-		up, down = a.Advantages(s)
+		share = float64(s) / c.size
+		up, down = c.Advantages(s)
 		return share * up, share*up + (1-share)*down, share, up, down
 	}
 	for i, w := range law.Weights {
@@ -318,9 +296,12 @@ func (a *uneven) moments(j, rest float64) (g moments) {
 		g.excess += w * excess
 		g.up += w * q * up
 		g.down += w * (1 - share) * down * down
+		g.share += w * share
 	}
+	// Centred in a second pass: at J = ½ Var q is only about 1/G² of E q².
 	for i, w := range law.Weights {
 		q, excess, share, _, _ := at(i)
+		g.spread += w * (share - g.share) * (share - g.share)
 		q, excess, share = q-g.mean, excess-g.excess, share-j
 		g.variance += w * q * q
 		g.covariance += w * q * share

@@ -56,6 +56,34 @@ func (c *Counts) Successes(j, rest float64) Binomial {
 	return law
 }
 
+// Given yields the numbers of successes and of failures of a group that exerts a force, with their
+// probabilities, and the advantages. Those of a scale of the step are by its mean. The next one
+// overwrites it.
+func (c *Counts) Given(yield func(chance float64, parts []Part) bool) {
+	j, rest := c.Chances(c.Old)
+	if c.AtRest(j, rest) && !c.e.KL.Sampled() {
+		return
+	}
+	alpha, delta := c.Outcomes(j, rest)
+	parts, scale := []Part{{Arms: alpha, Weights: c.Up}, {Arms: delta, Weights: c.Down}}, 0.0
+	if c.e.Advantage.Scale.OfStep() && c.e.GroupsPerStep > 1 {
+		scale = c.PhiOfAll(j, rest) / (1 - 1/c.size)
+	}
+	law := c.Successes(j, rest)
+	for i, w := range law.Weights {
+		s := float64(law.At(i))
+		up, down := scale*(1-s/c.size), -scale*s/c.size
+		if scale == 0 {
+			up, down = c.Advantages(law.At(i))
+		}
+		parts[0].Count, parts[0].Advantage = s, up
+		parts[1].Count, parts[1].Advantage = c.size-s, down
+		if !yield(w, parts) {
+			return
+		}
+	}
+}
+
 // Kept returns the probabilities that the rewards of a group differ, given one success or one
 // failure. They are 1 − J^{G−1} and 1 − (1−J)^{G−1}.
 func (c *Counts) Kept(j, rest float64) (success, failure float64) {

@@ -7,6 +7,7 @@
 //   - Counts: rewards of two values, by sums over the number of successes. Its advantages are a table
 //     (advantage.go), and a filter of groups acts on it (filter.go).
 //   - Limit: any rewards at G = ∞.
+//   - Composed: rewards of few values in groups too small to expand, by sums over their compositions.
 //   - Expanded: any other, to first order in 1/G.
 //
 // NewPrompts makes the Law of many prompts, each with Counts of its own.
@@ -97,6 +98,9 @@ func New(arms []option.Arm, e *option.Estimator, s *Samples) Law {
 	if e.GroupSize == option.Infinite {
 		return &Limit{newBase(arms, e, s)}
 	}
+	if Composes(arms, e) {
+		return &Composed{Expanded: *NewExpanded(arms, e, s)}
+	}
 	return NewExpanded(arms, e, s)
 }
 
@@ -154,8 +158,8 @@ func (b *base) Values(probs []float64) []float64 {
 // take is a value that the reward of an arm takes, by its place in Values, and its probability
 // given the arm.
 type take struct {
-	arm, value int
-	chance     float64
+	arm, value     int
+	reward, chance float64
 }
 
 // listed returns the values of rewards, arm by arm, listed at the first call.
@@ -172,7 +176,7 @@ func (b *base) listed() []take {
 				at = len(values)
 				values = append(values, x[0])
 			}
-			b.takes = append(b.takes, take{a, at, x[1]})
+			b.takes = append(b.takes, take{a, at, x[0], x[1]})
 		}
 	}
 	b.values = len(values)
