@@ -153,3 +153,35 @@ func TestAFarLimitChangesNothing(t *testing.T) {
 		}
 	}
 }
+
+// About a fixed point a largest norm c scales the stiffness of two arms by P(|g| < c) of a normal
+// gradient, and its variance s² to E min(g², c²), of which the on-policy variance of z is that of
+// an autoregression.
+func TestLimitedAtRest(t *testing.T) {
+	p := Params{
+		Arms: []option.Arm{{Mean: 0.9}, {Mean: 0.2}},
+		Estimator: option.Estimator{GroupSize: 64, GroupsPerStep: 4,
+			Advantage: option.Advantage{Scale: option.StdScale}, KL: option.KL{Coefficient: 1.2}},
+		Optimizer: option.Optimizer{LearningRate: 0.05}, Lag: block(1),
+	}
+	free := Predict(p)
+	s := math.Sqrt(free.GradientVariance / 2) // of the norm √2 |g_1|, from Var 2g_1
+	for _, c := range []float64{0.3 * s, s, 2 * s} {
+		p.Optimizer.MaxNorm = c
+		x := c / s
+		inside := math.Erf(x / math.Sqrt2)
+		density := math.Exp(-x*x/2) / math.Sqrt(2*math.Pi)
+		noise := free.GradientVariance * (inside - 2*x*density + x*x*(1-inside))
+		kappa := 0.05 * free.Stiffness.Total * inside
+		got := Predict(p)
+		for name, pair := range map[string][2]float64{
+			"λ":        {got.Stiffness.Total, free.Stiffness.Total * inside},
+			"Var 2g_1": {got.GradientVariance, noise},
+			"Var z":    {*got.LeadingOrder.StationaryVariance.LogitGap, 0.0025 * noise / (kappa * (2 - kappa))},
+		} {
+			if math.Abs(pair[0]/pair[1]-1) > 0.01 {
+				t.Errorf("c = %.1f s: got %s = %v, want %v", x, name, pair[0], pair[1])
+			}
+		}
+	}
+}

@@ -32,8 +32,9 @@ func Unsettled(p cell.Params, at *rest.Prediction, init []float64, from, to int)
 	if p.Tabular() {
 		return unsettledTabular(p, init, from, to)
 	}
-	if p = path.Unlimited(p, init, to-1); !p.ForceKnown() {
-		return left, p.Clipped(math.Inf(1)).Scope()
+	p = path.Unlimited(p, init, to-1)
+	if because := p.NotDerived(cell.DynamicsAtRest); because.Is(scope.NormClips) {
+		return left, because.Scope()
 	}
 	m := force.New(&p)
 	amount, least := leastThatCounts(p.Arms, at)

@@ -143,11 +143,8 @@ var domains = []struct {
 		"what one sample of a rare arm does, under Adam or of other rewards than two values")},
 	{OscillatorOfPath | LockingOfRuns | FlipsOfReuse, anyLag, rateVaries,
 		scope.RateVaries.Because("is not constant")},
-	{DynamicsAtRest, anyLag, func(p *Params) bool {
-		return !p.ForceKnown() || adam(p) && clips(p)
-	}, scope.NormClips.Because("")},
 	{DynamicsAtRest, randomAges, clips, scope.NormClips.Because("")},
-	{SpreadOfRuns, anyLag, func(p *Params) bool {
+	{DynamicsAtRest | SpreadOfRuns, anyLag, func(p *Params) bool {
 		return p.LimitedOnTheWay() && (p.Tabular() || len(p.Arms) > mostLimitedArms ||
 			p.AgeDraws() > 1 || p.GroupSize*p.GroupsPerStep < 4*group.LeastExpanded)
 	}, scope.NormClips.Because("")},

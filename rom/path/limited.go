@@ -21,7 +21,7 @@ const (
 	normReach = 16  // deviations of the square of the norm from its mean
 )
 
-// scaledLaw overwrites the mean F and the covariance Σ of a normal gradient g with those of
+// ScaledLaw overwrites the mean F and the covariance Σ of a normal gradient g with those of
 // g h, h = min(1, c/‖g‖), c > 0. In the axes of Σ are variances λ and components f of F. With
 // D_j = 1/(1 − 2iωλ_j) both laws are sums over a cosine series of h and h² in q = ‖g‖² of
 //
@@ -30,7 +30,7 @@ const (
 //
 // The latter are scaled to the sum E min(q, c²) of the diagonal. Where c² > tr Σ/1000, the series
 // leave out less than a hundredth of min(c, ‖F‖ + √tr Σ), and of its square for the covariance.
-func scaledLaw(mean []float64, cov *mat.SymDense, c float64) {
+func ScaledLaw(mean []float64, cov *mat.SymDense, c float64) {
 	arms := len(mean)
 	var eigen mat.EigenSym
 	if !eigen.Factorize(cov, true) {
@@ -127,7 +127,7 @@ func scaling(from, span, c float64) (once, twice, whole []float64) {
 	return all[0], all[1], all[2]
 }
 
-// leftOut returns what scaledLaw leaves out of the norm of the mean force of N samples, for groups
+// LeftOut returns what ScaledLaw leaves out of the norm of the mean force of N samples, for groups
 // are not normal: with the third cumulant κ³ and the excess x of a step,
 //
 //	(κ³/24σ² + ‖F‖ σ²x/8r²) max((1 + z²) e^{−½z²}, min(1, c/r) if r > c),   z = (c − r)/σ
@@ -135,7 +135,7 @@ func scaling(from, span, c float64) (once, twice, whole []float64) {
 // r² = ‖F‖² + σ² and σ² = tr Σ. The first bounds κ³/6 times a slope of the normal density at c, the
 // second is by how much a density differs at 0. x is the mean over the arms, with weights Σ_aa, and
 // κ³ along any direction that of numbers of arms, of which each has the square Σ_aa³(x_a + 2/N).
-func leftOut(force []float64, cov mat.Symmetric, excess []float64, samples int, c float64) float64 {
+func LeftOut(force []float64, cov mat.Symmetric, excess []float64, samples int, c float64) float64 {
 	square, mean := mat.Trace(cov), floats.Norm(force, 2)
 	if square == 0 {
 		return 0

@@ -33,7 +33,7 @@ func TestScaledLaw(t *testing.T) {
 				second.SymRankOne(second, 1.0/draws, mat.NewVecDense(3, g))
 			}
 			second.SymRankOne(second, -1, mat.NewVecDense(3, sum))
-			scaledLaw(mean, cov, c)
+			ScaledLaw(mean, cov, c)
 			var off mat.SymDense
 			off.ScaleSym(-1, second)
 			off.AddSym(&off, cov)

@@ -34,7 +34,7 @@ type state struct {
 
 	nearBound bool // see shifted
 
-	most    float64 // largest norm of a gradient that acts on runs, see scaledLaw; 0: none
+	most    float64 // largest norm of a gradient that acts on runs, see ScaledLaw; 0: none
 	limited         // where limit has set it
 
 	// Where meanForce has set the force: both policies, and by age the mean and what limit has set.
@@ -99,7 +99,7 @@ func (s *state) limit(mean []float64) {
 	}
 	s.limited = limited{slices.Clone(mean), s.Covariance(), mat.NewSymDense(len(mean), nil)}
 	s.scaled.CopySym(s.noise)
-	scaledLaw(mean, s.scaled, s.most)
+	ScaledLaw(mean, s.scaled, s.most)
 }
 
 // ofStep is Covariance where limit has set the mean.
@@ -116,7 +116,7 @@ func (s *state) missed(mean, excess []float64) float64 {
 	if s.most == 0 || size == 0 {
 		return 0
 	}
-	return leftOut(s.free, s.noise, excess, s.GroupSize*s.GroupsPerStep, s.most) / size
+	return LeftOut(s.free, s.noise, excess, s.GroupSize*s.GroupsPerStep, s.most) / size
 }
 
 // unlikely is the probability of the oldest ages below which the spread counts them as younger.

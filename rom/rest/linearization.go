@@ -27,6 +27,7 @@ type linearization struct {
 	fresh, stale *mat.Dense // Λ_f and Λ_s, C×C
 	noise        *mat.Dense // covariance of the force, C×C
 	relatives    []relative
+	missed       *limited // by a largest norm that acts; nil: none does
 
 	// Computed at the first call.
 	curvature func() *curvature // of the mean force

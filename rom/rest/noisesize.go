@@ -74,7 +74,8 @@ func (l *linearization) sizeOfNoise(m *motion, sigma *mat.Dense, relative []floa
 	}
 	softmax /= all
 	bend, noise := l.changesAlong(gradient, sigma)
-	cuts := l.changeOfCuts(sigma)
+	_, cuts := l.missing(sigma)
+	cuts += l.changeOfCuts(sigma)
 	size = softmax + max(bend-8*softmax, 0) + noise + kicks/all + cuts
 	return size * nearness(m, gradient, sigma), math.Sqrt(2*softmax) + cuts, all / weights
 }

@@ -253,13 +253,7 @@ func (e *Equilibrium) locate() (because scope.Reason) {
 		return scope.BeyondRange.Because()
 	}
 	e.directions = e.linearization.modes()
-	top := e.directions[0]
-	slowest := e.directions[len(e.directions)-1].total
-	prediction.Stiffness = ModeStiffness{top.total, top.fresh, top.stale, slowest}
-	prediction.GradientVariance = top.noise
-	if len(p.Arms) == 2 {
-		prediction.GradientVariance = 4 * top.noise // of z = θ_1 − θ_0, twice the mode's amplitude
-	}
+	prediction.stiffen(e.directions, len(p.Arms))
 	s := prediction.Stiffness
 	if !linear.IsFinite(s.Total, s.Fresh, s.Stale, s.Slowest, prediction.GradientVariance) {
 		return scope.BeyondRange.Because()
@@ -268,6 +262,17 @@ func (e *Equilibrium) locate() (because scope.Reason) {
 		return e.locked()
 	}
 	return scope.Reason{}
+}
+
+// stiffen sets stiffness and noise of the prediction to those of the modes, stiffest first.
+func (prediction *Prediction) stiffen(directions []mode, arms int) {
+	top := directions[0]
+	prediction.Stiffness = ModeStiffness{top.total, top.fresh, top.stale,
+		directions[len(directions)-1].total}
+	prediction.GradientVariance = top.noise
+	if arms == 2 {
+		prediction.GradientVariance = 4 * top.noise // of z = θ_1 − θ_0, twice the mode's amplitude
+	}
 }
 
 // mostExpanded is the share of the force on an arm that its expansion may leave out at rest.
@@ -396,6 +401,10 @@ func (e *Equilibrium) addDynamics(
 	if because.Out() {
 		return because
 	}
+	if at.missed != nil { // the law of a normal gradient
+		directions, prediction.ForceKind = at.modes(), scope.Expansion
+		prediction.stiffen(directions, len(p.Arms))
+	}
 	s := m.stiffest(directions)
 	prediction.Oscillator = paper.OscillatorOf(s, p.Factors)
 	free := &prediction.Oscillator
@@ -481,10 +490,15 @@ func (e *Equilibrium) dynamicsOf(p cell.Params) (
 	at = &local
 	method, rate, momentum := p.Optimizer.Kind, p.Optimizer.LearningRate, p.Optimizer.Momentum
 	var gain []float64
-	if method == option.Adam {
-		if at, because = e.underAdam(p); because.Out() {
+	if limited := p.LimitedOnTheWay(); limited || method == option.Adam {
+		if at, because = e.ofArms(p); because.Out() {
 			return nil, nil, because
 		}
+		if limited {
+			at.limit(p.Optimizer.MaxNorm)
+		}
+	}
+	if method == option.Adam {
 		gain = at.adamGain(p.Optimizer)
 		method, rate, momentum = option.HeavyBall, (1-p.Optimizer.Beta1)*rate, p.Optimizer.Beta1
 	}
@@ -494,15 +508,15 @@ func (e *Equilibrium) dynamicsOf(p cell.Params) (
 	return at, m, scope.Reason{}
 }
 
-// underAdam returns the linearization of all arms, since Adam scales every logit by its own noise,
-// so that equal arms are not merged; or the reason why there is none.
-func (e *Equilibrium) underAdam(p cell.Params) (at *linearization, because scope.Reason) {
+// ofArms returns the linearization of all arms, since Adam scales every logit by its own noise, and
+// a largest norm all by that of all, so that equal arms are not merged; or the reason why there is none.
+func (e *Equilibrium) ofArms(p cell.Params) (at *linearization, because scope.Reason) {
 	if len(p.Arms) > linear.MaxClasses {
 		return nil, scope.TooLarge.Because("Adam with more than 64 arms")
 	}
-	at = newLinearization(fixed.Unmerged(p), e.merged.Unfold(e.logits))
+	at = newLinearization(fixed.Unmerged(cell.WithoutNorm(p)), e.merged.Unfold(e.logits))
 	for a := range p.Arms {
-		if !(at.noise.At(a, a) > 0) {
+		if p.Optimizer.Kind == option.Adam && !(at.noise.At(a, a) > 0) {
 			return nil, scope.NotPredicted.Because("Adam where a logit has no noise")
 		}
 	}
@@ -713,7 +727,12 @@ func (l *linearization) stationary(prediction *Prediction, p cell.Params, m *mot
 	// and its mean by that times V and half of its curvature.
 	higher := scope.Sizes{RewardMean: 1.5 * math.Sqrt(reward*min(gap, 4*felt)),
 		RewardVariance: max(size*reward, 2*quadratic), ZeroVariance: 1}
-	if prediction.Moments.Because = p.NotDerived(cell.SecondOrderLaw); p.Optimizer.Kind == option.Adam {
+	if prediction.Moments.Because = p.NotDerived(cell.SecondOrderLaw); l.missed != nil {
+		prediction.Moments.Because = scope.NoNumber.Because("second-order mean under a largest norm")
+		shift, _ := l.missing(sigma)
+		neglected.Add(scope.NextInSize, scope.Sizes{RewardMean: shift})
+	}
+	if p.Optimizer.Kind == option.Adam {
 		skew = l.addMomentError(prediction, &higher, p.Optimizer, &law, reward)
 	}
 	switch {

@@ -1,0 +1,75 @@
+package rest
+
+import (
+	"math"
+
+	"grposim/fp"
+	"grposim/rom/linear"
+	"grposim/rom/path"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// limited is what the law of a normal gradient that a largest norm scales leaves out: of the norm of
+// the mean force, and of Var J relative to it.
+type limited struct{ force, law float64 }
+
+// limit takes a largest norm c of the gradient into the linearization of all arms. At the fixed
+// point the mean force F is 0. Of a normal gradient with the covariance Σ and h = min(1, c/‖g‖) a
+// small F becomes S F, and Σ becomes E[ggᵀh²]:
+//
+//	Λ ← S Λ,   S = E[ggᵀh] Σ⁻¹
+//
+// What groups are not normal changes is counted with the excess x of arms and the number N of
+// samples: of Var J x/2 + 1/(2N). The series of the law leave out (0.04 s/c)² of it, s² = tr Σ. That
+// of two arms is E min(g², c²) in closed form.
+func (l *linearization) limit(c float64) {
+	arms := len(l.logits)
+	l.model.Set(l.logits, l.logits)
+	free, still := l.model.Covariance(), make([]float64, arms)
+	_, excess := l.model.Joint(still)
+	samples := l.GroupSize * l.GroupsPerStep
+	l.missed = &limited{path.LeftOut(still, free, excess, samples, c), 1 / (2 * float64(samples))}
+	for a, x := range excess {
+		l.missed.law += math.Abs(x) / 2 * free.At(a, a) / mat.Trace(free)
+	}
+	scaled := func(force []float64) *mat.SymDense {
+		noise := mat.NewSymDense(arms, nil)
+		noise.CopySym(free)
+		path.ScaledLaw(force, noise, c)
+		return noise
+	}
+	for _, part := range []*mat.Dense{l.fresh, l.stale} {
+		for b := range arms {
+			column := mat.Col(nil, b, part)
+			by := 1e-4 * math.Sqrt(mat.Trace(free)) / max(floats.Norm(column, 2), 1e-100) // small
+			floats.Scale(by, column)
+			scaled(column)
+			floats.Scale(1/by, column)
+			part.SetCol(b, column)
+		}
+	}
+	x := c / math.Sqrt(mat.Trace(free))
+	if l.noise = mat.DenseCopyOf(scaled(still)); arms > 2 {
+		l.missed.law += 0.0016 / (x * x)
+		return
+	}
+	beyond := 2 * fp.NormalCDF(-x)
+	l.noise.Scale(1-beyond-2*x*fp.NormalPDF(x)+x*x*beyond, free)
+}
+
+// missing returns what a largest norm leaves out of E J, and of Var J relative to it, with the
+// square of the mean force beside the noise. sigma is the covariance of the reduced coordinates.
+func (l *linearization) missing(sigma *mat.Dense) (shift, share float64) {
+	if l.missed == nil {
+		return 0, 0
+	}
+	total, gradient := linear.Within(l.q, linear.Sum(l.fresh, l.stale)), l.rewardGradient()
+	along := mat.NewVecDense(len(gradient), nil)
+	if along.SolveVec(total.T(), mat.NewVecDense(len(gradient), gradient)) != nil {
+		return math.Inf(1), math.Inf(1)
+	}
+	return mat.Norm(along, 2) * l.missed.force,
+		l.missed.law + mat.Trace(linear.Congruence(total, sigma))/mat.Trace(l.noise)
+}
