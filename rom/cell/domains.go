@@ -145,9 +145,11 @@ var domains = []struct {
 		scope.RateVaries.Because("is not constant")},
 	{DynamicsAtRest, randomAges, clips, scope.NormClips.Because("")},
 	{DynamicsAtRest | SpreadOfRuns, anyLag, func(p *Params) bool {
-		return p.LimitedOnTheWay() && (p.Tabular() || len(p.Arms) > mostLimitedArms ||
-			p.AgeDraws() > 1 || p.GroupSize*p.GroupsPerStep < 4*group.LeastExpanded)
+		return p.LimitedOnTheWay() && (p.Tabular() || len(p.Arms) > mostLimitedArms || p.AgeDraws() > 1)
 	}, scope.NormClips.Because("")},
+	{DynamicsAtRest, anyLag, fewLimited, scope.NormClips.Because("")},
+	{SpreadOfRuns, anyLag, func(p *Params) bool { return fewLimited(p) && !p.GroupsCounted() },
+		scope.NormClips.Because("")},
 	{LockingOfRuns, anyLag, clips, scope.NormClips.Because("")},
 	{DynamicsAtRest, notLastBlock, reused,
 		simulated("reused samples with snapshots older than a block")},
@@ -243,6 +245,11 @@ func manyValues(p *Params) bool {
 }
 
 func clips(p *Params) bool { return !p.NeverClipped(0) }
+
+// fewLimited reports whether a limited gradient is of too few samples to be taken for normal.
+func fewLimited(p *Params) bool {
+	return p.LimitedOnTheWay() && p.GroupSize*p.GroupsPerStep < 4*group.LeastExpanded
+}
 
 // notTwoArms reports whether a share of lost runs, derived for a better and a worse arm, has no
 // meaning.

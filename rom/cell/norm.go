@@ -23,19 +23,25 @@ import (
 const maxLimited = 256
 
 // cutForce returns the bound c/√2 of |g_1| where the largest norm c may act on a finite group
-// and the law of the cut force is known, else 0. That is so for two arms with rewards of two values
-// and one group a step, all of which count, of one prompt or of one that is drawn independently.
+// and the law of the cut force is known, else 0: of one group a step, see GroupsCounted.
 func (p *Params) cutForce() float64 {
 	switch {
 	case p.Optimizer.MaxNorm == 0 || p.GroupSize == option.Infinite ||
 		p.Importance.Mode == option.NoImportance && p.largestForce() <= p.Optimizer.MaxNorm:
-	case len(p.Arms) != 2 || manyValues(p) || p.GroupsPerStep != 1 || p.GroupSize > maxLimited:
-	case p.Filter == option.Drop || p.Advantage.Baseline == option.RunningMean || p.KL.OfReward() ||
-		prompts(p) && (p.Tabular() || p.Prompts.Order != option.Independent) || p.Samples == option.Reused:
-	default:
+	case p.GroupsCounted() && p.GroupsPerStep == 1 && p.Samples != option.Reused:
 		return p.Optimizer.MaxNorm / math.Sqrt2
 	}
 	return 0
+}
+
+// GroupsCounted reports whether a step is made of groups whose forces are known and independent: of
+// two arms with rewards of two values, all of which count, of one prompt or of one that is drawn
+// independently.
+func (p *Params) GroupsCounted() bool {
+	return len(p.Arms) == 2 && !manyValues(p) && p.GroupSize <= maxLimited && p.Filter != option.Drop &&
+		p.Advantage.Baseline != option.RunningMean && !p.KL.OfReward() && p.Chance == 0 &&
+		(p.GroupsPerStep == 1 || !p.Advantage.Scale.OfStep()) &&
+		(!prompts(p) || !p.Tabular() && p.Prompts.Order == option.Independent)
 }
 
 // Clipped returns the reason of forces that the largest norm may clip, with the least norm that

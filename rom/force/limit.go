@@ -5,6 +5,9 @@ import (
 
 	"grposim/option"
 	"grposim/rom/group"
+
+	"gonum.org/v1/gonum/dsp/fourier"
+	"gonum.org/v1/gonum/floats"
 )
 
 // This file has the force of two arms whose gradient is scaled to a largest norm c
@@ -67,19 +70,32 @@ func (m *Model) ChangeOfCuts(logits []float64, deviation float64) (change float6
 	return change
 }
 
-// CutMoments returns the mean and the variance of the cut g_1 of one group, exactly: sums over the
-// prompts, over the numbers of successes, of those of the first arm and of the failures of the first
-// arm, which given the first are independent and binomial (docs/theory.md §2).
+// CutMoments returns the mean and the variance of the cut g_1 of one group, exactly.
 func (m *Model) CutMoments() (mean, variance float64) {
-	now, most, square := newGroupForce(m), m.Cut(), 0.0
+	most, square := m.Cut(), 0.0
+	m.eachGroup(newGroupForce(m), m.cuts, func(x, decides, w float64) {
+		if math.Abs(decides) > most {
+			x = math.Copysign(most, decides)
+		}
+		mean += w * x
+		square += w * x * x
+	})
+	return mean, max(square-mean*mean, 0)
+}
+
+// eachGroup calls visit with g_1 of each group that two arms may have, with that of where a cut is
+// decided (nil: the same), and its probability: over the prompts, the numbers of successes, of those
+// of the first arm and of the failures of the first arm, which given the first are independent and
+// binomial (docs/theory.md §2).
+func (m *Model) eachGroup(now, where *groupForce, visit func(x, decides, w float64)) {
 	for share, law := range sharesOf(m) {
 		for chance, parts := range law.Given {
 			s, alpha, delta := int(parts[0].Count), parts[0].Arms, parts[1].Arms
 			up, down := parts[0].Advantage, parts[1].Advantage
 			base, bySuccess, byFailure := now.line(m.GroupSize, s, up, down)
-			at, atSuccess, atFailure := base, bySuccess, byFailure // where the cut is decided
-			if m.cuts != nil {
-				at, atSuccess, atFailure = m.cuts.line(m.GroupSize, s, up, down)
+			at, atSuccess, atFailure := base, bySuccess, byFailure
+			if where != nil {
+				at, atSuccess, atFailure = where.line(m.GroupSize, s, up, down)
 			}
 			successes := group.NewBinomial(s, alpha[0], alpha[1], m.inner[0])
 			failures := group.NewBinomial(m.GroupSize-s, delta[0], delta[1], m.inner[1])
@@ -89,15 +105,79 @@ func (m *Model) CutMoments() (mean, variance float64) {
 				g, where, p := base+n*bySuccess, at+n*atSuccess, share*chance*p
 				for l, q := range failures.Weights {
 					n := float64(failures.First + l)
-					x, decides, w := g+n*byFailure, where+n*atFailure, p*q
-					if math.Abs(decides) > most {
-						x = math.Copysign(most, decides)
-					}
-					mean += w * x
-					square += w * x * x
+					visit(g+n*byFailure, where+n*atFailure, p*q)
 				}
 			}
 		}
 	}
-	return mean, max(square-mean*mean, 0)
+}
+
+const (
+	latticeNodes = 2048 // a power of 2
+	latticeReach = 12   // deviations of a step from its mean
+)
+
+// LimitedStep returns the cumulants of g_1 of a step that is cut to [−c/√2, c/√2], where
+// Params.GroupsCounted, given mean and variance without the cut.
+func (m *Model) LimitedStep(c, mean, variance float64) (cumulants [4]float64) {
+	var values, weights []float64
+	m.eachGroup(newGroupForce(m), nil, func(x, _, w float64) {
+		values, weights = append(values, x), append(weights, w)
+	})
+	if m.GroupsPerStep > 1 {
+		values, weights = m.onLattice(values, weights, mean, variance)
+	}
+	for i, x := range values {
+		values[i] = max(-c/math.Sqrt2, min(c/math.Sqrt2, x))
+	}
+	cumulants[0] = floats.Dot(values, weights)
+	for i, x := range values {
+		x -= cumulants[0]
+		for n, power := 1, x; n < 4; n++ {
+			power *= x
+			cumulants[n] += weights[i] * power
+		}
+	}
+	cumulants[3] -= 3 * cumulants[1] * cumulants[1]
+	cumulants[0] *= m.Factors.Stiffness
+	cumulants[1] *= m.Factors.Noise
+	return cumulants
+}
+
+// onLattice returns the law of the mean of B groups, given that of one and mean and variance of a
+// step. The values of a group are split between neighbours on a lattice about the mean; the spectrum
+// of B groups is the B-th power. This adds B/4 of the square of the lattice's step to the variance
+// at most.
+func (m *Model) onLattice(values, weights []float64, mean, variance float64) (at, law []float64) {
+	groups := float64(m.GroupsPerStep)
+	far := max(floats.Max(values)-mean, mean-floats.Min(values))
+	step := 2.01 * min(far, latticeReach*math.Sqrt(variance)) / latticeNodes
+	if step == 0 {
+		return []float64{mean}, []float64{1}
+	}
+	law = make([]float64, latticeNodes)
+	for i, x := range values {
+		place := (x - mean) / (groups * step)
+		low := math.Floor(place)
+		law[int(low)&(latticeNodes-1)] += weights[i] * (1 - place + low)
+		law[int(low+1)&(latticeNodes-1)] += weights[i] * (place - low)
+	}
+	if m.series == nil {
+		m.series = fourier.NewFFT(latticeNodes)
+	}
+	spectrum := m.series.Coefficients(nil, law)
+	for i, x := range spectrum {
+		spectrum[i] = 1.0 / latticeNodes
+		for n := m.GroupsPerStep; n > 0; n /= 2 {
+			if n%2 == 1 {
+				spectrum[i] *= x
+			}
+			x *= x
+		}
+	}
+	m.series.Sequence(law, spectrum)
+	for i := range law {
+		at = append(at, mean+float64(i-i/(latticeNodes/2)*latticeNodes)*step)
+	}
+	return at, law
 }

@@ -17,6 +17,7 @@ import (
 	"grposim/rom/scope"
 	"grposim/rom/weight"
 
+	"gonum.org/v1/gonum/dsp/fourier"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
@@ -50,9 +51,10 @@ type Model struct {
 	cuts *groupForce
 
 	// Scratch space.
-	x     []float64      // one entry per arm
-	parts [3][][]float64 // of covariance; nil: not needed yet
-	inner [2][]float64   // binomial probabilities of CutMoments
+	x      []float64      // one entry per arm
+	parts  [3][][]float64 // of covariance; nil: not needed yet
+	inner  [2][]float64   // binomial probabilities of eachGroup
+	series *fourier.FFT   // of LimitedStep; nil: not needed yet
 }
 
 // New returns the model of p, which Params.Checked has completed. Prompts with a policy

@@ -144,7 +144,7 @@ func (s *adamState) derive(at []int, centre []float64, cov [][]float64) (
 	share := 0.0
 	for i, of := range s.shares {
 		s.setAge(i)
-		share += of * s.missed(force[:arms], l.excess)
+		share += of * s.missed(force[:arms])
 	}
 	l.localForce, _ = s.overAges(at, cov, func(i int, x []float64, _ float64) []float64 {
 		all := make([]float64, 2*arms)

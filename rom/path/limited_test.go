@@ -7,6 +7,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom/cell"
+	"grposim/rom/force"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -69,6 +70,60 @@ func TestLimitOfRandomAges(t *testing.T) {
 		got := Paths(p, make([]float64, 3), []int{34}, Reward)[0]
 		if off := math.Abs(got.Mean[0] - c.want); !(off < 1e-4 && off < got.Neglected[0]+6.4e-5) {
 			t.Errorf("%v: J %.6f ± %.2g, want %.6f", c.optimizer.Kind, got.Mean[0], got.Neglected[0], c.want)
+		}
+	}
+}
+
+// The law of a step of two arms that is cut is that of 200,000 steps which are drawn sample by
+// sample: of one group, and of five on a lattice.
+func TestLimitedStep(t *testing.T) {
+	const draws, size, bound = 200_000, 4, 0.2
+	random, theta := rand.New(rand.NewPCG(5, 5)), []float64{0.3, -0.2}
+	for _, groups := range []int{1, 5} {
+		p := cell.Params{
+			Arms: []option.Arm{{Mean: 0.9}, {Mean: 0.3}},
+			Estimator: option.Estimator{GroupSize: size, GroupsPerStep: groups,
+				Advantage: option.Advantage{Scale: option.NoScale}},
+			Optimizer: option.Optimizer{LearningRate: 1, MaxNorm: bound},
+			Lag:       option.Lag{Kind: option.Block, Interval: 1},
+		}
+		free := cell.WithoutNorm(p.Checked())
+		m := force.New(&free)
+		m.Set(theta, theta)
+		mean := make([]float64, 2)
+		m.MeanForce(mean)
+		got := m.LimitedStep(bound, mean[0], m.Covariance().At(0, 0))
+		q, steps, want := m.Now.Probs[0], make([]float64, draws), [4]float64{}
+		for i := range steps {
+			for range groups {
+				var first, success [size]float64
+				reward := 0.0
+				for k := range size {
+					chance := 0.3
+					if random.Float64() < q {
+						first[k], chance = 1, 0.9
+					}
+					if random.Float64() < chance {
+						success[k] = 1
+					}
+					reward += success[k] / size
+				}
+				for k, x := range first {
+					steps[i] += (success[k] - reward) * (x - q) / float64(size*groups)
+				}
+			}
+			steps[i] = max(-bound/math.Sqrt2, min(bound/math.Sqrt2, steps[i]))
+			want[0] += steps[i] / draws
+		}
+		for _, x := range steps {
+			x -= want[0]
+			want[1], want[2], want[3] = want[1]+x*x/draws, want[2]+x*x*x/draws, want[3]+x*x*x*x/draws
+		}
+		want[3] -= 3 * want[1] * want[1]
+		for n, tolerance := range []float64{1e-2, 2e-2, 4e-2, 4e-2} {
+			if off := math.Abs(got[n] - want[n]); !(off < tolerance*math.Pow(math.Sqrt(want[1]), float64(n+1))) {
+				t.Errorf("%d groups, cumulant %d: %.5g, want %.5g", groups, n+1, got[n], want[n])
+			}
 		}
 	}
 }

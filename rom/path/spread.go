@@ -33,8 +33,15 @@ func noSpread(p *cell.Params, steps int) scope.Reason {
 	if (arms-1)*(2+past.kept()) > cell.MaxPathState || arms*len(past.ages) > cell.MaxDrawing {
 		return scope.TooLarge.Because("the spread of runs with so many arms and past policies")
 	}
+	if p.LimitedOnTheWay() && len(past.ages) > 1 && len(past.ages)*steps > mostLimitedAges {
+		return scope.TooLarge.Because("a largest norm that acts on runs of so many ages and steps")
+	}
 	return scope.Reason{}
 }
+
+// mostLimitedAges is the number of ages times steps up to which a limited gradient is followed in
+// seconds.
+const mostLimitedAges = 2000
 
 // spread is the normal law of the deviations of runs from the mean field at one step:
 // of the velocity and of each policy in the state, each n = A−1 reduced coordinates.
@@ -160,7 +167,9 @@ func (s *spread) advance(t int, theta []float64, local *localForce, growth float
 	}
 	if s.reused > 0 {
 		parts, noise = append(parts, s.reused), nil
-		share = math.Sqrt(mat.Trace(local.noise) / s.drawn)
+		if s.drawn > 0 { // else a limit leaves nothing of it
+			share = math.Sqrt(max(mat.Trace(local.noise), 0) / s.drawn)
+		}
 		c := linear.Congruence(s.q, own)
 		pushed = linear.Reduce(s.q, pushOf(s.Model, c, s.moved(theta, s.mean[n:2*n])))
 	}
@@ -277,10 +286,8 @@ func (s *spread) force(t int, theta []float64, olds [][]float64) (local *localFo
 		if weight > 0 {
 			here := s.ofStep()
 			if weight == 1 {
-				if middle = here; s.most > 0 {
-					_, excess := s.Joint(s.free)
-					floats.AddScaled(missed, s.shares[i]*s.missed(all, excess), reduced)
-				}
+				middle = here
+				floats.AddScaled(missed, s.shares[i]*s.missed(all), reduced)
 			} else {
 				addScaled(noise, -s.shares[i]*weight, middle)
 			}

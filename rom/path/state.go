@@ -48,6 +48,7 @@ type state struct {
 type limited struct {
 	free          []float64
 	noise, scaled *mat.SymDense
+	counted       *[4]float64 // see force.Model.LimitedStep; nil: that of a normal gradient
 }
 
 // newModel returns the model of runs without a largest norm that acts, and that norm. How the
@@ -97,7 +98,14 @@ func (s *state) limit(mean []float64) {
 	if s.most == 0 {
 		return
 	}
-	s.limited = limited{slices.Clone(mean), s.Covariance(), mat.NewSymDense(len(mean), nil)}
+	s.limited = limited{free: slices.Clone(mean), noise: s.Covariance(),
+		scaled: mat.NewSymDense(len(mean), nil)}
+	if s.GroupsCounted() {
+		k := s.LimitedStep(s.most, mean[0], s.noise.At(0, 0))
+		s.counted, mean[0], mean[1] = &k, k[0], -k[0]
+		s.scaled = mat.NewSymDense(2, []float64{k[1], -k[1], -k[1], k[1]})
+		return
+	}
 	s.scaled.CopySym(s.noise)
 	ScaledLaw(mean, s.scaled, s.most)
 }
@@ -110,12 +118,13 @@ func (s *state) ofStep() *mat.SymDense {
 	return s.Covariance()
 }
 
-// missed returns the share of the mean force that a limit leaves out of it, given the excess of arms.
-func (s *state) missed(mean, excess []float64) float64 {
+// missed returns the share of the mean force that a limit leaves out of it.
+func (s *state) missed(mean []float64) float64 {
 	size := floats.Norm(mean, 2)
-	if s.most == 0 || size == 0 {
+	if s.most == 0 || s.counted != nil || size == 0 {
 		return 0
 	}
+	_, excess := s.Joint(s.free)
 	return LeftOut(s.free, s.noise, excess, s.GroupSize*s.GroupsPerStep, s.most) / size
 }
 
@@ -269,6 +278,13 @@ func (s *state) setAge(i int) {
 func (s *state) jointHere(mean []float64) (joint [][]float64, excess []float64) {
 	if s.most == 0 {
 		return s.Joint(mean)
+	}
+	if k := s.counted; k != nil {
+		kurtosis := k[3] / (k[1] * k[1])
+		return force.JointOf(mean, func(a, b int) (k11, k12, k22 float64) {
+			side := [2]float64{1, -1}
+			return side[a] * side[b] * k[1], side[a] * k[2], k[3]
+		}), []float64{kurtosis, kurtosis}
 	}
 	_, excess = s.Joint(s.free)
 	return force.JointOf(mean, func(a, b int) (k11, k12, k22 float64) {
