@@ -26,7 +26,7 @@ func Unclipped(p Params, force float64) scope.Scope {
 // KnownForce is in scope if the largest norm clips no force of p at a fixed point, or if the
 // mean of the clipped force is known there.
 func KnownForce(p Params) scope.Scope {
-	if p = p.Checked(); p.ForceKnown() {
+	if p = p.Checked(); p.cut > 0 || p.NeverClipped(0) {
 		return scope.Scope{In: true}
 	}
 	return p.Clipped(0).Scope()

@@ -78,8 +78,6 @@ func (p *Params) LimitedOnTheWay() bool {
 
 func alike(x []float64) bool { return floats.Min(x) == floats.Max(x) }
 
-func (p *Params) ForceKnown() bool { return p.cut > 0 || p.NeverClipped(0) }
-
 // Plain returns parameters of the same runs without options that cannot act: a largest norm that no
 // gradient can exceed, Nesterov's rule without momentum, a warm-up of one step, and prompts that
 // share a policy and are equal. In blocks of one step neither can the reuse of samples, nor a clip

@@ -73,7 +73,7 @@ func (m *Model) ChangeOfCuts(logits []float64, deviation float64) (change float6
 // CutMoments returns the mean and the variance of the cut g_1 of one group, exactly.
 func (m *Model) CutMoments() (mean, variance float64) {
 	most, square := m.Cut(), 0.0
-	m.eachGroup(newGroupForce(m), m.cuts, func(x, decides, w float64) {
+	eachGroup(m, newGroupForce(m), m.cuts, func(x, decides, w float64) {
 		if math.Abs(decides) > most {
 			x = math.Copysign(most, decides)
 		}
@@ -87,7 +87,7 @@ func (m *Model) CutMoments() (mean, variance float64) {
 // decided (nil: the same), and its probability: over the prompts, the numbers of successes, of those
 // of the first arm and of the failures of the first arm, which given the first are independent and
 // binomial (docs/theory.md §2).
-func (m *Model) eachGroup(now, where *groupForce, visit func(x, decides, w float64)) {
+func eachGroup(m *Model, now, where *groupForce, visit func(x, decides, w float64)) {
 	for share, law := range sharesOf(m) {
 		for chance, parts := range law.Given {
 			s, alpha, delta := int(parts[0].Count), parts[0].Arms, parts[1].Arms
@@ -119,13 +119,13 @@ const (
 
 // LimitedStep returns the cumulants of g_1 of a step that is cut to [−c/√2, c/√2], where
 // Params.GroupsCounted, given mean and variance without the cut.
-func (m *Model) LimitedStep(c, mean, variance float64) (cumulants [4]float64) {
+func LimitedStep(m *Model, c, mean, variance float64) (cumulants [4]float64) {
 	var values, weights []float64
-	m.eachGroup(newGroupForce(m), nil, func(x, _, w float64) {
+	eachGroup(m, newGroupForce(m), nil, func(x, _, w float64) {
 		values, weights = append(values, x), append(weights, w)
 	})
 	if m.GroupsPerStep > 1 {
-		values, weights = m.onLattice(values, weights, mean, variance)
+		values, weights = onLattice(m, values, weights, mean, variance)
 	}
 	for i, x := range values {
 		values[i] = max(-c/math.Sqrt2, min(c/math.Sqrt2, x))
@@ -148,7 +148,7 @@ func (m *Model) LimitedStep(c, mean, variance float64) (cumulants [4]float64) {
 // step. The values of a group are split between neighbours on a lattice about the mean; the spectrum
 // of B groups is the B-th power. This adds B/4 of the square of the lattice's step to the variance
 // at most.
-func (m *Model) onLattice(values, weights []float64, mean, variance float64) (at, law []float64) {
+func onLattice(m *Model, values, weights []float64, mean, variance float64) (at, law []float64) {
 	groups := float64(m.GroupsPerStep)
 	far := max(floats.Max(values)-mean, mean-floats.Min(values))
 	step := 2.01 * min(far, latticeReach*math.Sqrt(variance)) / latticeNodes

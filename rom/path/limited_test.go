@@ -92,7 +92,7 @@ func TestLimitedStep(t *testing.T) {
 		m.Set(theta, theta)
 		mean := make([]float64, 2)
 		m.MeanForce(mean)
-		got := m.LimitedStep(bound, mean[0], m.Covariance().At(0, 0))
+		got := force.LimitedStep(m, bound, mean[0], m.Covariance().At(0, 0))
 		q, steps, want := m.Now.Probs[0], make([]float64, draws), [4]float64{}
 		for i := range steps {
 			for range groups {

@@ -101,7 +101,7 @@ func (s *state) limit(mean []float64) {
 	s.limited = limited{free: slices.Clone(mean), noise: s.Covariance(),
 		scaled: mat.NewSymDense(len(mean), nil)}
 	if s.GroupsCounted() {
-		k := s.LimitedStep(s.most, mean[0], s.noise.At(0, 0))
+		k := force.LimitedStep(s.Model, s.most, mean[0], s.noise.At(0, 0))
 		s.counted, mean[0], mean[1] = &k, k[0], -k[0]
 		s.scaled = mat.NewSymDense(2, []float64{k[1], -k[1], -k[1], k[1]})
 		return
