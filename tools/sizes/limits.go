@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_869
+	mostProduct = 69_867
 	mostTools   = 5_326
 	mostTests   = 45_561
 	mostDocs    = 329
@@ -19,7 +19,7 @@ var rooms = map[string]int{
 	"option":                 904,
 	"rom":                    92,
 	"rom/arrive":             818,
-	"rom/cell":               1155,
+	"rom/cell":               1153,
 	"rom/deep":               965,
 	"rom/fixed":              1060,
 	"rom/force":              1373,
