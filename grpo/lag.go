@@ -27,9 +27,8 @@ func LagAge(l *option.Lag) float64 {
 	return mean
 }
 
-// oldest returns the largest number of rounds between a policy that is stored and the
-// step that uses it. Policies are stored once a round: in each step, or at each refresh of a
-// block.
+// oldest returns the largest number of rounds between a policy that is stored and the step that
+// uses it. Policies are stored once a round: in each step, or at each refresh of a block.
 func oldest(l *option.Lag) int {
 	switch l.Kind {
 	case option.Block:

@@ -17,8 +17,7 @@ type Policy struct {
 	known       bool
 }
 
-// NewPolicy returns the policy of a copy of logits. It panics unless there are at
-// least 2.
+// NewPolicy returns the policy of a copy of logits. It panics unless there are at least 2.
 func NewPolicy(logits []float64) *Policy {
 	mustHaveArms(len(logits))
 	p := &Policy{
@@ -90,8 +89,7 @@ func (p *Policy) Mean(values []float64) float64 {
 	return sum
 }
 
-// Entropy returns −Σ_a Probs[a] log Probs[a] in nats; arms of probability 0
-// contribute 0.
+// Entropy returns −Σ_a Probs[a] log Probs[a] in nats; arms of probability 0 contribute 0.
 func (p *Policy) Entropy() float64 {
 	logNorm := p.LogNorm()
 	sum := 0.0
@@ -107,8 +105,7 @@ func (p *Policy) Entropy() float64 {
 // fall on the same arm.
 func (p *Policy) Collision() float64 { return p.Mean(p.Probs) }
 
-// Divergence returns KL(p‖q) = Σ_a p_a log(p_a/q_a) in nats; arms with p_a = 0
-// contribute 0.
+// Divergence returns KL(p‖q) = Σ_a p_a log(p_a/q_a) in nats; arms with p_a = 0 contribute 0.
 func (p *Policy) Divergence(q *Policy) float64 {
 	logNorm := p.LogNorm() - q.LogNorm()
 	sum := 0.0

@@ -8,9 +8,8 @@ import (
 	"grposim/sim/draw"
 )
 
-// ages draws the ages of the snapshots of a random lag and holds the snapshots of one
-// step. Ages have a random stream of their own, so that the two sides of a pair have equal
-// ones.
+// ages draws the ages of the snapshots of a random lag and holds the snapshots of one step. Ages
+// have a random stream of their own, so that the two sides of a pair have equal ones.
 type ages struct {
 	probabilities []float64
 	cumulative    []float64

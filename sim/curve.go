@@ -43,8 +43,7 @@ func FitSteps(fit CurveFit, steps int) []int {
 // gives the error of a fit.
 const curveBins = 64
 
-// curveSteps returns the steps at which J is read for any of the fits, in increasing
-// order.
+// curveSteps returns the steps at which J is read for any of the fits, in increasing order.
 func curveSteps(fits []CurveFit, steps int) []int {
 	var at []int
 	for _, fit := range fits {
@@ -54,9 +53,8 @@ func curveSteps(fits []CurveFit, steps int) []int {
 	return slices.Compact(at)
 }
 
-// curveEstimates returns the estimates of the cell's fits. sums[b][i] is the sum of J
-// over the replicas of bin b at step at[i]. Estimates that the data do not determine
-// are left out.
+// curveEstimates returns the estimates of the cell's fits. sums[b][i] is the sum of J over the
+// replicas of bin b at step at[i]. Estimates that the data do not determine are left out.
 func curveEstimates(c *Cell, at []int, sums [][]float64) []measure.Named {
 	var estimates []measure.Named
 	for _, fit := range c.Fits {
@@ -84,8 +82,7 @@ var foundBy = map[CurveFit][]string{
 	EarlySlopeFit: {EarlySlope},
 }
 
-// meanCurve returns the mean of J at the given steps over the replicas of all bins
-// except one.
+// meanCurve returns the mean of J at the given steps over the replicas of all bins except one.
 func meanCurve(c *Cell, at []int, sums [][]float64, steps []int, without int) []float64 {
 	mean, count, replicas := make([]float64, len(steps)), 0, c.Replicas()
 	for b, sum := range sums {

@@ -6,8 +6,7 @@ import (
 	"grposim/sim/draw"
 )
 
-// gradientSampler draws the groups of one optimizer step and computes their gradient
-// estimate.
+// gradientSampler draws the groups of one optimizer step and computes their gradient estimate.
 type gradientSampler struct {
 	cell       *Cell
 	words      *draw.Words // the random stream

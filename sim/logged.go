@@ -24,9 +24,8 @@ func LoggedGain(l measure.Law) string { return "logged_gain_" + string(l) }
 // LoggedPlateau is the share of pairs in which that forecast has Found the plateau.
 func LoggedPlateau(l measure.Law) string { return LoggedPlateauPrefix + string(l) }
 
-// loggedEstimates returns the estimates of LoggedFit; none unless it is wanted. logs[i] is
-// the log of replica i at the steps at. Estimates that the data do not determine are left
-// out.
+// loggedEstimates returns the estimates of LoggedFit; none unless it is wanted. logs[i] is the log
+// of replica i at the steps at. Estimates that the data do not determine are left out.
 func loggedEstimates(c *Cell, at []int, logs [][]float64) []measure.Named {
 	if logs == nil {
 		return nil

@@ -39,10 +39,9 @@ func interpolate(below, above, share float64) float64 {
 	return below + float64(share*(above-below))
 }
 
-// placeRanks reorders values so that each of the given ranks holds the value that
-// sorting would put there. Ranks increase and count from first, the rank of values[0].
-// It is quickselect for several ranks at once: values are partitioned, and parts that
-// contain a rank are partitioned again.
+// placeRanks reorders values so that each of the given ranks holds the value that sorting would put
+// there. Ranks increase and count from first, the rank of values[0]. It is quickselect for several
+// ranks at once: values are partitioned, and parts that contain a rank are partitioned again.
 func placeRanks(values []float64, first int, ranks []int) {
 	const small = 8
 	for len(ranks) > 0 && len(values) > small {

@@ -111,9 +111,8 @@ func (c *Cell) policies() policies {
 	return nil
 }
 
-// averages are one replica's time averages over the steps after burn-in. J and z are
-// taken relative to their values J_0 and z_0 at step 0, so that no digits of the
-// squares cancel.
+// averages are one replica's time averages over the steps after burn-in. J and z are taken relative
+// to their values J_0 and z_0 at step 0, so that no digits of the squares cancel.
 type averages struct {
 	reward, rewardSquare float64 // of J − J_0
 	gap, gapSquare       float64 // of z − z_0, two arms

@@ -9,10 +9,9 @@ import (
 	"grposim/sim/draw"
 )
 
-// sampler draws groups as sufficient statistics (docs/theory.md §2): the number of
-// samples of each arm and their rewards, in O(A) for any group size. Only weights that
-// depend on the sign of the advantage (grpo.WeightsBySign) need the single samples of normal
-// rewards.
+// sampler draws groups as sufficient statistics (docs/theory.md §2): the number of samples of each
+// arm and their rewards, in O(A) for any group size. Only weights that depend on the sign of the
+// advantage (grpo.WeightsBySign) need the single samples of normal rewards.
 //
 // Groups of at most draw.MaxPacked samples are counted sample by sample, up to four groups of the
 // same snapshot at once. Of larger groups the counts are drawn.
@@ -39,9 +38,8 @@ type sampler struct {
 	atoms             []grpo.Atom       // the last group's rewards where not all arms are Bernoulli
 }
 
-// laws are the tables that samplers with equal arms, group size and advantage share on
-// one worker. They are not for concurrent use, because advantages are computed on
-// demand.
+// laws are the tables that samplers with equal arms, group size and advantage share on one worker.
+// They are not for concurrent use, because advantages are computed on demand.
 type laws struct {
 	advantages *grpo.BernoulliAdvantages // nil if some arm is not Bernoulli
 	rewards    []*draw.BinomialTable     // by arm: rewarded ones of n ≤ G, for G above MaxPacked
@@ -83,8 +81,7 @@ func allBernoulli(bandit *option.Bandit) bool {
 	return !slices.ContainsFunc(bandit.Arms, func(arm option.Arm) bool { return arm.Law != option.Bernoulli })
 }
 
-// newSampler returns a sampler. From one policy it draws at most the given number of
-// groups.
+// newSampler returns a sampler. From one policy it draws at most the given number of groups.
 func newSampler(bandit *option.Bandit, estimator *option.Estimator, laws *laws, groups int) *sampler {
 	s := &sampler{
 		laws:      laws,
@@ -108,8 +105,7 @@ func newSampler(bandit *option.Bandit, estimator *option.Estimator, laws *laws, 
 	return s
 }
 
-// aim sets the policy that draws the next groups. The policy must not change until
-// they are drawn.
+// aim sets the policy that draws the next groups. The policy must not change until they are drawn.
 func (s *sampler) aim(behaviour *grpo.Policy) {
 	s.left, s.behaviour = 0, behaviour
 	if s.reference != nil {

@@ -69,8 +69,7 @@ const (
 	LogitGapVariance       = "logit_gap_variance"       // of z over time and replicas, two arms
 )
 
-// Panic is the error of a cell whose computation panicked, which is a bug of this
-// program.
+// Panic is the error of a cell whose computation panicked, which is a bug of this program.
 type Panic struct {
 	Cell  string // Cell.ID; "" where no single cell was being computed
 	Value any    // the value of the panic
@@ -416,8 +415,7 @@ func (w *cellWork) traces(width int) (traces [][][]float64) {
 	return traces
 }
 
-// stationary returns the estimates of the stationary state from the replicas' time
-// averages.
+// stationary returns the estimates of the stationary state from the replicas' time averages.
 func (w *cellWork) stationary() []measure.Named {
 	column := func(of func(*averages) float64) []float64 {
 		values := make([]float64, len(w.averages))

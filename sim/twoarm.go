@@ -14,10 +14,9 @@ import (
 // computes to the last bit what replica.step computes arm by arm and option by option,
 // but in straight-line code. Nearly all simulated steps take this path.
 //
-// A step has three phases: draw the groups, move the logits, update the probabilities.
-// Each phase runs over all replicas before the next phase begins. Every number in a
-// step depends on the one before it; while the processor waits for one replica's, it
-// computes another's.
+// A step has three phases: draw the groups, move the logits, update the probabilities. Each phase
+// runs over all replicas before the next phase begins. Every number in a step depends on the one
+// before it; while the processor waits for one replica's, it computes another's.
 type twoArmBatch struct {
 	all    []twoArmReplica
 	active []twoArmReplica // the first of them, which run
@@ -229,8 +228,7 @@ func (b *twoArmBatch) refresh(t int) {
 	}
 }
 
-// age stores the policy of step t in the replica's history and takes an older one as the
-// snapshot.
+// age stores the policy of step t in the replica's history and takes an older one as the snapshot.
 func (x *twoArmReplica) age(t int) {
 	r := x.replica
 	x.now.store(r.policy)
@@ -303,8 +301,7 @@ func (x *twoArmReplica) count(at uint) (n0, k0, k1 int) {
 	return k0 + field(x.pack.Others[0], at), k0, field(x.pack.Rewarded[1], at)
 }
 
-// sampleGroups draws the groups of any step: several groups, or one too large for a
-// pack.
+// sampleGroups draws the groups of any step: several groups, or one too large for a pack.
 func (b *twoArmBatch) sampleGroups() {
 	active := b.active
 	for i := range active {

@@ -108,8 +108,7 @@ func drawFrontiers(j *claim.Question, d *figureSource) Figure {
 }
 
 // slopePicture draws how a number changes with G, or with D/(GCK). The title and the label of the y
-// axis name the number. It has a line of the asymptotic slope if a check judges
-// the leading order.
+// axis name the number. It has a line of the asymptotic slope if a check judges the leading order.
 func slopePicture(title, label string) picture {
 	draw := func(j *claim.Question, d *figureSource) Figure {
 		n := claim.SlopeOf(j.Check)

@@ -19,8 +19,7 @@ func Binomial(w *Words, n int, p float64) int {
 	return law.Draw(w)
 }
 
-// BinomialLaw draws numbers of successes in n trials with probability p,
-// C(n, k) pᵏ (1−p)^(n−k).
+// BinomialLaw draws numbers of successes in n trials with probability p, C(n, k) pᵏ (1−p)^(n−k).
 //
 //	n ≤ 64                   one lane per trial (see Lanes), p to 2⁻⁶⁴
 //	n·min(p, 1−p) < 10       inversion
@@ -254,8 +253,7 @@ func ratioProduct(n, p, k, mode float64) float64 {
 	return above / below
 }
 
-// entropySeries returns the sum of h(u) up to j = 12, and a bound of the rest for
-// |u| ≤ ½.
+// entropySeries returns the sum of h(u) up to j = 12, and a bound of the rest for |u| ≤ ½.
 func entropySeries(u float64) (sum, rest float64) {
 	s := float64(u * u)
 	even := 1./2 + float64(s*(1./12+float64(s*(1./30+float64(s*(1./56+float64(s*(1./90+float64(s*(1./132))))))))))
@@ -318,8 +316,7 @@ func deviance(x, m float64) float64 {
 	}
 }
 
-// stirlingTable[k] is S(k) = ln k! − k ln k + k, with 0 ln 0 = 0 (computed with 40
-// digits).
+// stirlingTable[k] is S(k) = ln k! − k ln k + k, with 0 ln 0 = 0 (computed with 40 digits).
 var stirlingTable = [...]float64{
 	0, 1, 1.3068528194400546906, 1.4959226032237259266,
 	1.6328763858683831443, 1.7403021806115441212, 1.8286943966417709902, 1.9037903176782211644,

@@ -31,11 +31,10 @@ func NewProbability(p float64) Probability {
 // Lanes returns a subset of the bits of mask that contains each of them
 // independently with probability p.
 //
-// A lane is one bit position of a word. Each lane compares a uniform number U, whose
-// binary digits are its bits of successive words, with p and succeeds if U < p. The
-// first bit in which the two differ decides, so all of n lanes are decided after about
-// log₂ n + 1.3 bits. If all further bits of p are 0, the undecided lanes cannot fall
-// below p, and fail.
+// A lane is one bit position of a word. Each lane compares a uniform number U, whose binary digits
+// are its bits of successive words, with p and succeeds if U < p. The first bit in which the two
+// differ decides, so all of n lanes are decided after about log₂ n + 1.3 bits. If all further bits
+// of p are 0, the undecided lanes cannot fall below p, and fail.
 func Lanes(w *Words, mask uint64, p Probability) uint64 {
 	if p >= certain || mask == 0 {
 		return mask
@@ -62,10 +61,9 @@ const firstBits = 8
 // narrow is the largest number of lanes of which one word holds four bits each.
 const narrow = 16
 
-// nextBits returns the next firstBits bits of the lanes in mask: element b holds bit b
-// of every lane. A word gives four bits of each of at most 16 lanes, or one bit of each
-// of up to 64. The bits of lanes outside mask are arbitrary. The result is valid until
-// the next word is taken.
+// nextBits returns the next firstBits bits of the lanes in mask: element b holds bit b of every
+// lane. A word gives four bits of each of at most 16 lanes, or one bit of each of up to 64. The
+// bits of lanes outside mask are arbitrary. The result is valid until the next word is taken.
 func nextBits(w *Words, mask uint64) *[firstBits]uint64 {
 	if mask >= 1<<narrow {
 		return w.nextEight()

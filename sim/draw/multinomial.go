@@ -44,8 +44,7 @@ func (m *Multinomial) Set(weights []float64) {
 	}
 }
 
-// Draw sets counts, one per arm, to a draw for n samples. It panics if n is not in
-// [0, 2³¹].
+// Draw sets counts, one per arm, to a draw for n samples. It panics if n is not in [0, 2³¹].
 func (m *Multinomial) Draw(counts []int, w *Words, n int) {
 	arms := len(m.first)
 	m.counts[1] = n

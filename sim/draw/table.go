@@ -16,8 +16,7 @@ const (
 	digits    = 1 << digitBits
 )
 
-// MaxTabulated is the largest limit of a BinomialTable, whose tables then take about a
-// megabyte.
+// MaxTabulated is the largest limit of a BinomialTable, whose tables then take about a megabyte.
 const MaxTabulated = 1 << 17
 
 // NewBinomialTable returns the tables for up to limit trials with probability p in
@@ -37,8 +36,7 @@ func NewBinomialTable(limit int, p float64) *BinomialTable {
 	return t
 }
 
-// Draw returns a draw of the number of successes in n trials. It panics unless n is
-// in [0, limit].
+// Draw returns a draw of the number of successes in n trials. It panics unless n is in [0, limit].
 func (t *BinomialTable) Draw(w *Words, n int) int {
 	if uint(n) > uint(t.limit) {
 		panic("draw: BinomialTable.Draw: n must be in [0, limit]")
@@ -93,8 +91,7 @@ func newAliasColumn(filled float64, other int) aliasColumn {
 	return aliasColumn(filled*0x1p48)<<16 | aliasColumn(other)
 }
 
-// newAliasTable returns the table of the law of low, low + 1, … with the given
-// weights.
+// newAliasTable returns the table of the law of low, low + 1, … with the given weights.
 func newAliasTable(low int, weights []float64) aliasTable {
 	sum := 0.
 	for _, weight := range weights {

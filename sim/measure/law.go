@@ -169,10 +169,9 @@ type Forecast struct {
 	Found bool    // the plateau is within a fifth of the rise of the mean over the end of the log
 }
 
-// ForecastLog fits a law to the first 30 % of a log and compares it with the rest.
-// Persistence forecasts the mean of the last 5 % of what is known. The rise is the
-// difference of the means over the last and the first 5 % of the log. ok is false if the
-// beginning cannot be fitted.
+// ForecastLog fits a law to the first 30 % of a log and compares it with the rest. Persistence
+// forecasts the mean of the last 5 % of what is known. The rise is the difference of the means over
+// the last and the first 5 % of the log. ok is false if the beginning cannot be fitted.
 func ForecastLog(law Law, steps []int, reward []float64) (f Forecast, ok bool) {
 	known := KnownPoints(len(steps))
 	fit, ok := FitLaw(law, steps[:known], reward[:known])

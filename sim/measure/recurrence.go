@@ -135,8 +135,7 @@ func (r *Recurrence) rotate(x, v, moveX, moveV float64) {
 	r.residual[1] += float64(moveV * moveV)
 }
 
-// givens returns √(a² + b²), b ≠ 0, and the rotation (c, s) that turns (a, b)
-// into (√(a² + b²), 0).
+// givens returns √(a² + b²), b ≠ 0, and the rotation (c, s) that turns (a, b) into (√(a² + b²), 0).
 func givens(a, b float64) (r, c, s float64) {
 	r = length(a, b)
 	return r, a / r, b / r
@@ -237,9 +236,8 @@ func (r *Recurrence) uncertainty(gx, gv float64) float64 {
 // length returns √(x² + y²).
 func length(x, y float64) float64 { return math.Sqrt(float64(x*x) + float64(y*y)) }
 
-// Multipliers are the roots m of m² = a m − b; for order First the one m = a. They are
-// stored by the sum and the product of the m − 1, which keep all digits if the m are
-// near 1.
+// Multipliers are the roots m of m² = a m − b; for order First the one m = a. They are stored by
+// the sum and the product of the m − 1, which keep all digits if the m are near 1.
 type Multipliers struct {
 	Order                       Order   // number of multipliers resolved
 	sum, product                float64 // a − 2 and 1 − a + b; for order First a − 1 and 0
@@ -287,8 +285,7 @@ func (m Multipliers) real() (far, near float64) {
 	return far, m.product / far
 }
 
-// LogModulus returns ln |m| of the multiplier of largest modulus, per period; −∞ if it
-// is 0.
+// LogModulus returns ln |m| of the multiplier of largest modulus, per period; −∞ if it is 0.
 func (m Multipliers) LogModulus() float64 {
 	switch {
 	case m.Order == First:

@@ -135,8 +135,7 @@ func (p *Location) set(c *sim.Cell, value float64) {
 	}
 }
 
-// ladder is the sequence of values that the search tries upwards. It is empty if first >
-// last.
+// ladder is the sequence of values that the search tries upwards. It is empty if first > last.
 type ladder struct {
 	first, last float64 // values of the parameter
 	step        float64 // factor from one value to the next
@@ -181,10 +180,9 @@ type bracket struct {
 	whole       bool    // the values are integers, refresh intervals
 }
 
-// add narrows the bracket by the outcome of a trial of a value between low and high. A
-// learning rate without the event replaces the undecided ones below it, which are
-// undecided because slow modes take long. An interval does not, so that no undecided
-// interval is below low.
+// add narrows the bracket by the outcome of a trial of a value between low and high. A learning
+// rate without the event replaces the undecided ones below it, which are undecided because slow
+// modes take long. An interval does not, so that no undecided interval is below low.
 func (b *bracket) add(value float64, o outcome) {
 	switch {
 	case o == present:

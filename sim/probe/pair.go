@@ -138,8 +138,7 @@ func RecurrenceOrder(c *sim.Cell) measure.Order {
 	return measure.Second
 }
 
-// norm returns the norm of d's logits after their mean is removed.
-// A policy does not depend on it.
+// norm returns the norm of d's logits after their mean is removed. A policy does not depend on it.
 func (d deviation) norm() float64 { return math.Sqrt(centredSquare(d.logits)) }
 
 func centredSquare(x []float64) float64 { return measure.CentredSquare(x, len(x)) }

@@ -43,8 +43,7 @@ func (p *pair) relax(
 	return ok
 }
 
-// newFit returns a fit without data to the deviations of a cell's pairs with the given
-// offset.
+// newFit returns a fit without data to the deviations of a cell's pairs with the given offset.
 func newFit(c *sim.Cell, offset float64) measure.Recurrence {
 	return measure.Recurrence{Order: RecurrenceOrder(c), Floor: roundOff, Start: offset}
 }

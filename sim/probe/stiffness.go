@@ -13,8 +13,7 @@ import (
 // stiffnessBins is the largest number of bins of pairs; their scatter gives the error.
 const stiffnessBins = 64
 
-// bins returns the number of bins of a probe, each with at least one pair at d and one
-// at 2d.
+// bins returns the number of bins of a probe, each with at least one pair at d and one at 2d.
 func (p *Stiffness) bins(c *Cell) int {
 	if c.Deterministic() {
 		return 1

@@ -20,9 +20,8 @@ const (
 	present           // the event is certainly present
 )
 
-// trial is a cell with one value of a located parameter, and a pair whose deviation
-// shows whether the event happens in it. It runs for shortestRun steps, rounded up to
-// whole refresh periods.
+// trial is a cell with one value of a located parameter, and a pair whose deviation shows whether
+// the event happens in it. It runs for shortestRun steps, rounded up to whole refresh periods.
 type trial struct {
 	cell      Cell
 	pair      *pair
@@ -88,8 +87,7 @@ const minTolerance = 1e-6
 // the oldest. Geometric ages have one, and two arms under block lag none.
 const transientDelays = 10
 
-// minStart is the smallest initial norm of a deviation whose decay can be seen above
-// round-off.
+// minStart is the smallest initial norm of a deviation whose decay can be seen above round-off.
 const minStart = 100 * roundOff
 
 // outcome runs the trial and says whether the event is absent, present or undecided.
@@ -193,8 +191,7 @@ func (g *growth) add(period int, square float64, gone bool) (o outcome) {
 	return o
 }
 
-// quarters holds the mean squares of a deviation over the second, third and last quarter
-// of a run.
+// quarters holds the mean squares of a deviation over the second, third and last quarter of a run.
 type quarters [3]window
 
 func newQuarters(periods int) (q quarters) {
@@ -236,8 +233,7 @@ const (
 	negligibleCount  = 16                  // instants in a row after which it has decayed
 )
 
-// add counts the deviation at the next refresh instant and reports whether it has
-// decayed for good.
+// add counts the deviation at the next refresh instant and reports whether it has decayed for good.
 func (n *roundOffCount) add(d deviation) bool {
 	*n++
 	if centredSquare(d.logits) > negligibleSquare || centredSquare(d.velocity) > negligibleSquare {

@@ -10,10 +10,9 @@ import (
 	"grposim/sim"
 )
 
-// Canonical writes settings as JSON: nested as in a file, keys sorted, numbers in the
-// shortest form that reads back as the same number. Keys at their default are left
-// out, so a key added later, with a default, changes no cell's id. The keys without are
-// left out too.
+// Canonical writes settings as JSON: nested as in a file, keys sorted, numbers in the shortest form
+// that reads back as the same number. Keys at their default are left out, so a key added later,
+// with a default, changes no cell's id. The keys without are left out too.
 func Canonical(s Settings, without ...string) []byte {
 	root := map[string]any{}
 	for i := range Keys {
@@ -100,9 +99,8 @@ func Compared(over string) []string {
 }
 
 // OverID identifies a cell up to the keys Compared over one of Claim.Over: it is equal for the
-// cells of a variant that a claim across cells compares. Keys of section
-// `run` are ignored, as is optimizer.schedule.total where it equals run.steps, its
-// default.
+// cells of a variant that a claim across cells compares. Keys of section `run` are ignored, as is
+// optimizer.schedule.total where it equals run.steps, its default.
 func OverID(over, variant string, s *Settings) string {
 	rest := *s
 	if rest.Optimizer.Schedule.Total == rest.Run.Steps {

@@ -111,8 +111,7 @@ var (
 	RatioFirst            = declared("ratio-first")
 )
 
-// LookupClaim returns the claim with a name of the table; known is false where there
-// is none.
+// LookupClaim returns the claim with a name of the table; known is false where there is none.
 func LookupClaim(name string) (c *Claim, known bool) {
 	i := slices.IndexFunc(Claims, func(c *Claim) bool { return c.Name == name })
 	if i < 0 {

@@ -53,8 +53,7 @@ func axisOver(sweep []Axis, key string) int {
 	return slices.IndexFunc(sweep, func(axis Axis) bool { return slices.Contains(axis.Params, key) })
 }
 
-// count adds the cells of a grid to those of the file and records when they become
-// too many.
+// count adds the cells of a grid to those of the file and records when they become too many.
 func (l *loader) count(sweep []Axis, at Place) {
 	before := l.cells
 	l.cells = min(l.cells+Grid{Axes: sweep}.cells(), maxCells+1)

@@ -150,8 +150,7 @@ func rounded(v any) any {
 	return v
 }
 
-// draft holds a value for each of Keys before defaults are filled in; nil: the key is
-// left out.
+// draft holds a value for each of Keys before defaults are filled in; nil: the key is left out.
 type draft []any
 
 // with returns a copy of the draft with some keys assigned.

@@ -90,8 +90,7 @@ func (k Key) Set(s *Settings, v any) error {
 // IdleIn reports whether the key has no effect in a cell.
 func (k Key) IdleIn(s *Settings) bool { return k.Idle.Param != "" && k.Idle.holds(s) }
 
-// Want says in words what a value of the key must be: the end of a message
-// "got X, want Y".
+// Want says in words what a value of the key must be: the end of a message "got X, want Y".
 func (k Key) Want() string {
 	condition := strings.TrimSuffix(" "+k.Range.String(), " ")
 	switch k.Kind {
@@ -183,8 +182,7 @@ func (k Key) whole() bool { return k.Kind == IntegerValue || k.Kind == SeedValue
 // Numeric reports whether the key's values are numbers.
 func (k Key) Numeric() bool { return k.Kind == IntegerValue || k.Kind == NumberValue }
 
-// Number returns the value of a numeric key, +Inf for option.Infinite. It panics for
-// other keys.
+// Number returns the value of a numeric key, +Inf for option.Infinite. It panics for other keys.
 func (k Key) Number(s *Settings) float64 { return numberOf(k.Get(s)) }
 
 // numberOf returns a value of a numeric key as a number.

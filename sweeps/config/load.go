@@ -66,8 +66,7 @@ func (l *loader) rejectCell(path, got, want string) {
 // maxFileBytes is the size of the largest file that Load accepts.
 const maxFileBytes = 1 << 20
 
-// Aim says whether the cells of a configuration are compared with the requirements of its
-// checks.
+// Aim says whether the cells of a configuration are compared with the requirements of its checks.
 type Aim int
 
 const (

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// Limits that prevent a mistyped file from exhausting the memory; experiments stay
-// far below them.
+// Limits that prevent a mistyped file from exhausting the memory; experiments stay far below them.
 const (
 	maxArms    = 4096    // the theory's matrices have arms² entries
 	maxInteger = 1 << 53 // JSON readers round larger integers
@@ -77,10 +76,9 @@ func endOf(x float64) string {
 // plainNumber writes a number without an exponent.
 func plainNumber(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-// Round rounds a number to 12 significant digits, and −0 to 0. It is applied to values of
-// axes, which conditions must match, and to results of the theory's linear algebra,
-// which must be equal on every machine. A number that would round to infinity is
-// returned unchanged.
+// Round rounds a number to 12 significant digits, and −0 to 0. It is applied to values of axes,
+// which conditions must match, and to results of the theory's linear algebra, which must be equal
+// on every machine. A number that would round to infinity is returned unchanged.
 func Round(x float64) float64 {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 11, 64), 64)
 	if err != nil {

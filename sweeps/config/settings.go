@@ -11,8 +11,7 @@ import (
 	"grposim/sim"
 )
 
-// Settings are the values of all keys in one cell of a sweep, in the types of the
-// simulator.
+// Settings are the values of all keys in one cell of a sweep, in the types of the simulator.
 type Settings struct {
 	Seed      uint64           // seed of all random streams
 	Bandit    option.Bandit    // section `bandit`; arms with `count` are written out
@@ -26,8 +25,7 @@ type Settings struct {
 	Run       sim.Run          // section `run`
 }
 
-// Policy holds the policy at which a run starts and the reference policy of the KL
-// penalty.
+// Policy holds the policy at which a run starts and the reference policy of the KL penalty.
 type Policy struct {
 	Init      Init
 	Reference []float64 // logits of π_ref, finite, one per arm
@@ -168,12 +166,11 @@ func documentValue(v any) any {
 	return v
 }
 
-// networkRate is the learning rate below which a rate is taken for that of a network. The
-// force on a logit is of order 1 at most, and a step of Adam moves it by about the rate, so
-// that below 1e-4 a logit changes by 1 in 10,000 steps at best: more than trainers' runs
-// have. Their rates are lower because each weight moves the logits of many tokens: 1e-6 by
-// default in TRL (configs/presets/trl.yaml). The smallest rate of a built-in experiment is
-// 1.8e-4.
+// networkRate is the learning rate below which a rate is taken for that of a network. The force on
+// a logit is of order 1 at most, and a step of Adam moves it by about the rate, so that below 1e-4
+// a logit changes by 1 in 10,000 steps at best: more than trainers' runs have. Their rates are
+// lower because each weight moves the logits of many tokens: 1e-6 by default in TRL
+// (configs/presets/trl.yaml). The smallest rate of a built-in experiment is 1.8e-4.
 const networkRate = 1e-4
 
 // onLogits says how to find a learning rate.

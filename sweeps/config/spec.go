@@ -215,8 +215,7 @@ func (c *Control) String() string {
 // of the reference document; lag and mass are in the leading-order prediction only.
 var faultNames = []string{"stiffness", "noise", "lag", "mass"}
 
-// Scaled returns the factors that scale one constant of the theory. It panics on an
-// unknown name.
+// Scaled returns the factors that scale one constant of the theory. It panics on an unknown name.
 func Scaled(constant string, factor float64) rom.Factors {
 	scale := rom.Unit
 	i := slices.Index(faultNames, constant)

@@ -9,8 +9,7 @@ import (
 	"grposim/configs"
 )
 
-// Statement is a statement of the paper arXiv:2606.30789, an entry of
-// configs/statements.yaml.
+// Statement is a statement of the paper arXiv:2606.30789, an entry of configs/statements.yaml.
 type Statement struct {
 	ID       string   // 1 to 64 characters of a-z, 0-9 and -
 	Where    string   // its place in the paper

@@ -12,8 +12,7 @@ import (
 // shownText is the largest number of characters of a reader's text in a message.
 const shownText = 60
 
-// quoteText quotes a reader's text for a message and cuts it after shownText
-// characters.
+// quoteText quotes a reader's text for a message and cuts it after shownText characters.
 func quoteText(text string) string {
 	n := utf8.RuneCountInString(text)
 	if n <= shownText {

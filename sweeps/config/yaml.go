@@ -16,10 +16,9 @@ import (
 // maxDepth is how deeply lists and mappings may nest; a legal file needs 9 levels.
 const maxDepth = 16
 
-// parseYAML parses one YAML document and refuses YAML that configurations do not
-// allow: anchors, aliases, tags, merge keys and further documents. The node is nil
-// where the text is not valid YAML. path is the key of the value in an override, "" for
-// a file.
+// parseYAML parses one YAML document and refuses YAML that configurations do not allow: anchors,
+// aliases, tags, merge keys and further documents. The node is nil where the text is not valid
+// YAML. path is the key of the value in an override, "" for a file.
 func parseYAML(source, path string, data []byte) (*node, Problems) {
 	r := &yamlReader{source: source, path: path}
 	r.read(data)
@@ -79,8 +78,7 @@ var (
 	integerSyntax = regexp.MustCompile(`^[-+]?(0|[1-9][0-9]*)$`)
 	numberSyntax  = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
 
-	// Messages of yaml.v3. Those of its parser count lines from 0, those of its
-	// scanner from 1.
+	// Messages of yaml.v3. Those of its parser count lines from 0, those of its scanner from 1.
 	yamlErrorSyntax = regexp.MustCompile(`(?s)^(?:yaml: )?(?:line ([0-9]+): )?(.*)$`)
 	unknownAnchor   = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
 	parserMessage   = regexp.MustCompile(`^did not find expected (<document start>|node content|'-' indicator|key$|',' or )`)
@@ -178,8 +176,7 @@ func harmless(c rune) bool {
 	return unicode.IsPrint(c) || unicode.In(c, unicode.Zs, unicode.Co) || c == nonJoiner || c == joiner
 }
 
-// node converts a YAML node and all nodes below it. Aliases are refused, never
-// followed.
+// node converts a YAML node and all nodes below it. Aliases are refused, never followed.
 func (r *yamlReader) node(y *yaml.Node, path string, depth int) *node {
 	n := &node{kind: refused, at: r.place(y.Line, y.Column)}
 	report := func(format string, args ...any) { r.report(y.Line, y.Column, path, format, args...) }

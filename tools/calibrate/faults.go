@@ -128,10 +128,9 @@ func named(other func(mode string) string) mistake {
 	}
 }
 
-// exponentialAverage is the mistake of taking v ← μv + (1−μ)g for the heavy ball. It
-// equals a learning rate smaller by the factor 1 − μ or, in a check that locates a value
-// (which may be the learning rate itself), a force smaller by that factor. Adam is an
-// exponential average already.
+// exponentialAverage is the mistake of taking v ← μv + (1−μ)g for the heavy ball. It equals a
+// learning rate smaller by the factor 1 − μ or, in a check that locates a value (which may be the
+// learning rate itself), a force smaller by that factor. Adam is an exponential average already.
 func exponentialAverage(check *config.Check, s *config.Settings) config.Fault {
 	less := 1 - s.Optimizer.Momentum
 	switch {

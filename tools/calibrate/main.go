@@ -1,10 +1,9 @@
-// Command calibrate measures how far verdicts can be trusted. It judges a small cell
-// of every claim under 200 seeds and counts how often intervals cover the long-run
-// value, how often a right theory is refuted, how often a wrong theory passes, and how
-// often too little data decides. It judges cells in which intervals are least reliable at
-// the confidence that verdicts really have. It also computes by how many margins each mistake in
-// the theory would move each claim. It prints every requirement that is not met and
-// then exits with code 1.
+// Command calibrate measures how far verdicts can be trusted. It judges a small cell of every claim
+// under 200 seeds and counts how often intervals cover the long-run value, how often a right theory
+// is refuted, how often a wrong theory passes, and how often too little data decides. It judges
+// cells in which intervals are least reliable at the confidence that verdicts really have. It also
+// computes by how many margins each mistake in the theory would move each claim. It prints every
+// requirement that is not met and then exits with code 1.
 package main
 
 import (

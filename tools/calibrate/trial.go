@@ -110,8 +110,7 @@ func ofAll(plan *plan.Plan, confidence float64) float64 {
 	return 1 - (1-confidence)*float64(claim.Verdicts(plan))
 }
 
-// judgedAt judges the outcomes of a plan's cells, with the given confidence for each verdict
-// alone.
+// judgedAt judges the outcomes of a plan's cells, with the given confidence for each verdict alone.
 func judgedAt(
 	of *plan.Plan, outcomes map[string]*store.Outcome, confidence float64,
 ) (t trial, err error) {

@@ -178,8 +178,7 @@ func ofNetwork(key string) bool {
 	return strings.HasPrefix(key, "bandit.contexts.") || strings.HasPrefix(key, "policy.network.")
 }
 
-// value draws the value of a key as JSON, nil for its default. Required keys always get
-// a value.
+// value draws the value of a key as JSON, nil for its default. Required keys always get a value.
 func (d *drawing) value(k config.Key, c class) any {
 	if ofNetwork(k.Path) {
 		return nil
@@ -241,8 +240,7 @@ func (d *drawing) around(r config.Range, low, high float64) float64 {
 	}
 }
 
-// integer draws a log-uniform integer of a range, from its lower end to limit or its
-// upper end.
+// integer draws a log-uniform integer of a range, from its lower end to limit or its upper end.
 func (d *drawing) integer(r config.Range, limit float64) int {
 	high := min(limit, r.High)
 	n := int(d.log(r.Low+1, high+2) - 1 + 1e-9)

@@ -60,8 +60,7 @@ type length struct {
 // tooSlow is the length of a cell that takes too much work.
 var tooSlow = length{shortest, shortest / 2, 2, true}
 
-// lengthOf returns the length of a cell of a class with a prediction, within a budget of
-// work.
+// lengthOf returns the length of a cell of a class with a prediction, within a budget of work.
 func lengthOf(c class, budget float64, cell *plan.Cell, p *rom.Prediction) length {
 	s := &cell.Settings
 	period, time := float64(s.Lag.StepsPerSnapshot()), relaxationTime(s, p)

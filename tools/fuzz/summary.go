@@ -92,8 +92,7 @@ func (s summary) String() string {
 	return b.String()
 }
 
-// write writes a table of the findings of a seed, and their files, into an existing
-// folder.
+// write writes a table of the findings of a seed, and their files, into an existing folder.
 func (s summary) write(dir string, seed uint64) error {
 	var table strings.Builder
 	table.WriteString("| file | found |\n|---|---|\n")

@@ -138,10 +138,9 @@ func compare(
 	return wrong, nil
 }
 
-// run runs the task's commands. It returns the user processor time, and everything that came
-// out, by name: exit code, standard output and files of every command. A results
-// folder's manifest has times, and standard error of a command that succeeds its progress: both
-// are left out.
+// run runs the task's commands. It returns the user processor time, and everything that came out,
+// by name: exit code, standard output and files of every command. A results folder's manifest has
+// times, and standard error of a command that succeeds its progress: both are left out.
 func (t task) run(ctx context.Context, program, work string) (
 	seconds float64, outputs map[string]string, err error,
 ) {

@@ -1,7 +1,6 @@
-// Command site writes the documents of this repository as static pages, which need no
-// server and no network. It begins at README.md and docs/README.md and follows every
-// link. If a link leads nowhere it writes nothing, reports all such links, and exits with
-// code 1.
+// Command site writes the documents of this repository as static pages, which need no server and no
+// network. It begins at README.md and docs/README.md and follows every link. If a link leads
+// nowhere it writes nothing, reports all such links, and exits with code 1.
 package main
 
 import (

@@ -54,8 +54,7 @@ func (s *site) newPage(source string, data []byte) *page {
 	return &page{Path: sitePath(source), Title: source, Body: template.HTML(title(source) + "<pre tabindex=\"0\"><code>" + code + "</code></pre>\n")}
 }
 
-// title returns the heading of a page whose source has none: its path, which may break at
-// slashes.
+// title returns the heading of a page whose source has none: its path, which may break at slashes.
 func title(source string) string {
 	return "<h1>" + strings.ReplaceAll(template.HTMLEscapeString(source), "/", "/<wbr>") + "</h1>\n"
 }

@@ -43,9 +43,8 @@ const (
 	Samples
 )
 
-// Trace holds the series recorded along one run. A series that was not recorded is
-// nil; every other one has the length of Steps, with NaN or ±Inf where a value is
-// missing.
+// Trace holds the series recorded along one run. A series that was not recorded is nil; every other
+// one has the length of Steps, with NaN or ±Inf where a value is missing.
 type Trace struct {
 	Origin       Origin
 	Steps        []int     // optimizer steps; a row that does not increase them is ignored
@@ -132,8 +131,7 @@ type Evidence struct {
 	Observable Observability // whether the trace determines Value, or why not
 }
 
-// Observability says whether a trace determines the value of a diagnostic, or why
-// it does not.
+// Observability says whether a trace determines the value of a diagnostic, or why it does not.
 type Observability string
 
 const (

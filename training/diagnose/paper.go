@@ -80,12 +80,11 @@ func trend(t *Trace, diagnostic string, of Mode, series []float64, scale func(fl
 // recorded span of steps.
 const couplingWindow = 0.45
 
-// paperCoupling measures the paper's coupling of training (Reward) and evaluation
-// (TrueReward) in two ways. ratio is ρ = λ_eval/|λ_train| in the last rolling window
-// that defines it, where λ is the slope of −log(R_∞ − R). u is the quotient
-// of (R − R_0)/(R_∞ − R_0) of the evaluation and that of training, averaged late in
-// the run. Both are 1 in a healthy run and 0 in a failing one. R_∞ is the largest
-// value of the series, since the paper does not state its choice.
+// paperCoupling measures the paper's coupling of training (Reward) and evaluation (TrueReward) in
+// two ways. ratio is ρ = λ_eval/|λ_train| in the last rolling window that defines it, where λ is
+// the slope of −log(R_∞ − R). u is the quotient of (R − R_0)/(R_∞ − R_0) of the evaluation and that
+// of training, averaged late in the run. Both are 1 in a healthy run and 0 in a failing one. R_∞ is
+// the largest value of the series, since the paper does not state its choice.
 //
 // A window defines ρ only if λ_train is positive beyond its own error: not near
 // saturation, nor while the training reward falls.

@@ -9,9 +9,8 @@ import (
 	"grposim/training/change"
 )
 
-// minLate is the number of values that the last half of a run must have. Among
-// eight groups, a share of one in ten appears as a majority less often than once in
-// a thousand times.
+// minLate is the number of values that the last half of a run must have. Among eight groups, a
+// share of one in ten appears as a majority less often than once in a thousand times.
 const minLate = 8
 
 // endShare: a series of a log must have a value in the last eighth of the run. That is a quarter of
@@ -23,8 +22,7 @@ const endShare = 8
 // with probability change.FalseAlarm.
 var standardErrors = distuv.UnitNormal.Quantile(1 - change.FalseAlarm)
 
-// run holds some columns of a trace without gaps: only the rows in which each of
-// them has a number.
+// run holds some columns of a trace without gaps: only the rows in which each of them has a number.
 type run struct {
 	at      []float64   // steps, strictly increasing
 	columns [][]float64 // in the order requested, one value per step

@@ -30,9 +30,8 @@ const (
 	Undecided Verdict = "undecided" // neither
 )
 
-// Interval returns an interval of a difference that misses it with probability of at
-// most tail on either side, 0 < tail < ½. Those of smaller tails contain those of larger
-// ones.
+// Interval returns an interval of a difference that misses it with probability of at most tail on
+// either side, 0 < tail < ½. Those of smaller tails contain those of larger ones.
 type Interval func(tail float64) (lo, hi float64)
 
 // Row is a difference with the margin within which it counts as the same.

@@ -38,9 +38,8 @@ const (
 	// BetweenRuns: the scatter between repeated runs, taken to be the same in A and B.
 	// The verdict is about the recipes.
 	BetweenRuns Noise = "between-runs"
-	// WithinRuns: the residuals of the one run of each side, with their autocorrelation.
-	// The verdict is about these two runs; how far runs of one recipe differ is not
-	// observable.
+	// WithinRuns: the residuals of the one run of each side, with their autocorrelation. The verdict
+	// is about these two runs; how far runs of one recipe differ is not observable.
 	WithinRuns Noise = "within-runs"
 )
 

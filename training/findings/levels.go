@@ -58,11 +58,10 @@ func exceeded(l *logs.Log, what string, limits ...limit) (found []Finding) {
 // samplerMismatch finds a sampling engine whose probabilities differ from the trainer's by as much
 // as an update may change them. Engines in bfloat16 that agree differ by 1e-3 to 1e-2 nats a token.
 //
-// Probabilities that differ by half of the log ratio at the clip bound have at least the
-// divergence there, by Pinsker's inequality. A KL estimate may have either sign. An effective
-// sample size of less than half says that most samples carry no weight. A mean importance weight
-// away from 1, its expectation, is a remark: trainers cap it, and weights of whole completions
-// scatter widely.
+// Probabilities that differ by half of the log ratio at the clip bound have at least the divergence
+// there, by Pinsker's inequality. A KL estimate may have either sign. An effective sample size of
+// less than half says that most samples carry no weight. A mean importance weight away from 1, its
+// expectation, is a remark: trainers cap it, and weights of whole completions scatter widely.
 func samplerMismatch(l *logs.Log) []Finding {
 	return exceeded(l, "the sampling engine and the trainer disagree about the probabilities of "+
 		"the sampled tokens",

@@ -126,8 +126,7 @@ func (s stretch) certain() bool {
 		float64(2*s.held-s.rows)) <= change.FalseAlarm
 }
 
-// since is the step since which it holds: that of the stretch if it is certain, else the
-// first.
+// since is the step since which it holds: that of the stretch if it is certain, else the first.
 func (s stretch) since() int {
 	if s.certain() {
 		return s.from
@@ -154,8 +153,7 @@ func (s stretch) text() string {
 	return fmt.Sprintf("in %d of %d rows, first at step %d", s.total, s.read, s.first)
 }
 
-// span says which values a list holds: one, or from the smallest to the largest with the
-// median.
+// span says which values a list holds: one, or from the smallest to the largest with the median.
 func span(values []float64, number func(float64) string) string {
 	least, most := number(slices.Min(values)), number(slices.Max(values))
 	if least == most {
@@ -253,8 +251,7 @@ func (s series) rose(deviations, memory float64) bool {
 	return false
 }
 
-// ends says how a series went: its mean over the first and the last quarter, of at least
-// one row.
+// ends says how a series went: its mean over the first and the last quarter, of at least one row.
 func (s series) ends() string {
 	n := max(1, len(s.values)/4)
 	return fmt.Sprintf("%s (%s to %s)", s.key, plain(change.Mean(s.values[:n])),

@@ -171,8 +171,7 @@ func weights(b blocks) []float64 {
 	return w
 }
 
-// explained is the share of the variance of y that the fitted values explain, 0 if y
-// does not vary.
+// explained is the share of the variance of y that the fitted values explain, 0 if y does not vary.
 func explained(y, fitted []float64) float64 {
 	if slices.Min(y) == slices.Max(y) {
 		return 0

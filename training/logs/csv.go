@@ -32,8 +32,7 @@ func headerOf(in *input) string {
 // separators of the cells of a CSV file.
 const separators = ",\t;"
 
-// separator returns the separator of a header, 0 if the line has no step and no key of
-// training.
+// separator returns the separator of a header, 0 if the line has no step and no key of training.
 func separator(c *collector, line string) rune {
 	best, most := rune(0), 0
 	for _, by := range separators {
@@ -48,9 +47,8 @@ func separator(c *collector, line string) rune {
 	return best
 }
 
-// chartColumn splits the name of a column of a W&B chart, "RUN - KEY". Other names are
-// keys. Those that end in __MIN or __MAX are bounds of what smoothing or grouping
-// averaged, not series.
+// chartColumn splits the name of a column of a W&B chart, "RUN - KEY". Other names are keys. Those
+// that end in __MIN or __MAX are bounds of what smoothing or grouping averaged, not series.
 func chartColumn(name string) (run, key string, bound bool) {
 	name = strings.TrimSpace(name)
 	bound = strings.HasSuffix(name, "__MIN") || strings.HasSuffix(name, "__MAX")

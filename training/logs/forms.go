@@ -163,8 +163,7 @@ var (
 	verlPair  = regexp.MustCompile(`^[^\s:]*:(?:np\.\w+\()?[-+]?(?:\d[\d.]*(?:[eE][-+]?\d*)?|nan|inf)\)?$`)
 )
 
-// dashes reads a line "step:1 - KEY:NUMBER - KEY:NUMBER …" with the lines in which it goes
-// on.
+// dashes reads a line "step:1 - KEY:NUMBER - KEY:NUMBER …" with the lines in which it goes on.
 func (k *console) dashes(l line) bool {
 	at := verlStart.FindStringSubmatchIndex(l.text)
 	if at == nil {
@@ -451,8 +450,7 @@ func (k *console) close() {
 var heading = regexp.MustCompile(`^\W*Step (\d+)(?:/\d+)?\W*$|METRICS STEP (\d+)|Train step (\d+)/\d+ done|` +
 	`(?:^|\s)(?:Step|Iter) (\d+):\s*$`)
 
-// isHeading reads a line that says which step the next ones are of, or that they are of
-// evaluation.
+// isHeading reads a line that says which step the next ones are of, or that they are of evaluation.
 func (k *console) isHeading(l line) bool {
 	if strings.HasSuffix(strings.TrimSpace(l.text), "Results:") {
 		k.close()
