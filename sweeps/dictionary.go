@@ -89,11 +89,7 @@ var predicted = map[string]func(p *prediction) any{
 
 // names returns the names of columns.
 func names(columns []store.Column) []string {
-	var all []string
-	for _, c := range columns {
-		all = append(all, c.Name)
-	}
-	return all
+	return config.Each(columns, func(c store.Column) string { return c.Name })
 }
 
 // number returns the shortest decimal that reads back as x; "" for nil and where x is not finite.

@@ -181,11 +181,8 @@ var kindWords = map[rom.Kind]string{
 }
 
 // firstCells returns the first cell of each set.
-func firstCells(sets []plan.CellSet) (cells []*plan.Cell) {
-	for _, set := range sets {
-		cells = append(cells, set.Cells[0])
-	}
-	return cells
+func firstCells(sets []plan.CellSet) []*plan.Cell {
+	return config.Each(sets, func(set plan.CellSet) *plan.Cell { return set.Cells[0] })
 }
 
 // variantsOf returns the distinct variants of the sets, in the order of the file.

@@ -357,10 +357,7 @@ const eitherSide = ", ± one standard deviation over runs"
 // way returns the path of a cell, see Way.
 func PathFigures(p *plan.Plan, way func(c *plan.Cell) *theory.Way) (all []Figure) {
 	sets := plan.Each(p.Cells)
-	var ways []*theory.Way
-	for _, set := range evenly(sets, maxCurves) {
-		ways = append(ways, way(set.Cells[0]))
-	}
+	ways := config.Each(firstCells(evenly(sets, maxCurves)), way)
 	for _, column := range columnDocs().Quantities {
 		q := sim.Quantity(column.Name)
 		// J where it is predicted, and what the entropy shows

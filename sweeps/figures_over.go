@@ -115,10 +115,7 @@ func drawValues(check *config.Check, cells []*plan.Cell, values []overValue, par
 	}
 	inLine := param != ""
 	if inLine {
-		var places []float64
-		for _, c := range cells {
-			places = append(places, abscissaValue(param, c))
-		}
+		places := config.Each(cells, func(c *plan.Cell) float64 { return abscissaValue(param, c) })
 		slices.Sort(places)
 		f.XScale = spacing(slices.Compact(places))
 		k, _ := config.LookupKey(param)

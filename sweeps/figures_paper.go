@@ -37,10 +37,8 @@ var diagnostics = []diagnostic{
 		return [...][]float64{at, rho, nil}
 	}},
 	{"degeneracy", diagnose.AdvantageDegeneracy, LogAxis, LinearAxis, func(r ran) [3][]float64 {
-		var within []float64
-		for _, j := range r.Reward {
-			within = append(within, j*(1-j)*(r.groupSize-1)/r.groupSize)
-		}
+		within := config.Each(r.Reward,
+			func(j float64) float64 { return j * (1 - j) * (r.groupSize - 1) / r.groupSize })
 		return [...][]float64{r.steps, within, r.ZeroVariance}
 	}},
 	{"concentration", diagnose.PolicyConcentration, LinearAxis, LinearAxis,
@@ -93,12 +91,9 @@ func (d diagnostic) draw(j *claim.Question, source *figureSource) Figure {
 }
 
 // risen returns the increments of a series over the largest increment of another.
-func risen(series, of []float64) (u []float64) {
+func risen(series, of []float64) []float64 {
 	largest := slices.Max(of) - of[0]
-	for _, x := range series {
-		u = append(u, (x-series[0])/largest)
-	}
-	return u
+	return config.Each(series, func(x float64) float64 { return (x - series[0]) / largest })
 }
 
 // drawStages returns panels of the paper's Figure 6: runs, its oscillator and the fixed point.

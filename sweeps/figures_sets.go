@@ -18,11 +18,10 @@ import (
 )
 
 // shares returns empty series of segments of columns, one for each name.
-func shares[T ~string](names []T) (series []FigureSeries) {
-	for _, name := range names {
-		series = append(series, FigureSeries{Name: string(name), Group: string(name), Mark: Share})
-	}
-	return series
+func shares[T ~string](names []T) []FigureSeries {
+	return config.Each(names, func(name T) FigureSeries {
+		return FigureSeries{Name: string(name), Group: string(name), Mark: Share}
+	})
 }
 
 // column adds a category with a column of shares: a segment of each series with a positive size.

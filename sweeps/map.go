@@ -96,10 +96,8 @@ func newRegimeMap(e *claim.Evidence, p panel, colour *recordedNumber) *regimeMap
 
 // words says how many cells have which class, and what would resolve the others.
 func (m *regimeMap) words() string {
-	var classes []string
-	for _, n := range m.counts {
-		classes = append(classes, fmt.Sprintf("%d %s", n.cells, n.class))
-	}
+	classes := config.Each(m.counts,
+		func(n classCount) string { return fmt.Sprintf("%d %s", n.cells, n.class) })
 	says := fmt.Sprintf("%s%s: %s", strings.TrimPrefix(m.variant+": ", ": "),
 		config.CountWords(len(m.points), "cell"), config.JoinWords(classes, "and"))
 	if m.colour != nil {
@@ -130,10 +128,7 @@ func (m *regimeMap) resolving() string {
 
 // values returns the distinct values of a parameter among the cells, in order.
 func (p *panel) values(k config.Key) []float64 {
-	var values []float64
-	for _, c := range p.cells {
-		values = append(values, k.Number(&c.Settings))
-	}
+	values := config.Each(p.cells, func(c *plan.Cell) float64 { return k.Number(&c.Settings) })
 	slices.Sort(values)
 	return slices.Compact(values)
 }
@@ -320,10 +315,7 @@ func (m *Map) drawNumbers(e *Experiment) (d *Drawing, has bool) {
 func (m *Map) ranges(values [][]measure.Estimate) string {
 	var all []string
 	for i := range m.numbers {
-		var of []float64
-		for _, cell := range values {
-			of = append(of, cell[i].Mean)
-		}
+		of := config.Each(values, func(cell []measure.Estimate) float64 { return cell[i].Mean })
 		all = append(all, m.numbers[i].over(m.cells, of))
 	}
 	return config.CountWords(len(m.cells), "cell") + ": " + strings.Join(all, "; ") + "."

@@ -244,9 +244,5 @@ func (p *panel) varied() []config.Key {
 
 // listKeys joins the paths of keys: "a, b and c".
 func listKeys(keys []config.Key) string {
-	var paths []string
-	for _, k := range keys {
-		paths = append(paths, k.Path)
-	}
-	return config.JoinWords(paths, "and")
+	return config.JoinWords(config.Each(keys, func(k config.Key) string { return k.Path }), "and")
 }

@@ -171,10 +171,7 @@ func askedNumber(name string, level *float64) (n recordedNumber, problems config
 	n, known := parseNumber(name)
 	switch {
 	case !known:
-		var suffixes []string
-		for _, form := range numberForms {
-			suffixes = append(suffixes, form.suffix)
-		}
+		suffixes := config.Each(numberForms, func(form numberForm) string { return form.suffix })
 		short := []string{timeTo95, samplesTo95, levelTime, levelSamples}
 		all := slices.Concat(names(columnDocs().Quantities), names(columnDocs().Recorded))
 		return n, config.Wrong(quantityFlag, "got %q, want one of %s, or one of the last %d with %s",
@@ -242,11 +239,7 @@ func (r *recordedRun) timeMean() measure.Estimate {
 
 // steps returns the recorded steps.
 func (r *recordedRun) steps() []float64 {
-	at := make([]float64, len(r.t.Steps))
-	for i, step := range r.t.Steps {
-		at[i] = float64(step)
-	}
-	return at
+	return config.Each(r.t.Steps, func(step int) float64 { return float64(step) })
 }
 
 // samples returns how many samples were drawn up to each recorded step, NaN where that is not

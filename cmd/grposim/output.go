@@ -351,10 +351,7 @@ func writePage(file, name string, parts []report.Part) error {
 // writeSummary writes verdicts.json, verdicts.md and report.html over several
 // experiments into dir, which holds their results folders.
 func writeSummary(dir string, parts []report.Part) error {
-	var experiments []*sweeps.Experiment
-	for _, part := range parts {
-		experiments = append(experiments, part.Experiment)
-	}
+	experiments := config.Each(parts, func(p report.Part) *sweeps.Experiment { return p.Experiment })
 	name, verdicts := nameOf(dir, experiments), allVerdicts(experiments)
 	json := func(w io.Writer) error { return judge.WriteJSON(w, name, verdicts) }
 	markdown := func(w io.Writer) error { return judge.WriteMarkdown(w, verdicts) }

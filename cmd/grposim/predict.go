@@ -142,10 +142,8 @@ func predictionsInWords(plan *plan.Plan, lines []*theory.Prediction) string {
 	for _, line := range lines {
 		count[cmp.Or(line.Regime, "without a predicted state")]++
 	}
-	var says []string
-	for _, regime := range slices.Sorted(maps.Keys(count)) {
-		says = append(says, fmt.Sprintf("%d %s", count[regime], regime))
-	}
+	says := config.Each(slices.Sorted(maps.Keys(count)),
+		func(regime string) string { return fmt.Sprintf("%d %s", count[regime], regime) })
 	return fmt.Sprintf("%d cells at rest: %s.", len(lines), strings.Join(says, ", "))
 }
 

@@ -88,11 +88,8 @@ func word(s *config.Settings, key string, when bool, to fmt.Stringer, also ...ch
 }
 
 // values lists changes of one key to each of the values.
-func values[Value any](key string, values ...Value) (all kind) {
-	for _, v := range values {
-		all = append(all, []change{{Param: key, Value: v}})
-	}
-	return all
+func values[Value any](key string, values ...Value) kind {
+	return config.Each(values, func(v Value) []change { return []change{{Param: key, Value: v}} })
 }
 
 // below returns the values less than the present one; all if that is 0, which stands for none.

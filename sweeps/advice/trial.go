@@ -136,11 +136,9 @@ func (t *Trials) Of(ctx context.Context, set ...config.Assignment) (*Trial, erro
 	if err != nil || trial == nil {
 		return nil, err
 	}
-	changed, parts := new(*trial), []string(nil)
-	for _, a := range set {
-		parts = append(parts, a.Param+"="+config.Format(a.Value))
-	}
-	changed.Set = strings.Join(parts, " ")
+	changed := new(*trial)
+	says := func(a config.Assignment) string { return a.Param + "=" + config.Format(a.Value) }
+	changed.Set = strings.Join(config.Each(set, says), " ")
 	return changed, nil
 }
 

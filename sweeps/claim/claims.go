@@ -259,19 +259,14 @@ func (n scalar) find(j *Question, set plan.CellSet) []Finding {
 // chooses.
 type scalars func(m *Model, cells []*plan.Cell) []scalar
 
-func (of scalars) quantities(check *config.Check, cells []*plan.Cell) (names []string) {
+func (of scalars) quantities(check *config.Check, cells []*plan.Cell) []string {
 	m := &Model{Check: check, Kind: check.Prediction, Fault: config.NoFault}
-	for _, one := range of(m, cells) {
-		names = append(names, one.quantity)
-	}
-	return names
+	return config.Each(of(m, cells), func(one scalar) string { return one.quantity })
 }
 
-func (of scalars) find(j *Question, set plan.CellSet) (findings []Finding) {
-	for _, one := range of(&j.Model, set.Cells) {
-		findings = append(findings, one.compare(j, set.Cells[0]))
-	}
-	return findings
+func (of scalars) find(j *Question, set plan.CellSet) []Finding {
+	return config.Each(of(&j.Model, set.Cells),
+		func(one scalar) Finding { return one.compare(j, set.Cells[0]) })
 }
 
 // number is the shape of a claim about one number of a set of cells, or of a run.

@@ -18,6 +18,7 @@ import (
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sim/measure"
+	"grposim/sweeps/config"
 	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
@@ -297,11 +298,7 @@ func (c *Curve) neglect(p *scope.Number, size float64) {
 
 // Sample returns the given steps and the curve at them.
 func (c *Curve) Sample(steps []int) ([]int, []float64) {
-	values := make([]float64, len(steps))
-	for i, t := range steps {
-		values[i] = c.At(t)
-	}
-	return steps, values
+	return steps, config.Each(steps, c.At)
 }
 
 // displaced returns values at the given steps plus, and minus, what the curve leaves out there. A

@@ -115,11 +115,7 @@ func slopeWeights(x []float64) []float64 {
 	for _, v := range x {
 		square += (v - mean) * (v - mean)
 	}
-	w := make([]float64, len(x))
-	for i, v := range x {
-		w[i] = (v - mean) / square
-	}
-	return w
+	return config.Each(x, func(v float64) float64 { return (v - mean) / square })
 }
 
 // AsymptoticSlope returns the exponent of G in the prediction as G → ∞, rounded to a

@@ -84,11 +84,7 @@ func compareTime(j *Question, c *plan.Cell) Finding {
 // predictTime sets the number to the time at which the curve reaches the level.
 func (c *Curve) predictTime(p *scope.Number, steps []int, level float64, fromBelow bool) {
 	_, values := c.Sample(steps)
-	neglected := make([]float64, len(steps))
-	for i, t := range steps {
-		neglected[i] = c.neglectedAt(t)
-	}
-	time := theory.TimeOf(steps, values, neglected, level, fromBelow)
+	time := theory.TimeOf(steps, values, config.Each(steps, c.neglectedAt), level, fromBelow)
 	p.Value, p.Because, p.Neglected = time.Value, time.Because, time.Neglected
 }
 
@@ -158,10 +154,8 @@ func (j *Question) OverThreshold(c *plan.Cell) (steps []int, shares []float64) {
 	if recorded == nil {
 		return nil, nil
 	}
-	for _, stiffness := range recorded.Series(sim.Stiffest).Mean {
-		shares = append(shares, float64(stiffness)/critical)
-	}
-	return recorded.Steps, shares
+	return recorded.Steps, config.Each(recorded.Series(sim.Stiffest).Means(),
+		func(stiffness float64) float64 { return stiffness / critical })
 }
 
 // criticalStiffness returns κ*/η of a cell by the theory as derived, NaN where it has none. It is

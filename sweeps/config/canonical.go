@@ -22,7 +22,7 @@ func Canonical(s Settings, without ...string) []byte {
 			continue
 		}
 		if k.Kind == ArmsValue { // an id does not depend on how the file counts equal arms
-			v = each(s.Bandit.Arms, func(arm option.Arm) ArmGroup { return ArmGroup{Arm: arm, Count: 1} })
+			v = Each(s.Bandit.Arms, func(arm option.Arm) ArmGroup { return ArmGroup{Arm: arm, Count: 1} })
 		}
 		nest(root, k.Path, documentValue(v))
 	}

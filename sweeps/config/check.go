@@ -40,7 +40,7 @@ func (n *Names) words() []*string { return []*string{&n.Mode, &n.Law, &n.Class} 
 
 // wordsOf returns words as a file writes them.
 func wordsOf[Word ~string](words []Word) []string {
-	return each(words, func(w Word) string { return string(w) })
+	return Each(words, func(w Word) string { return string(w) })
 }
 
 // followedQuantities are the recorded quantities whose means a check can follow.
@@ -53,7 +53,7 @@ var checkKeys = func() []Key {
 		"prediction": wordsOf(predictions), "quantity": wordsOf(followedQuantities),
 		"mode": wordsOf(diagnose.Modes), "law": wordsOf(measure.Laws),
 	}
-	return each(table.Check, func(r Row) Key {
+	return Each(table.Check, func(r Row) Key {
 		if own := words[r.Path]; own != nil {
 			r.Words, r.Doc = own, strings.Replace(r.Doc, "{words}", listWords(own), 1)
 		}
@@ -78,7 +78,7 @@ func unless(leftOut bool, value any) any {
 func (c *Check) bounds() bool { return c.Hypothesis != nil && c.Hypothesis.Relation != Equals }
 
 // checkFields are the names that a check may have.
-var checkFields = each(checkKeys, func(key Key) string { return key.Path })
+var checkFields = Each(checkKeys, func(key Key) string { return key.Path })
 
 // refusedBy reports whether checks of a claim must not have the key.
 func (k *Key) refusedBy(claim *Claim) bool {

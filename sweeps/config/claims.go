@@ -121,4 +121,4 @@ func LookupClaim(name string) (c *Claim, known bool) {
 }
 
 // claimNames lists the names of Claims.
-func claimNames() []string { return each(Claims, func(c *Claim) string { return c.Name }) }
+func claimNames() []string { return Each(Claims, func(c *Claim) string { return c.Name }) }

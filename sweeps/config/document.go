@@ -25,12 +25,12 @@ func (s *Spec) Document() []byte {
 		document["sweep"] = documentAxes(s.Sweep)
 	}
 	if len(s.Variants) > 0 {
-		document["variants"] = each(s.Variants, func(v Variant) any {
+		document["variants"] = Each(s.Variants, func(v Variant) any {
 			return map[string]any{"name": v.Name, "set": documentSet(v.Set), "sweep": documentAxes(v.Sweep)}
 		})
 	}
 	if len(s.Checks) > 0 {
-		document["checks"] = each(s.Checks, func(c Check) any {
+		document["checks"] = Each(s.Checks, func(c Check) any {
 			check := map[string]any{}
 			for _, key := range checkKeys {
 				if value := key.written(&c); value != nil {
@@ -51,7 +51,7 @@ func (s *Spec) Document() []byte {
 func documentWhere(c *Check) any {
 	where := map[string]any{}
 	for _, condition := range c.Where {
-		where[condition.Param] = each(condition.Values, documentValue)
+		where[condition.Param] = Each(condition.Values, documentValue)
 	}
 	return unless(len(where) == 0, where)
 }
@@ -94,7 +94,7 @@ func documentAxes(axes []Axis) []any {
 	for _, axis := range axes {
 		var zip []any
 		for j, param := range axis.Params {
-			values := each(axis.Points, func(point []any) any { return documentValue(point[j]) })
+			values := Each(axis.Points, func(point []any) any { return documentValue(point[j]) })
 			zip = append(zip, map[string]any{"param": param, "values": values})
 		}
 		if len(zip) == 1 {

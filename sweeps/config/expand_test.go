@@ -23,7 +23,7 @@ func loadPoints(t *testing.T, text string) []Point {
 // axisOf lists the values of a key over points, as tables show them, with spaces between.
 func axisOf(points []Point, key string) string {
 	k, _ := LookupKey(key)
-	return strings.Join(each(points, func(p Point) string { return Format(k.Get(&p.Settings)) }), " ")
+	return strings.Join(Each(points, func(p Point) string { return Format(k.Get(&p.Settings)) }), " ")
 }
 
 func TestAxisForms(t *testing.T) {

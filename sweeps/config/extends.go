@@ -24,7 +24,7 @@ func Presets() []string {
 	if err != nil {
 		panic(err) // the folder is embedded
 	}
-	return each(entries, func(e fs.DirEntry) string { return strings.TrimSuffix(e.Name(), ".yaml") })
+	return Each(entries, func(e fs.DirEntry) string { return strings.TrimSuffix(e.Name(), ".yaml") })
 }
 
 // readPreset returns the content of an embedded file in presetFolder.

@@ -61,8 +61,8 @@ func (idle idleKeys) notes(l *loader, grids []Grid) []string {
 		text := key + " has no effect: " + met.Param + " is " + met.Alternatives() + " in every cell"
 		notes = append(notes, Problem{Place: at, Text: text})
 	}
-	return each(notes.sorted(l.files), Problem.String)
+	return Each(notes.sorted(l.files), Problem.String)
 }
 
 // Alternatives lists the values of the condition in words.
-func (c Condition) Alternatives() string { return listWords(each(c.Values, Format)) }
+func (c Condition) Alternatives() string { return listWords(Each(c.Values, Format)) }

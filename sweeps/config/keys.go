@@ -137,8 +137,8 @@ const (
 	BurnInKey        = "run.burn_in"
 )
 
-// each lists what a function returns for the items of a list; nil for an empty one.
-func each[T, U any](list []T, of func(T) U) []U {
+// Each lists what a function returns for the items of a list; nil for an empty one.
+func Each[T, U any](list []T, of func(T) U) []U {
 	var all []U
 	for _, item := range list {
 		all = append(all, of(item))
@@ -241,7 +241,7 @@ var keyIndices = sync.OnceValue(func() map[string]int {
 })
 
 // keyPaths lists the paths of Keys.
-func keyPaths() []string { return each(Keys, func(k Key) string { return k.Path }) }
+func keyPaths() []string { return Each(Keys, func(k Key) string { return k.Path }) }
 
 // sectionNames lists the names that may follow a prefix of the paths in Keys; the
 // prefix "" gives the sections of a file.

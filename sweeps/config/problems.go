@@ -57,7 +57,7 @@ const shownProblems = 50
 
 // Error lists the problems, one per line; beyond 50 it gives their number.
 func (p Problems) Error() string {
-	lines := each(p[:min(len(p), shownProblems)], Problem.String)
+	lines := Each(p[:min(len(p), shownProblems)], Problem.String)
 	if more := len(p) - shownProblems; more > 0 {
 		lines = append(lines, fmt.Sprintf("… and %d more", more))
 	}

@@ -88,4 +88,4 @@ func Round(x float64) float64 {
 }
 
 // RoundAll returns a new list with every number rounded; nil for nil.
-func RoundAll(x []float64) []float64 { return each(x, Round) }
+func RoundAll(x []float64) []float64 { return Each(x, Round) }

@@ -135,7 +135,7 @@ func meantKey(name string, known []string) string {
 	if i := slices.IndexFunc(Keys, isSymbol); i >= 0 {
 		return Keys[i].Path
 	}
-	last := each(paths, lastName)
+	last := Each(paths, lastName)
 	if near := nearestWord(name, last); near != "" {
 		return Keys[slices.Index(last, near)].Path
 	}
@@ -220,7 +220,7 @@ func (p part) orNot() part {
 // record decodes a mapping with these parts and returns its entries by name, without refused ones;
 // ok is false where one of them has a problem.
 func (rd *reader) record(n *node, path string, parts ...part) (fields map[string]*node, ok bool) {
-	names := each(parts, func(p part) string { return p.Path })
+	names := Each(parts, func(p part) string { return p.Path })
 	if fields = rd.fields(n, path, names); fields == nil {
 		return nil, false
 	}
@@ -387,7 +387,7 @@ func armParts(law option.Law, reward *string, g *ArmGroup) []part {
 }
 
 // lawWords are the words of option.Laws.
-var lawWords = each(option.Laws, option.Law.String)
+var lawWords = Each(option.Laws, option.Law.String)
 
 // noLaw stands for a law that is not given, or is no word: no other mistake of the arm can be told.
 const noLaw = option.Law(255)

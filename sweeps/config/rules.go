@@ -54,7 +54,7 @@ func compile(rows []rule, got string) (all []rule) {
 				scope := rules.Scopes[r.In[i]]
 				r.When, r.Want = r.When+" "+scope.When, strings.Replace(r.Want, "{in}", scope.Says, 1)
 			}
-			r.all, r.any = each(strings.Fields(r.When), newTest), each(strings.Fields(r.Any), newTest)
+			r.all, r.any = Each(strings.Fields(r.When), newTest), Each(strings.Fields(r.Any), newTest)
 			for _, t := range slices.Concat(r.all, r.any) {
 				if keyIndex(t.name) >= 0 {
 					r.keys = append(r.keys, t.name)
@@ -90,10 +90,10 @@ func newTest(text string) test {
 	name, op, values := parseTest(text)
 	t := test{name: name, op: op}
 	if i := keyIndex(name); i >= 0 {
-		t.value, t.values = Keys[i].Get, each(values, Keys[i].parse)
+		t.value, t.values = Keys[i].Get, Each(values, Keys[i].parse)
 	} else if fact := facts[name]; fact != nil {
 		t.value = func(s *Settings) any { return fact(s) }
-		t.values = each(values, (&Key{}).parse)
+		t.values = Each(values, (&Key{}).parse)
 	} else {
 		panic("config: rules.yaml: no key or fact " + name)
 	}
@@ -252,7 +252,7 @@ func breaches(s *Settings, groups int, bad func(keys ...string) bool) (broken []
 	for i := range option.Rules {
 		r := &option.Rules[i]
 		if got, want := r.Broken(&s.Estimator, s.Bandit.Arms); got != "" {
-			keys := each(append([]string{r.Field}, strings.Fields(r.Reads)...), keyOfOption)
+			keys := Each(append([]string{r.Field}, strings.Fields(r.Reads)...), keyOfOption)
 			broken = append(broken, breach{keys, got, replaceNames(want, keyOfOption)})
 		}
 	}

@@ -69,7 +69,7 @@ func groupArms(arms []option.Arm) []ArmGroup {
 
 // ArmMeans lists the arms' mean rewards.
 func (s *Settings) ArmMeans() []float64 {
-	return each(s.Bandit.Arms, func(arm option.Arm) float64 { return arm.Mean })
+	return Each(s.Bandit.Arms, func(arm option.Arm) float64 { return arm.Mean })
 }
 
 // Weights are the weights of a table of ages, without zeros at the end.
@@ -161,7 +161,7 @@ func documentValue(v any) any {
 		}
 		return arm
 	case []ArmGroup:
-		return each(v, func(g ArmGroup) any { return documentValue(g) })
+		return Each(v, func(g ArmGroup) any { return documentValue(g) })
 	}
 	return v
 }

@@ -202,7 +202,7 @@ func (c *Control) String() string {
 		}
 	}
 	setTo := func(a Assignment) string { return a.Param + " = " + Format(a.Value) }
-	words = append(words, each(c.Set, setTo)...)
+	words = append(words, Each(c.Set, setTo)...)
 	for i, factor := range factorsOf(&c.Scale) {
 		if *factor != 1 {
 			words = append(words, fmt.Sprintf("%s × %g", faultNames[i], *factor))

@@ -69,7 +69,7 @@ func (s *Statement) IsBeside(reading string) bool {
 
 // namesOf lists the names of readings; nil where there are none.
 func namesOf(readings []Reading) []string {
-	return each(readings, func(r Reading) string { return r.Name })
+	return Each(readings, func(r Reading) string { return r.Name })
 }
 
 // UnmarshalYAML reads a mapping of names to words, in its order.
@@ -109,7 +109,7 @@ func checkable() []Statement {
 }
 
 // statementIDs lists the ids of the statements that a check can be about.
-func statementIDs() []string { return each(checkable(), func(s Statement) string { return s.ID }) }
+func statementIDs() []string { return Each(checkable(), func(s Statement) string { return s.ID }) }
 
 // About says what a check is about. It changes neither cells nor verdicts; outcomes of
 // statements are counted by it.

@@ -42,7 +42,7 @@ func LazyTable[T any](name string, text []byte) func() T {
 // Keys is the key table, from which the loader, --set, axes, conditions, the JSON
 // Schema and the reference document are derived. A file nests at the dots of a path.
 var Keys = func() []Key {
-	keys := each(table.Base, func(r Row) Key { return r.key(reflect.TypeFor[Settings]()) })
+	keys := Each(table.Base, func(r Row) Key { return r.key(reflect.TypeFor[Settings]()) })
 	for i := range keys {
 		k := &keys[i]
 		if k.Kind == WordValue {
@@ -57,7 +57,7 @@ var Keys = func() []Key {
 			named := func(word string) bool { return slices.Contains(values, word) }
 			values = slices.DeleteFunc(slices.Clone(other.Words), named)
 		}
-		k.Idle = Condition{Param: param, Values: each(values, other.parse)}
+		k.Idle = Condition{Param: param, Values: Each(values, other.parse)}
 	}
 	return keys
 }()

@@ -149,7 +149,7 @@ func (t *Translation) read() {
 			continue
 		}
 		maps.Copy(t.set, sets)
-		says := each(slices.Sorted(maps.Keys(sets)), func(key string) string { return fmt.Sprint(key, " ", sets[key]) })
+		says := Each(slices.Sorted(maps.Keys(sets)), func(key string) string { return fmt.Sprint(key, " ", sets[key]) })
 		t.Modelled = append(t.Modelled, name+" "+value+": "+cmp.Or(strings.Join(says, ", "), "the same update here"))
 	}
 }

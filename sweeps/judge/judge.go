@@ -217,10 +217,7 @@ func AddHints(e *claim.Evidence, plan *plan.Plan, verdicts []Verdict,
 // wouldBeInScope returns the changes that bring the i-th finding of a set into scope, in
 // words; "" if none does, or if a cell of the set is too large to find out.
 func (j *judgement) wouldBeInScope(set plan.CellSet, i int) string {
-	var given []config.Settings
-	for _, c := range set.Cells {
-		given = append(given, c.Settings)
-	}
+	given := config.Each(set.Cells, func(c *plan.Cell) config.Settings { return c.Settings })
 	cures := theory.WayCures
 	if slices.Contains(j.Check.Claim.Needs, config.NeedsBurnIn) {
 		cures = theory.Cures

@@ -332,11 +332,8 @@ func (v *Verdict) measurements() []measurement {
 	if v.Members == nil {
 		return []measurement{{v.Cell, v.Estimate}}
 	}
-	var all []measurement
-	for _, cell := range v.Members {
-		all = append(all, measurement{cell, v.Estimate})
-	}
-	return all
+	return config.Each(v.Members,
+		func(cell string) measurement { return measurement{cell, v.Estimate} })
 }
 
 // SmallestFault is the smallest relative change of a constant of the theory that would have turned

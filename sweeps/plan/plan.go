@@ -112,11 +112,7 @@ func (set *CellSet) Members() []string {
 	if len(set.Cells) == 1 {
 		return nil
 	}
-	var ids []string
-	for _, c := range set.Cells {
-		ids = append(ids, c.ID)
-	}
-	return ids
+	return config.Each(set.Cells, (*Cell).id)
 }
 
 // planner makes the cells of a plan one by one.
@@ -336,20 +332,16 @@ func (c *Cell) Work() float64 {
 
 // IDs returns the id of every cell, in order; an id that several cells share occurs more than once.
 func (p *Plan) IDs() []string {
-	ids := make([]string, len(p.Cells))
-	for i, c := range p.Cells {
-		ids[i] = c.ID
-	}
-	return ids
+	return config.Each(p.Cells, (*Cell).id)
 }
+
+func (c *Cell) id() string { return c.ID }
 
 // Each returns one set per cell.
 func Each(cells []*Cell) []CellSet {
-	sets := make([]CellSet, len(cells))
-	for i, c := range cells {
-		sets[i] = CellSet{Name: c.ID, Label: c.Label(), Cells: []*Cell{c}}
-	}
-	return sets
+	return config.Each(cells, func(c *Cell) CellSet {
+		return CellSet{Name: c.ID, Label: c.Label(), Cells: []*Cell{c}}
+	})
 }
 
 // acrossOver groups the cells that differ only in the keys that are compared over check.Over,

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"grposim/fp"
+	"grposim/sweeps/config"
 )
 
 // nodes holds the nodes of a lattice along one axis, in increasing order. A real parameter has the
@@ -26,11 +27,7 @@ type field struct {
 func newField(x, y nodes, of func(x, y float64) float64) *field {
 	f := &field{x: x, y: y, of: of}
 	for _, a := range x.value {
-		column := make([]float64, len(y.value))
-		for j, b := range y.value {
-			column[j] = of(a, b)
-		}
-		f.at = append(f.at, column)
+		f.at = append(f.at, config.Each(y.value, func(b float64) float64 { return of(a, b) }))
 	}
 	return f
 }

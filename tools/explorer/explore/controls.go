@@ -138,11 +138,8 @@ func values(s *config.Settings) map[string]string {
 }
 
 // Presets returns the names of the presets in the order of the page.
-func Presets() (names []string) {
-	for _, p := range given.Presets {
-		names = append(names, p.Name)
-	}
-	return names
+func Presets() []string {
+	return config.Each(given.Presets, func(p Preset) string { return p.Name })
 }
 
 // Describe returns the controls and the presets.
