@@ -20,10 +20,7 @@ type Policy struct {
 // NewPolicy returns the policy of a copy of logits. It panics unless there are at least 2.
 func NewPolicy(logits []float64) *Policy {
 	mustHaveArms(len(logits))
-	p := &Policy{
-		Logits: append([]float64(nil), logits...),
-		Probs:  make([]float64, len(logits)),
-	}
+	p := &Policy{Logits: append([]float64(nil), logits...), Probs: make([]float64, len(logits))}
 	p.Update()
 	return p
 }

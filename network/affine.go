@@ -15,11 +15,9 @@ type affine struct {
 
 // newAffine returns a map of rows with n numbers to rows with m numbers.
 func newAffine(rows, n, m int) *affine {
-	return &affine{
-		weights: newMatrix(n, m), shift: make([]float64, m),
-		transposed: newMatrix(m, n), gradient: newMatrix(n, m),
-		inputs: newMatrix(rows, n), changes: newMatrix(rows, n), force: newMatrix(rows, n),
-	}
+	return &affine{weights: newMatrix(n, m), shift: make([]float64, m), transposed: newMatrix(m, n),
+		gradient: newMatrix(n, m), inputs: newMatrix(rows, n), changes: newMatrix(rows, n),
+		force: newMatrix(rows, n)}
 }
 
 func (l *affine) size() int { return (l.weights.rows + 1) * l.weights.columns }

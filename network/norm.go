@@ -17,10 +17,8 @@ type layerNorm struct {
 const varianceFloor = 1e-5 // that of PyTorch
 
 func newLayerNorm(rows, columns int) *layerNorm {
-	return &layerNorm{
-		gains: make([]float64, columns), shifts: make([]float64, columns),
-		standard: newMatrix(rows, columns), inverse: make([]float64, rows),
-	}
+	return &layerNorm{gains: make([]float64, columns), shifts: make([]float64, columns),
+		standard: newMatrix(rows, columns), inverse: make([]float64, rows)}
 }
 
 func (l *layerNorm) size() int { return 2 * len(l.gains) }

@@ -23,14 +23,10 @@ type fastPath struct {
 var vectorPath = fastPath{
 	laws:    []option.Law{option.Bernoulli, option.Constant, option.Normal},
 	filters: []option.Filter{option.KeepAll, option.Redraw},
-	baselines: []option.Baseline{
-		option.MeanBaseline, option.LeaveOneOut, option.SecondBest, option.ConstantBaseline,
-		option.RunningMean,
-	},
-	weights: []grpo.WeightForm{
-		grpo.UnitWeight, grpo.DroppedWeight, grpo.DroppedByChange, grpo.HeldWeight,
-		grpo.SigmoidWeight, grpo.PowerWeight,
-	},
+	baselines: []option.Baseline{option.MeanBaseline, option.LeaveOneOut, option.SecondBest,
+		option.ConstantBaseline, option.RunningMean},
+	weights: []grpo.WeightForm{grpo.UnitWeight, grpo.DroppedWeight, grpo.DroppedByChange,
+		grpo.HeldWeight, grpo.SigmoidWeight, grpo.PowerWeight},
 	klGradients: []option.KLGradient{
 		option.ExactKL, option.K1, option.K2, option.K3, option.RatioK1, option.RatioK3,
 	},
@@ -80,15 +76,11 @@ func onlyKnown(c *Cell) bool {
 	estimator := option.Estimator{
 		GroupSize: e.GroupSize, GroupsPerStep: e.GroupsPerStep,
 		Filter: e.Filter, Importance: e.Importance, Samples: e.Samples, Rollout: e.Rollout,
-		Advantage: option.Advantage{
-			Baseline: adv.Baseline, Scale: adv.Scale, Std: adv.Std,
-			Value: adv.Value, Rate: adv.Rate, Epsilon: adv.Epsilon,
-		},
+		Advantage: option.Advantage{Baseline: adv.Baseline, Scale: adv.Scale, Std: adv.Std,
+			Value: adv.Value, Rate: adv.Rate, Epsilon: adv.Epsilon},
 		KL: option.KL{Coefficient: kl.Coefficient, In: kl.In, Gradient: kl.Gradient, At: kl.At},
 	}
-	optimizer := option.Optimizer{
-		Kind: o.Kind, LearningRate: o.LearningRate, Momentum: o.Momentum,
-		Beta1: o.Beta1, Beta2: o.Beta2, Epsilon: o.Epsilon, Schedule: o.Schedule,
-	}
+	optimizer := option.Optimizer{Kind: o.Kind, LearningRate: o.LearningRate, Momentum: o.Momentum,
+		Beta1: o.Beta1, Beta2: o.Beta2, Epsilon: o.Epsilon, Schedule: o.Schedule}
 	return *e == estimator && *o == optimizer
 }

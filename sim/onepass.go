@@ -27,11 +27,9 @@ func newOnePasses(replicas []*replica) (all []*onePass) {
 		return nil
 	}
 	for _, r := range replicas {
-		all = append(all, &onePass{
-			replica: r, reference: r.force.Reference().Logits, share: 1 / float64(e.GroupSize),
-			beta: e.KL.Coefficient, momentum: c.Optimizer.Momentum,
-			ratio: e.Importance.Mode == option.Ratio, penaltyAtSnapshot: e.KL.At == option.AtSnapshot,
-		})
+		all = append(all, &onePass{replica: r, reference: r.force.Reference().Logits,
+			share: 1 / float64(e.GroupSize), beta: e.KL.Coefficient, momentum: c.Optimizer.Momentum,
+			ratio: e.Importance.Mode == option.Ratio, penaltyAtSnapshot: e.KL.At == option.AtSnapshot})
 	}
 	return all
 }

@@ -34,11 +34,9 @@ func newVectors(replicas []*replica) *vectors {
 	}
 	s := replicas[0].sampler
 	v := &vectors{cell: c}
-	cell := &lanes.Cell{
-		Means: replicas[0].means, Reference: c.Reference, Init: c.Init,
-		Estimator: &c.Estimator, Lag: &c.Lag, Optimizer: &c.Optimizer, Steps: c.Run.Steps, BurnIn: c.Run.BurnIn,
-		PerPolicy: groupsOf(c), Advantages: s.advantages,
-	}
+	cell := &lanes.Cell{Means: replicas[0].means, Reference: c.Reference, Init: c.Init,
+		Estimator: &c.Estimator, Lag: &c.Lag, Optimizer: &c.Optimizer, Steps: c.Run.Steps,
+		BurnIn: c.Run.BurnIn, PerPolicy: groupsOf(c), Advantages: s.advantages}
 	if e := &c.Estimator; s.advantages == nil || s.pack == nil || e.Filter != option.KeepAll || e.Advantage.Baseline == option.RunningMean {
 		cell.Sampler = v
 	}

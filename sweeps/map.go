@@ -66,10 +66,8 @@ func newRegimeMap(e *claim.Evidence, p panel, colour *recordedNumber) *regimeMap
 		if class == claim.Unresolved {
 			needs = e.Resolving(c)
 		}
-		m.points[i] = mapPoint{
-			needs: needs, x: p.x.Number(&c.Settings), y: p.y.Number(&c.Settings), cell: c, class: class,
-			value: value, Regime: theory.NewRegime(&c.Settings, prediction),
-		}
+		m.points[i] = mapPoint{needs: needs, x: p.x.Number(&c.Settings), y: p.y.Number(&c.Settings),
+			cell: c, class: class, value: value, Regime: theory.NewRegime(&c.Settings, prediction)}
 	})
 	m.kind = cmp.Or(kinds...)
 	for _, class := range claim.Classes {
@@ -137,11 +135,9 @@ func (p *panel) values(k config.Key) []float64 {
 // and the predicted boundaries.
 func (m *regimeMap) figure() Figure {
 	settings := &m.cells[0].Settings
-	of, f := "Regimes", Figure{
-		Caption: m.caption(), Name: "map-" + m.x.Path + "-" + m.y.Path,
-		XLabel: m.x.AxisLabel(settings), YLabel: m.y.AxisLabel(settings),
-		XScale: spacing(m.values(m.x)), YScale: spacing(m.values(m.y)),
-	}
+	of, f := "Regimes", Figure{Caption: m.caption(), Name: "map-" + m.x.Path + "-" + m.y.Path,
+		XLabel: m.x.AxisLabel(settings), YLabel: m.y.AxisLabel(settings), XScale: spacing(m.values(m.x)),
+		YScale: spacing(m.values(m.y))}
 	if m.colour != nil {
 		of, f.Colour = m.colour.name, m.colour.words(true)
 		f.Name += "-" + of

@@ -264,10 +264,8 @@ type reporter struct {
 // page alone, it writes figures/*.svg, figures/*.png and report.html into dir, where older figures
 // are removed, except maps.
 func (r reporter) part(ctx context.Context, dir string, e *sweeps.Experiment) (report.Part, error) {
-	part := report.Part{
-		Experiment: e, Extent: r.extent, Command: commandFor(e.Plan.Spec),
-		SVGs: make(map[string][]byte),
-	}
+	part := report.Part{Experiment: e, Extent: r.extent, Command: commandFor(e.Plan.Spec),
+		SVGs: make(map[string][]byte)}
 	var err error
 	figures, size := "", 0
 	if !r.alone {

@@ -120,12 +120,9 @@ func sourceOf(path string, l *logs.Log, trueReward string) (source, error) {
 		return nil
 	}
 	t := &s.trace
-	*t = diagnose.Trace{
-		Origin: diagnose.Samples, Steps: steps,
-		Reward: series(logs.Reward), Entropy: series(logs.Entropy),
-		Collision: series(logs.Collision), RatioMax: series(logs.RatioMax),
-		KLOld: series(logs.KLOld), ClipFraction: series(logs.ClipAny),
-	}
+	*t = diagnose.Trace{Origin: diagnose.Samples, Steps: steps, Reward: series(logs.Reward),
+		Entropy: series(logs.Entropy), Collision: series(logs.Collision), RatioMax: series(logs.RatioMax),
+		KLOld: series(logs.KLOld), ClipFraction: series(logs.ClipAny)}
 	if l.Format.Trainer == logs.Grposim {
 		t.Origin, t.ClipFraction = diagnose.Expectations, nil
 	}

@@ -26,10 +26,8 @@ type Dynamics struct {
 // (docs/theory-deep.md §12.5).
 func (r *Range) Dynamics(p *Point, update linear.Update) *Dynamics {
 	each := 1 / float64(r.contexts)
-	system := &linear.System{
-		Fresh: r.Reduced(p.Fresh, each), Stale: r.Reduced(p.Stale, each),
-		Noise: r.Reduced(p.Noise, each*each), Update: update,
-	}
+	system := &linear.System{Fresh: r.Reduced(p.Fresh, each), Stale: r.Reduced(p.Stale, each),
+		Noise: r.Reduced(p.Noise, each*each), Update: update}
 	return newDynamics(r, system, r.onRange(p.Slope))
 }
 

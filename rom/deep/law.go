@@ -76,11 +76,9 @@ func setPair(all, of *mat.Dense, i, j int) {
 // |c| each.
 func correlatedPair(a, b *Mode, c float64) *linear.System {
 	size := max(c, -c)
-	return &linear.System{
-		Fresh: mat.NewDense(2, 2, []float64{a.Fresh, 0, 0, b.Fresh}),
+	return &linear.System{Fresh: mat.NewDense(2, 2, []float64{a.Fresh, 0, 0, b.Fresh}),
 		Stale: mat.NewDense(2, 2, []float64{a.Stale, 0, 0, b.Stale}),
-		Noise: mat.NewDense(2, 2, []float64{size, c, c, size}), Update: a.Update,
-	}
+		Noise: mat.NewDense(2, 2, []float64{size, c, c, size}), Update: a.Update}
 }
 
 // covectors returns the left eigenvectors of modes on the range.

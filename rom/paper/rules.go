@@ -60,11 +60,8 @@ func RuleAt(stiffness float64, s *linear.Mode, noise, age float64) Rule {
 	rate := (1 - s.Momentum) / (stiffness * max(age, 1))
 	onset := Onset(s.Momentum, age) / stiffness
 	ratio := DampingRatio(stiffness, s.Rate, s.Momentum, age)
-	rule := Rule{
-		Stiffness:               &stiffness,
-		CriticalLearningRate:    &rate,
-		OscillationLearningRate: &onset, DampingRatio: &ratio,
-	}
+	rule := Rule{Stiffness: &stiffness, CriticalLearningRate: &rate, OscillationLearningRate: &onset,
+		DampingRatio: &ratio}
 	if interval, ok := s.Lag.Interval(linear.PaperAge, (1-s.Momentum)/(s.Rate*stiffness)); ok {
 		rule.CriticalRefreshInterval = &interval
 	}

@@ -124,10 +124,8 @@ func FitLaw(law Law, steps []int, reward []float64) (fit LawFit, ok bool) {
 		}
 	}
 	start := Average(reward) - float64(best.slope*best.mean)
-	return LawFit{
-		Law: law, Start: start, Plateau: start + best.slope, R2: best.explained / c.square,
-		Rate: fp.Exp(logRate), Middle: middle, first: steps[0],
-	}, true
+	return LawFit{Law: law, Start: start, Plateau: start + best.slope, R2: best.explained / c.square,
+		Rate: fp.Exp(logRate), Middle: middle, first: steps[0]}, true
 }
 
 // regression is the linear regression of the rewards on a shape.

@@ -18,10 +18,8 @@ import (
 var (
 	frontier = event{quantity: "visible oscillation", kind: rom.PaperRule,
 		predict: (*Model).threshold}
-	frontierAboveOnset = event{
-		quantity: "visible oscillation against ζ = 1", kind: rom.PaperRule,
-		predict: (*Model).onset, side: FromBelow,
-	}
+	frontierAboveOnset = event{quantity: "visible oscillation against ζ = 1", kind: rom.PaperRule,
+		predict: (*Model).onset, side: FromBelow}
 )
 
 // ofFrontiers is a claim about a number of the visible frontiers of a set.

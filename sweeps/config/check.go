@@ -26,10 +26,8 @@ const visibilityField = "visibility"
 var locatedParams = []string{LearningRateKey, LagIntervalKey}
 
 // predictions are the kinds of predictions that a check can judge.
-var predictions = []rom.Kind{
-	rom.Exact, rom.LeadingOrder, rom.PaperRule,
-	rom.RuleAtStiffness, rom.RuleAtLargestAge, rom.SufficientRule,
-}
+var predictions = []rom.Kind{rom.Exact, rom.LeadingOrder, rom.PaperRule, rom.RuleAtStiffness,
+	rom.RuleAtLargestAge, rom.SufficientRule}
 
 // names are the keys of a check that name what its claim expects of a run: a control can name
 // another.

@@ -8,9 +8,7 @@ import (
 // into the same Spec. A results folder keeps the document, and can be judged again
 // without the original file.
 func (s *Spec) Document() []byte {
-	document := map[string]any{
-		"name": s.Name, "claim": s.Claim, "confidence": s.Confidence,
-	}
+	document := map[string]any{"name": s.Name, "claim": s.Claim, "confidence": s.Confidence}
 	base := s.baseDraft()
 	for i, k := range Keys {
 		v := base[i]

@@ -170,10 +170,8 @@ type reading func(path string) (data []byte, problem string)
 // restore is Restore for an aim, with a function that reads the files that the
 // configuration extends.
 func (a Aim) restore(file string, data []byte, set []string, read reading) (*Spec, error) {
-	l := &loader{
-		reader: newReader(nil), spec: &Spec{Confidence: 0.99}, given: make(draft, len(Keys)),
-		at: map[string]Place{}, lists: map[string]*node{}, aim: a,
-	}
+	l := &loader{reader: newReader(nil), spec: &Spec{Confidence: 0.99}, given: make(draft, len(Keys)),
+		at: map[string]Place{}, lists: map[string]*node{}, aim: a}
 	l.load(l.tree([]string{file}, data, read), set)
 	if len(l.problems) > 0 {
 		return nil, l.problems.sorted(l.files)

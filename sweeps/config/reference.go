@@ -12,10 +12,8 @@ var referenceExample string // the smallest file with a sweep and a check
 
 // Reference returns what fills the templates of ReferenceText.
 func Reference() map[string]any {
-	return map[string]any{
-		"Example": referenceExample, "File": table.File, "Keys": Keys, "Checks": checkKeys, "Claims": Claims,
-		"MaxArms": maxArms, "MaxCells": maxCells,
-	}
+	return map[string]any{"Example": referenceExample, "File": table.File, "Keys": Keys,
+		"Checks": checkKeys, "Claims": Claims, "MaxArms": maxArms, "MaxCells": maxCells}
 }
 
 // ByDefault says in words what the key is where a file leaves it out.

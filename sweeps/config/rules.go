@@ -193,10 +193,8 @@ var facts = map[string]func(s *Settings) int{
 }
 
 // nouns are those of facts that messages count.
-var nouns = map[string]string{
-	"arms": "arm", "pairs": "pair", "instants": "refresh instant", "steps": "step",
-	"directions": "difference", "weights": "weight",
-}
+var nouns = map[string]string{"arms": "arm", "pairs": "pair", "instants": "refresh instant",
+	"steps": "step", "directions": "difference", "weights": "weight"}
 
 func notZero(x float64) bool { return x != 0 }
 

@@ -67,11 +67,9 @@ func tasksOf(plan *plan.Plan) (tasks []task, total int) {
 func (right *judgement) verdicts(experiment string, index int, set plan.CellSet) []Verdict {
 	check := right.Check
 	wrong, fault := right.control()
-	row := Verdict{
-		Experiment: experiment, Variant: set.Cells[0].Variant, Claim: check.Claim.Name,
-		Cell: set.Name, Label: set.Label, Expect: check.Expect, Check: index,
-		About: check.About, Sampled: set.Sampled(), Members: set.Members(),
-	}
+	row := Verdict{Experiment: experiment, Variant: set.Cells[0].Variant, Claim: check.Claim.Name,
+		Cell: set.Name, Label: set.Label, Expect: check.Expect, Check: index, About: check.About,
+		Sampled: set.Sampled(), Members: set.Members()}
 	var faulty []claim.Finding
 	if wrong != nil {
 		faulty = wrong.Find(set)

@@ -150,12 +150,10 @@ func (c *Cell) nameModes(r *sim.Result) []store.NamedEstimate {
 // trace returns the series that the diagnostics use, of the values recorded of each
 // quantity. At G = ∞ there is no share of zero-variance groups.
 func (c *Cell) trace(steps []int, values func(sim.Quantity) []float64) diagnose.Trace {
-	t := diagnose.Trace{
-		Steps: steps, BestReward: c.onlyBest(), Reward: values(sim.ExpectedReward),
+	t := diagnose.Trace{Steps: steps, BestReward: c.onlyBest(), Reward: values(sim.ExpectedReward),
 		TrueReward: values(sim.TrueReward), Entropy: values(sim.Entropy),
 		Collision: values(sim.Collision), KL: values(sim.KLReference),
-		GradientNorm: values(sim.GradientNorm), RatioMax: values(sim.ImportanceRatioMax),
-	}
+		GradientNorm: values(sim.GradientNorm), RatioMax: values(sim.ImportanceRatioMax)}
 	if !c.Deterministic() {
 		t.ZeroVariance = values(sim.ZeroVarianceFraction)
 	}

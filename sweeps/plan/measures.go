@@ -97,12 +97,9 @@ func (m *measures) place(c *probe.Cell, params rom.Params, point []float64) {
 		c.Stiffness = append(c.Stiffness, matrixProbes(point, m.location)...)
 	}
 	l := m.location.Locate
-	c.Location = &probe.Location{
-		Event: m.location.Claim.Event, Param: probe.Param(l.Param),
-		From: l.From, To: l.To, Tolerance: l.Tolerance,
-		Point: point, Direction: e, Offset: m.location.Displacement,
-		Visibility: cmp.Or(l.Visibility, measure.VisibleShare),
-	}
+	c.Location = &probe.Location{Event: m.location.Claim.Event, Param: probe.Param(l.Param),
+		From: l.From, To: l.To, Tolerance: l.Tolerance, Point: point, Direction: e,
+		Offset: m.location.Displacement, Visibility: cmp.Or(l.Visibility, measure.VisibleShare)}
 }
 
 // placeNetwork adds the probes about the weights at which the simulator's input starts.
@@ -119,10 +116,8 @@ func (m *measures) placeNetwork(c *probe.Cell) {
 		return
 	}
 	l := m.location.Locate
-	c.Location = &probe.Location{
-		Event: m.location.Claim.Event, Param: probe.Param(l.Param),
-		From: l.From, To: l.To, Tolerance: l.Tolerance, Offset: m.location.Displacement,
-	}
+	c.Location = &probe.Location{Event: m.location.Claim.Event, Param: probe.Param(l.Param),
+		From: l.From, To: l.To, Tolerance: l.Tolerance, Offset: m.location.Displacement}
 }
 
 // stiffnessProbes returns the probes of the stiffness of the stiffest mode, in total and
@@ -130,11 +125,9 @@ func (m *measures) placeNetwork(c *probe.Cell) {
 func stiffnessProbes(params rom.Params, point []float64, check *config.Check) []probe.Stiffness {
 	modes := rest.Modes(force.Stiffness(params, point))
 	along := func(name string, displaced sim.Displaced, mode rest.Mode) probe.Stiffness {
-		return probe.Stiffness{
-			Name: name, Displaced: displaced, Point: point,
+		return probe.Stiffness{Name: name, Displaced: displaced, Point: point,
 			Direction: config.RoundAll(mode.Direction), Covector: config.RoundAll(mode.Covector),
-			Displacement: check.Displacement, Pairs: check.Draws,
-		}
+			Displacement: check.Displacement, Pairs: check.Draws}
 	}
 	stiffest := modes[0]
 	probes := []probe.Stiffness{
@@ -163,11 +156,9 @@ func matrixProbes(point []float64, check *config.Check) []probe.Stiffness {
 	}{{StiffnessFresh, sim.Current}, {StiffnessStale, sim.Behind}} {
 		for a := range point {
 			for b := range point {
-				probes = append(probes, probe.Stiffness{
-					Name: MatrixEntry(part.name, a, b), Displaced: part.displaced, Point: point,
-					Direction: unit(b), Covector: unit(a),
-					Displacement: check.Displacement, Pairs: check.Draws,
-				})
+				probes = append(probes, probe.Stiffness{Name: MatrixEntry(part.name, a, b),
+					Displaced: part.displaced, Point: point, Direction: unit(b), Covector: unit(a),
+					Displacement: check.Displacement, Pairs: check.Draws})
 			}
 		}
 	}

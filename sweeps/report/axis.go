@@ -209,10 +209,8 @@ var boundaryLines = [...]draw.LineStyle{
 
 // groupGlyphs are the glyphs of the groups, one per colour, so that groups can be
 // distinguished without colours.
-var groupGlyphs = [...]draw.GlyphDrawer{
-	draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{},
-	draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.CrossGlyph{}, draw.PlusGlyph{},
-}
+var groupGlyphs = [...]draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{},
+	draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.CrossGlyph{}, draw.PlusGlyph{}}
 
 // printable returns s on one line, without the characters that a font or XML cannot represent.
 func printable(s string) string {

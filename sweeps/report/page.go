@@ -315,12 +315,9 @@ func (s section) More() []figure { return s.Figures[min(1, len(s.Figures)):] }
 func newSection(i int, part Part) section {
 	e, spec := part.Experiment, part.Experiment.Plan.Spec
 	file := ConfigFile(spec.Name)
-	s := section{
-		ID: fmt.Sprintf("experiment-%d", i+1), Name: spec.Name, experiment: spec.Name,
+	s := section{ID: fmt.Sprintf("experiment-%d", i+1), Name: spec.Name, experiment: spec.Name,
 		Claim: spec.Claim, Facts: facts(part), Units: e.Plan.Units(), Command: part.Command,
-		Counts: counts(e.Verdicts), ConfigFile: file,
-		FromFile: strings.Contains(part.Command, " "+file),
-	}
+		Counts: counts(e.Verdicts), ConfigFile: file, FromFile: strings.Contains(part.Command, " "+file)}
 	if part.Folder != "" && part.Folder != spec.Name {
 		s.Name = fmt.Sprintf("%s (%s)", spec.Name, part.Folder)
 	}

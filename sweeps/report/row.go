@@ -30,12 +30,9 @@ type row struct {
 // newRow formats a verdict.
 func newRow(v *judge.Verdict) row {
 	m, p, margin := float64(v.Measured), float64(v.Predicted), float64(v.Margin)
-	r := row{
-		Verdict: v, Badge: badgeOf(v), Cell: shortCell(v.Cell),
-		Label:       cmp.Or(v.Label, shortCell(v.Cell)),
-		MeasuredKey: key(m), PredictedKey: key(p), DistanceKey: key((m - p) / margin),
-		Strip: newStrip(m, float64(v.Lo), float64(v.Hi), p, margin),
-	}
+	r := row{Verdict: v, Badge: badgeOf(v), Cell: shortCell(v.Cell),
+		Label: cmp.Or(v.Label, shortCell(v.Cell)), MeasuredKey: key(m), PredictedKey: key(p),
+		DistanceKey: key((m - p) / margin), Strip: newStrip(m, float64(v.Lo), float64(v.Hi), p, margin)}
 	r.Measured, r.Interval, r.Predicted, r.Margin = v.Numbers()
 	if h := v.Hypothesis; h != nil {
 		r.Claimed = string(h.Relation) + ": " + config.Format(h.Value)

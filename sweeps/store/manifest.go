@@ -94,10 +94,8 @@ type RunInfo struct {
 // NewRunInfo describes a run of this program on this machine that simulated so many
 // cells in wall seconds of elapsed time and cpu seconds of processor time.
 func NewRunInfo(workers, simulated int, wall, cpu float64) *RunInfo {
-	info := &RunInfo{
-		Version: "unknown", GoVersion: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
-		Workers: workers, Simulated: simulated, WallSeconds: wall, CPUSeconds: cpu,
-	}
+	info := &RunInfo{Version: "unknown", GoVersion: runtime.Version(), OS: runtime.GOOS,
+		Arch: runtime.GOARCH, Workers: workers, Simulated: simulated, WallSeconds: wall, CPUSeconds: cpu}
 	info.Host, _ = os.Hostname()
 	if build, ok := debug.ReadBuildInfo(); ok {
 		info.Version, info.AMD64 = describe(build)

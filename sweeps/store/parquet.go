@@ -112,12 +112,10 @@ func appendRows(rows []trajectoryRow, cell LabelledCell, recorded *Trajectory) [
 	for _, s := range recorded.Quantities {
 		for n, step := range recorded.Steps {
 			q := &s.Quantiles[n]
-			rows = append(rows, trajectoryRow{
-				Cell: cell.ID, Label: cell.Label, Step: int64(step), Quantity: string(s.Quantity),
-				Mean: finite(&s.Mean[n]), StandardError: finite(&s.StdErr[n]),
+			rows = append(rows, trajectoryRow{Cell: cell.ID, Label: cell.Label, Step: int64(step),
+				Quantity: string(s.Quantity), Mean: finite(&s.Mean[n]), StandardError: finite(&s.StdErr[n]),
 				Q05: finite(&q[0]), Q25: finite(&q[1]), Q50: finite(&q[2]), Q75: finite(&q[3]),
-				Q95: finite(&q[4]),
-			})
+				Q95: finite(&q[4])})
 		}
 	}
 	return rows

@@ -268,10 +268,8 @@ func (n *policyNetwork) predict(s *config.Settings, of rest.Extent) *rom.Predict
 		return out(scope.Networks.Because("a clip of sampled groups"))
 	}
 	p.FixedPoint = &fixed.Point{Reward: n.point.Reward}
-	exact := n.space().Dynamics(n.point, linear.Update{
-		Method: s.Optimizer.Kind, Rate: s.Optimizer.LearningRate, Momentum: s.Optimizer.Momentum,
-		Lag: linear.NewLag(&s.Lag),
-	})
+	exact := n.space().Dynamics(n.point, linear.Update{Method: s.Optimizer.Kind,
+		Rate: s.Optimizer.LearningRate, Momentum: s.Optimizer.Momentum, Lag: linear.NewLag(&s.Lag)})
 	modes := exact.Modes()
 	total, fresh := modes[0].Total(), n.stiffestFresh()
 	if math.Abs(total-fresh) <= linear.Negligible*total { // nothing is stale

@@ -25,11 +25,9 @@ import (
 // at a fixed point. Params.Measured is nil.
 func Params(s *config.Settings, factors rom.Factors) rom.Params {
 	prompts, init := Prompts(s), s.Policy.Init
-	p := rom.Params{
-		Arms: meanArms(s, prompts), Reference: s.Policy.Reference, Prompts: theoryOf(prompts),
-		Estimator: s.Estimator, Lag: s.Lag, Optimizer: s.Optimizer,
-		ReferenceUpdate: s.Policy.ReferenceUpdate, Factors: factors,
-	}
+	p := rom.Params{Arms: meanArms(s, prompts), Reference: s.Policy.Reference,
+		Prompts: theoryOf(prompts), Estimator: s.Estimator, Lag: s.Lag, Optimizer: s.Optimizer,
+		ReferenceUpdate: s.Policy.ReferenceUpdate, Factors: factors}
 	if init.Kind == config.AtLogits && !slices.Equal(init.Logits, s.Policy.Reference) {
 		p.Start = init.Logits
 	}

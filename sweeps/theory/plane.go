@@ -24,10 +24,8 @@ type Plane struct {
 // to the last of the sorted distinct values, of which there are at least two. Of its nodes it has
 // one in every: 1 for all, more for a first sight.
 func (c *Cache) NewPlane(s config.Settings, x, y config.Key, xs, ys []float64, every int) *Plane {
-	return &Plane{
-		cache: c, base: s, xKey: x, yKey: y, known: make(map[Spot]Regime),
-		xNode: newNodes(x, xs, every), yNode: newNodes(y, ys, every),
-	}
+	return &Plane{cache: c, base: s, xKey: x, yKey: y, known: make(map[Spot]Regime),
+		xNode: newNodes(x, xs, every), yNode: newNodes(y, ys, every)}
 }
 
 // Regime returns the regime at a point of the plane.

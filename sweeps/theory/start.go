@@ -30,12 +30,9 @@ func ID(s *config.Settings, measured map[string]any) string {
 
 // Simulation returns the simulator's input for a run of a cell from the logits start.
 func Simulation(s *config.Settings, id string, start []float64) sim.Cell {
-	in := sim.Cell{
-		ID: id, Seed: s.Seed,
-		Bandit: s.Bandit, Prompts: Prompts(s), Estimator: s.Estimator, Lag: s.Lag, Optimizer: s.Optimizer,
-		Init: start, Reference: s.Policy.Reference, Run: s.Run,
-		ReferenceUpdate: s.Policy.ReferenceUpdate,
-	}
+	in := sim.Cell{ID: id, Seed: s.Seed, Bandit: s.Bandit, Prompts: Prompts(s), Estimator: s.Estimator,
+		Lag: s.Lag, Optimizer: s.Optimizer, Init: start, Reference: s.Policy.Reference, Run: s.Run,
+		ReferenceUpdate: s.Policy.ReferenceUpdate}
 	if in.Prompts != nil {
 		in.Bandit.TrueMeans = nil // those of the prompts
 	}

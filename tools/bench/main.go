@@ -68,11 +68,9 @@ func (p process) cell(replicaSteps, seed int) sim.Cell {
 	groupSize, interval := cmp.Or(p.groupSize, 16), cmp.Or(p.interval, 4)
 	c := sim.Cell{
 		ID: "bench", Seed: uint64(seed),
-		Estimator: option.Estimator{
-			GroupSize: groupSize, GroupsPerStep: 1,
+		Estimator: option.Estimator{GroupSize: groupSize, GroupsPerStep: 1,
 			Importance: option.Importance{Mode: p.importance},
-			KL:         option.KL{Coefficient: 1, At: p.penaltyAt},
-		},
+			KL:         option.KL{Coefficient: 1, At: p.penaltyAt}},
 		Lag:       option.Lag{Kind: option.Block, Interval: interval},
 		Optimizer: option.Optimizer{LearningRate: 0.05, Momentum: 0.9},
 		Init:      make([]float64, p.arms), Reference: make([]float64, p.arms),

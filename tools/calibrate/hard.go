@@ -58,10 +58,8 @@ func calibrateHard(
 func newHardRow(file string, q int, at95, used []trial) *hardRow {
 	longRun := pooled(used, q)
 	v := &used[0].verdicts[q]
-	r := &hardRow{
-		file: file, label: v.Label, quantity: v.Quantity, seeds: len(used), right: ruled(used, q),
-		value: longRun[0],
-	}
+	r := &hardRow{file: file, label: v.Label, quantity: v.Quantity, seeds: len(used),
+		right: ruled(used, q), value: longRun[0]}
 	r.half = halfWidth(used, q, func(*judge.Verdict) float64 { return math.Abs(r.value) })
 	r.below, r.covered, r.above = sides(at95, q, longRun)
 	_, held, _ := sides(used, q, longRun)

@@ -49,11 +49,9 @@ func run(ctx context.Context, c *tool.Command) error {
 		return err
 	}
 	unmet = slices.Concat(unmet, unmetHard, mistakes.unmet())
-	err = pageTemplate.Execute(c.Stdout, map[string]any{
-		"Seeds": seeds, "Unmet": unmet, "Used": 100 * usedConfidence,
-		"CaughtAt": caughtAt, "LeastCaught": leastCaught,
-		"Rows": rows, "Hard": hard, "Table": mistakes,
-	})
+	err = pageTemplate.Execute(c.Stdout, map[string]any{"Seeds": seeds, "Unmet": unmet,
+		"Used": 100 * usedConfidence, "CaughtAt": caughtAt, "LeastCaught": leastCaught, "Rows": rows,
+		"Hard": hard, "Table": mistakes})
 	if err != nil {
 		return err
 	}

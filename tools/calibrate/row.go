@@ -95,12 +95,10 @@ func (c *cell) controlShifts() ([]shift, error) {
 // newRow summarizes quantity q over the trials with all data.
 func (c *cell) newRow(q int, trials []trial) *row {
 	check, first := &c.spec.Checks[0], &trials[0].verdicts[q]
-	r := &row{
-		claim: c.name, kind: intervalKinds[c.name], seeds: len(trials),
+	r := &row{claim: c.name, kind: intervalKinds[c.name], seeds: len(trials),
 		margin: cmp.Or(check.Margin, check.AbsoluteMargin), relative: check.Margin > 0,
 		half: halfWidth(trials, q, inMargins), right: ruled(trials, q), wrong: rulings{},
-		fault: first.Control.Fault,
-	}
+		fault: first.Control.Fault}
 	for _, t := range trials {
 		r.wrong[t.verdicts[q].Control.Verdict]++
 	}

@@ -99,11 +99,9 @@ func assemble(program []byte) (html []byte, packed int, err error) {
 		return nil, 0, err
 	}
 	in64 := base64.StdEncoding.EncodeToString
-	c := contents{
-		CSS: part("explorer.css"), JS: part("explorer.js"), Worker: part("worker.js"),
+	c := contents{CSS: part("explorer.css"), JS: part("explorer.js"), Worker: part("worker.js"),
 		Colours: string(colours), WasmExec: string(support), Wasm: in64(compressed.Bytes()),
-		Describe: string(explore.New().Call("describe", nil)),
-	}
+		Describe: string(explore.New().Call("describe", nil))}
 	digest := sha256.Sum256([]byte(c.JS))
 	c.Digest = in64(digest[:])
 	var out bytes.Buffer

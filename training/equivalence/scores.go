@@ -217,12 +217,9 @@ func (p *scoreReader) row(line int, cells []string) {
 		}
 		return n
 	}
-	s := Score{
-		Benchmark: cell("benchmark"), Model: cell("model"), Metric: cell("metric"),
+	s := Score{Benchmark: cell("benchmark"), Model: cell("model"), Metric: cell("metric"),
 		A: number(p.prefix + "_a"), NA: count("n_a", "questions", 1), B: number(p.prefix + "_b"),
-		NB:  count("n_b", "questions", 1),
-		SEA: math.NaN(), SEB: math.NaN(),
-	}
+		NB: count("n_b", "questions", 1), SEA: math.NaN(), SEB: math.NaN()}
 	if cell("se_a") != "" || cell("se_b") != "" {
 		s.SEA, s.SEB = number("se_a"), number("se_b")
 		if s.SEA <= 0 || s.SEB <= 0 {

@@ -293,11 +293,7 @@ func longRow(c *collector, names []string) (row rowReader, finish func()) {
 	}
 }
 
-var eventJSONFormat = format{
-	container: EventChart,
-	begins:    matches(`\[\s*\[`),
-	read:      readEventJSON,
-}
+var eventJSONFormat = format{container: EventChart, begins: matches(`\[\s*\[`), read: readEventJSON}
 
 // eventRow returns a reader of rows of TensorBoard's download of a chart. The file does not say of
 // what it is; TensorBoard's name for it does, run-RUN-tag-TAG.csv.

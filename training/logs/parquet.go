@@ -14,11 +14,7 @@ import (
 	pages "github.com/parquet-go/parquet-go/format"
 )
 
-var parquetFormat = format{
-	container: Parquet,
-	begins:    matches(parquetMagic),
-	read:      readParquet,
-}
+var parquetFormat = format{container: Parquet, begins: matches(parquetMagic), read: readParquet}
 
 const parquetMagic = "PAR1"
 

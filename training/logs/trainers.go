@@ -115,11 +115,9 @@ const countOfReward = "rollout/zero_std/count_"
 
 // stepKeys are the keys of the step, the first of which a file has counts. Those of
 // W&B come last: they count calls that log, which other rows share.
-var stepKeys = []string{
-	"train/global_step", "global_step", "global_step/max_steps", "trainer/global_step", "rollout/step",
-	"train/step", "step", "training/global_step", "training_step", "progress/batch", "iteration", "iter",
-	"training_iteration", "schritt", "_step",
-}
+var stepKeys = []string{"train/global_step", "global_step", "global_step/max_steps",
+	"trainer/global_step", "rollout/step", "train/step", "step", "training/global_step",
+	"training_step", "progress/batch", "iteration", "iter", "training_iteration", "schritt", "_step"}
 
 // evalStepKey is the key of the step of rows of evaluation that have no other.
 const evalStepKey = "eval/global_step"

@@ -126,10 +126,8 @@ func (e *Explorer) newPlane(r MapRequest) error {
 	}
 	xAxis, yAxis := x.axis(xKey, c.settings), y.axis(yKey, c.settings)
 	grid := e.cache.NewPlane(*c.settings, xKey, yKey, xAxis.values(), yAxis.values(), max(1, r.Every))
-	e.plane = plane{
-		grid: grid, kind: theory.StationaryKind(c.settings, prediction),
-		Map: Map{grid.Columns() + 1, xAxis, yAxis, []Region{}, []Line{}},
-	}
+	e.plane = plane{grid: grid, kind: theory.StationaryKind(c.settings, prediction),
+		Map: Map{grid.Columns() + 1, xAxis, yAxis, []Region{}, []Line{}}}
 	return nil
 }
 
