@@ -232,12 +232,8 @@ func readShards(dirs []string) (p *plan.Plan, journals []*store.Journal, err err
 		}
 		journals = append(journals, j)
 	}
-	missing := 0
-	for i := range p.Cells {
-		if c := p.Cells[i]; held[c.ID] == nil && c.Status != store.NoFixedPoint {
-			missing++
-		}
-	}
+	missing := config.Count(p.Cells,
+		func(c *plan.Cell) bool { return held[c.ID] == nil && c.Status != store.NoFixedPoint })
 	if missing > 0 {
 		return nil, nil, damaged("%d of %d cells are missing: %s", missing, len(p.Cells),
 			absent(manifests))

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"grposim/sweeps/config"
 	"grposim/sweeps/theory"
 )
 
@@ -95,14 +96,9 @@ func (t *Trial) ends(e *Ending, subject string) string {
 
 // arm names the arms of the mean reward of one of them.
 func (t *Trial) arm(a int) string {
-	n := 0
-	for _, m := range t.target.Means {
-		if m == t.target.Means[a] {
-			n++
-		}
+	mean := t.target.Means[a]
+	if n := config.Count(t.target.Means, func(m float64) bool { return m == mean }); n > 1 {
+		return fmt.Sprintf("one of %d arms of mean reward %.3g", n, mean)
 	}
-	if n > 1 {
-		return fmt.Sprintf("one of %d arms of mean reward %.3g", n, t.target.Means[a])
-	}
-	return fmt.Sprintf("arm %d (mean reward %.3g; the first arm is 0)", a, t.target.Means[a])
+	return fmt.Sprintf("arm %d (mean reward %.3g; the first arm is 0)", a, mean)
 }

@@ -164,14 +164,14 @@ var facts = map[string]func(s *Settings) int{
 	"weights":    (*Settings).WeightCount,
 	"entries":    func(s *Settings) int { return s.WeightCount() * s.Directions() },
 	"beyond_arms": func(s *Settings) int {
-		return count(s.Run.Record, func(q sim.Quantity) bool { a, is := q.Arm(); return is && a >= len(s.Bandit.Arms) })
+		return Count(s.Run.Record, func(q sim.Quantity) bool { a, is := q.Arm(); return is && a >= len(s.Bandit.Arms) })
 	},
 	"quantities": func(s *Settings) int { return len(s.Run.Record) },
 	"others": func(s *Settings) int {
-		return count(s.Bandit.Arms, func(a option.Arm) bool { return a.Law != option.Bernoulli })
+		return Count(s.Bandit.Arms, func(a option.Arm) bool { return a.Law != option.Bernoulli })
 	},
-	"reference_logits": func(s *Settings) int { return count(s.Policy.Reference, notZero) },
-	"logits":           func(s *Settings) int { return count(s.Policy.Init.Logits, notZero) },
+	"reference_logits": func(s *Settings) int { return Count(s.Policy.Reference, notZero) },
+	"logits":           func(s *Settings) int { return Count(s.Policy.Init.Logits, notZero) },
 	"offsets":          func(s *Settings) int { return truth(s.Policy.Init.Offset != 0) },
 	"fixed_points":     func(s *Settings) int { return truth(s.Policy.Init.Kind == AtFixedPoint) },
 	"many_valued":      func(s *Settings) int { return truth(!sim.Binary(s.Bandit.Arms)) },
@@ -182,7 +182,7 @@ var facts = map[string]func(s *Settings) int{
 		return truth(!slices.Equal(s.Bandit.TrueMeans, s.ArmMeans()))
 	},
 	"unequal": func(s *Settings) int {
-		return count(s.Bandit.Arms[2:], func(a option.Arm) bool { return a != s.Bandit.Arms[1] })
+		return Count(s.Bandit.Arms[2:], func(a option.Arm) bool { return a != s.Bandit.Arms[1] })
 	},
 	"singles": func(s *Settings) int { // samples of a step that are drawn one by one
 		if !s.DrawsRewardsSingly() {
@@ -198,8 +198,8 @@ var nouns = map[string]string{"arms": "arm", "pairs": "pair", "instants": "refre
 
 func notZero(x float64) bool { return x != 0 }
 
-// count counts the items of a list that something holds of.
-func count[T any](list []T, of func(T) bool) (n int) {
+// Count counts the items of a list that something holds of.
+func Count[T any](list []T, of func(T) bool) (n int) {
 	for _, item := range list {
 		n += truth(of(item))
 	}

@@ -126,12 +126,8 @@ var Splits = []struct {
 func Split(statements []JudgedStatement) string {
 	var parts []counted
 	for _, s := range Splits {
-		n := 0
-		for _, t := range statements {
-			if slices.Contains(s.Outcomes, t.Outcome) {
-				n++
-			}
-		}
+		n := config.Count(statements,
+			func(t JudgedStatement) bool { return slices.Contains(s.Outcomes, t.Outcome) })
 		parts = append(parts, counted{n, Predicate(s.Words, n)})
 	}
 	return fmt.Sprintf("Of %d statements of the paper %s.", len(statements), joinCounts(parts))
