@@ -16,6 +16,15 @@ type Bandit struct {
 	TrueMeans []float64 // true mean rewards where Arms hold a proxy (reward hacking); only recorded
 }
 
+// Means returns the arms' mean rewards, a new list.
+func (b *Bandit) Means() []float64 {
+	means := make([]float64, len(b.Arms))
+	for a, arm := range b.Arms {
+		means[a] = arm.Mean
+	}
+	return means
+}
+
 // Infinite is the group size at which the force is the expected gradient itself.
 const Infinite = math.MaxInt
 

@@ -124,7 +124,7 @@ func anyCell(random *rand.Rand, i int) Cell {
 			c.Init = append(c.Init, pick(random, 0, random.NormFloat64(), 20*random.NormFloat64(), 1000))
 			c.Reference = append(c.Reference, random.NormFloat64())
 		}
-		c.Bandit.TrueMeans = means(&c.Bandit)
+		c.Bandit.TrueMeans = c.Bandit.Means()
 		c.Run.Steps = 1 + random.IntN(100)
 		c.Run.BurnIn = random.IntN(c.Run.Steps)
 	}
@@ -203,7 +203,7 @@ func setOtherRewards(random *rand.Rand, c *Cell) {
 			c.Bandit.Arms[a] = option.Arm{Law: option.Constant, Mean: 0.7}
 		}
 	}
-	c.Bandit.TrueMeans = means(&c.Bandit)
+	c.Bandit.TrueMeans = c.Bandit.Means()
 	c.Estimator.Filter = option.KeepAll
 	if c.Estimator.Advantage.BinaryOnly() {
 		c.Estimator.Advantage = option.Advantage{Baseline: option.LeaveOneOut, Scale: option.NoScale}

@@ -156,22 +156,13 @@ func (c Cell) complete() *Cell {
 	return &c
 }
 
-// means returns the arms' mean rewards.
-func means(bandit *option.Bandit) []float64 {
-	m := make([]float64, len(bandit.Arms))
-	for a, arm := range bandit.Arms {
-		m[a] = arm.Mean
-	}
-	return m
-}
-
 // tabular reports whether the cell has prompts with a policy each.
 func (c *Cell) tabular() bool { return c.Prompts != nil && c.Prompts.Parameters == option.Tabular }
 
 // means returns the mean rewards of the arms, with prompts those of the mean prompt.
 func (c *Cell) means() []float64 {
 	if c.Prompts == nil {
-		return means(&c.Bandit)
+		return c.Bandit.Means()
 	}
 	m := make([]float64, 2)
 	for _, prompt := range c.Prompts.Means {

@@ -37,7 +37,7 @@ func DeepCell(base Cell, scales []float64) (deep Cell, alone []Cell) {
 		one.Reference[x%arms] = 0.5
 		one.Init = slices.Clone(one.Reference)
 		one.Optimizer.LearningRate *= scale * scale / float64(len(scales))
-		n.Means, n.Reference = append(n.Means, means(&base.Bandit)), append(n.Reference, one.Reference)
+		n.Means, n.Reference = append(n.Means, base.Bandit.Means()), append(n.Reference, one.Reference)
 		for _, logit := range one.Init {
 			n.Weights = append(n.Weights, logit/scale)
 		}

@@ -93,12 +93,12 @@ func newSampler(bandit *option.Bandit, estimator *option.Estimator, laws *laws, 
 		tree:      draw.NewMultinomial(len(bandit.Arms)),
 	}
 	if estimator.Filter == option.Redraw {
-		s.informative = draw.NewInformative(estimator.GroupSize, means(bandit))
+		s.informative = draw.NewInformative(estimator.GroupSize, bandit.Means())
 	}
 	if estimator.GroupSize <= draw.MaxPacked {
 		var rewards []float64
 		if laws.advantages != nil {
-			rewards = means(bandit)
+			rewards = bandit.Means()
 		}
 		s.pack = draw.NewPack(len(bandit.Arms), rewards, estimator.GroupSize, groups)
 	}

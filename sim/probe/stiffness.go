@@ -60,11 +60,7 @@ func (p *Stiffness) estimate(c *Cell, bins []slopes) measure.Estimate {
 // are equal).
 func (p *Stiffness) rounding(c *Cell) float64 {
 	policy := grpo.NewPolicy(p.Point)
-	var means []float64
-	for _, arm := range c.Bandit.Arms {
-		means = append(means, arm.Mean)
-	}
-	mean := policy.Mean(means)
+	mean := policy.Mean(c.Bandit.Means())
 	square, reward, logit, covector := 0.0, 0.0, 0.0, 0.0
 	for a, arm := range c.Bandit.Arms {
 		d, std := arm.Mean-mean, arm.Std

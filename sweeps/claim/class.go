@@ -89,7 +89,7 @@ func ClassOf(c *plan.Cell, t *store.Trajectory) Class {
 	tolerance := max(measure.VisibleShare*reach, band)
 	switch {
 	case reach <= max(band, still*size) &&
-		reach+band <= max(smallError*measure.Spread(c.Settings.ArmMeans()), still*size):
+		reach+band <= max(smallError*measure.Spread(c.Settings.Bandit.Means()), still*size):
 		return AtRest
 	case reach <= tolerance:
 		return Unresolved

@@ -179,7 +179,7 @@ var facts = map[string]func(s *Settings) int{
 	"left_over":        func(s *Settings) int { return s.Network.Width % s.Network.Heads },
 	"beyond_tens":      func(s *Settings) int { return s.Contexts.Count % 10 },
 	"hacked": func(s *Settings) int {
-		return truth(!slices.Equal(s.Bandit.TrueMeans, s.ArmMeans()))
+		return truth(!slices.Equal(s.Bandit.TrueMeans, s.Bandit.Means()))
 	},
 	"unequal": func(s *Settings) int {
 		return Count(s.Bandit.Arms[2:], func(a option.Arm) bool { return a != s.Bandit.Arms[1] })

@@ -67,11 +67,6 @@ func groupArms(arms []option.Arm) []ArmGroup {
 	return groups
 }
 
-// ArmMeans lists the arms' mean rewards.
-func (s *Settings) ArmMeans() []float64 {
-	return Each(s.Bandit.Arms, func(arm option.Arm) float64 { return arm.Mean })
-}
-
 // Weights are the weights of a table of ages, without zeros at the end.
 type Weights []float64
 

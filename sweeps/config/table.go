@@ -157,7 +157,7 @@ func (k *Key) parse(text string) any {
 
 // follows computes the defaults that Key.Follows describes.
 var follows = map[string]func(*Settings) any{
-	TrueMeansKey:       func(s *Settings) any { return s.ArmMeans() },
+	TrueMeansKey:       func(s *Settings) any { return s.Bandit.Means() },
 	InitKey:            func(s *Settings) any { return Init{Logits: zeros(s)} },
 	"policy.reference": func(s *Settings) any { return zeros(s) },
 	ScheduleTotalKey:   func(s *Settings) any { return s.Run.Steps },

@@ -166,7 +166,7 @@ func (c *Cell) onlyBest() *float64 {
 	if c.Settings.Prompts.Count > 1 {
 		return nil
 	}
-	means := slices.Sorted(slices.Values(c.Settings.ArmMeans()))
+	means := slices.Sorted(slices.Values(c.Settings.Bandit.Means()))
 	best := means[len(means)-1]
 	if means[len(means)-2] == best {
 		return nil

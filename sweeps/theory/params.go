@@ -31,7 +31,7 @@ func Params(s *config.Settings, factors rom.Factors) rom.Params {
 	if init.Kind == config.AtLogits && !slices.Equal(init.Logits, s.Policy.Reference) {
 		p.Start = init.Logits
 	}
-	if prompts == nil && !slices.Equal(s.Bandit.TrueMeans, s.ArmMeans()) {
+	if prompts == nil && !slices.Equal(s.Bandit.TrueMeans, s.Bandit.Means()) {
 		p.TrueMeans = s.Bandit.TrueMeans
 	}
 	return cell.Plain(p)

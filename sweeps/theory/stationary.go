@@ -117,7 +117,7 @@ func (a *AtRest) Mean(kind rom.Kind) scope.Number {
 // Where t is linear in these, as with two arms, it leaves out what J does, times the slope. Else
 // the shift by the noise is not known.
 func (a *AtRest) TrueMean() *scope.Number {
-	truth, means := Params(a.settings, rom.Unit).TrueMeans, a.settings.ArmMeans()
+	truth, means := Params(a.settings, rom.Unit).TrueMeans, a.settings.Bandit.Means()
 	if truth == nil {
 		return nil
 	}

@@ -100,7 +100,7 @@ func (cache *Cache) Way(s *config.Settings, level float64, more ...sim.Quantity)
 		return way
 	}
 	share := lostShare(way.Arrival)
-	lost := share * span(s.ArmMeans())
+	lost := share * span(s.Bandit.Means())
 	way.Neglected = losing(way.Neglected, lost)
 	for q, c := range way.Quantities {
 		if _, ofArm := q.Arm(); ofArm {

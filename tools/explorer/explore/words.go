@@ -216,7 +216,7 @@ func (r reader) noise() Word {
 
 // reach returns the range of the arms' mean rewards.
 func reach(s *config.Settings) float64 {
-	means := s.ArmMeans()
+	means := s.Bandit.Means()
 	return slices.Max(means) - slices.Min(means)
 }
 
