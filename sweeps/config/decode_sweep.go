@@ -169,7 +169,7 @@ func (l *loader) param(n *node, path string) (p param, good bool) {
 }
 
 // axisValues decodes the form values: [a, b, c].
-func (l *loader) axisValues(p *param, n *node, path string) (good bool) {
+func (l *loader) axisValues(p *param, n *node, path string) bool {
 	if n.kind != list || len(n.items) == 0 {
 		want := "a list of at least 1 value"
 		if n.isScalar() && len(n.text) <= shownText {
@@ -180,14 +180,11 @@ func (l *loader) axisValues(p *param, n *node, path string) (good bool) {
 	}
 	l.rounds = true
 	defer func() { l.rounds = false }()
-	values := make([]any, len(n.items))
-	good = true
-	for i, item := range n.items {
-		var ok bool
-		values[i], ok = l.value(p.key, item, fmt.Sprintf("%s[%d]", path, i))
-		good = good && ok
+	read := func(item *node, path string) (any, bool) {
 		p.places = append(p.places, item.at)
+		return l.value(p.key, item, path)
 	}
+	values, good := items(&l.reader, n, path, "", math.MaxInt, "", read) // it is a list of any length
 	p.n, p.value = len(values), func(i int) any { return values[i] }
 	return good
 }
