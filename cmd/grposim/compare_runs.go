@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -50,10 +51,7 @@ func compareRuns(stderr io.Writer, args [2]string, o *equivalenceOptions) error 
 		"from", c.From, "to", c.To, "range", c.Range, "margin", c.Margin, "same_from", c.SameFrom,
 		"curve", curve}.with("notes", c.Notes, len(c.Notes) > 0),
 		func(p *page) { printRuns(p, files, c, o) })
-	if err != nil {
-		return err
-	}
-	return exit(ofVerdict[c.Verdict].code)
+	return cmp.Or(err, exit(ofVerdict[c.Verdict].code))
 }
 
 func printRuns(p *page, files [2][]string, c *equivalence.RunsComparison, o *equivalenceOptions) {

@@ -59,10 +59,7 @@ func compareScores(stderr io.Writer, file string, o *equivalenceOptions) error {
 		p.printf("scores in percent, margin %g points (%s)\n", points, source)
 		p.paragraph("  ", errorsOf(o.confidence, "any row"))
 	})
-	if err != nil {
-		return err
-	}
-	return exit(ofVerdict[whole].code)
+	return cmp.Or(err, exit(ofVerdict[whole].code))
 }
 
 // errorsOf returns a sentence with the largest probabilities of wrong verdicts at a
