@@ -28,11 +28,8 @@ func newAges(c *Cell) *ages {
 		return nil
 	}
 	a := &ages{probabilities: grpo.AgeProbabilities(&c.Lag.Ages), words: draw.NewWords(nil), sum: make([]float64, len(c.Bandit.Arms))}
-	sum := 0.0
-	for _, p := range a.probabilities {
-		sum += p
-		a.cumulative = append(a.cumulative, sum)
-	}
+	a.cumulative = make([]float64, len(a.probabilities))
+	accumulate(a.cumulative, func(age int) float64 { return a.probabilities[age] })
 	a.cumulative[len(a.cumulative)-1] = 1 // but for rounding
 	return a
 }

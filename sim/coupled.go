@@ -61,7 +61,7 @@ func (p *Coupled) Gradient(side int, current, behaviour *grpo.Policy) []float64 
 // where each side has its own.
 func (p *Coupled) Informative() bool {
 	plus, minus := &p.sides[0].statistics, &p.sides[1].statistics
-	return (pushes(plus) || pushes(minus)) && (p.same || differ(plus, minus))
+	return (pushes(plus) || pushes(minus)) && (p.same || !slices.Equal(plus.Arms, minus.Arms))
 }
 
 // drawCoupled draws the groups of a step of both sides of a pair, whose streams are equal. The n-th
@@ -78,11 +78,6 @@ func drawCoupled(plus, minus *gradientSampler) {
 		plus.sampler.group(&plus.statistics, plus.words)
 		minus.sampler.group(&minus.statistics, minus.words)
 	}
-}
-
-// differ reports whether the groups of the two sides differ.
-func differ(plus, minus *grpo.GroupStatistics) bool {
-	return !slices.Equal(plus.Arms, minus.Arms)
 }
 
 // pushes reports whether the rewards of a step's groups exert a force, for some arm. The advantages

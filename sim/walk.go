@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	"grposim/grpo"
 	"grposim/sim/measure"
 )
@@ -117,7 +119,7 @@ func (p *Pair) Step(t int) (ok bool) {
 func (p *Pair) Informative() (policies int) {
 	for i, one := range p.Sides[0].each {
 		plus, minus := &one.statistics, &p.Sides[1].each[i].statistics
-		if (pushes(plus) || pushes(minus)) && differ(plus, minus) {
+		if (pushes(plus) || pushes(minus)) && !slices.Equal(plus.Arms, minus.Arms) {
 			policies++
 		}
 	}
