@@ -255,10 +255,8 @@ func drawHypothesis(j *claim.Question, d *figureSource) Figure {
 		f.YScale = LinearAxis
 	}
 	if several {
-		f.Categories = nil
-		for _, set := range d.sets {
-			f.Categories = append(f.Categories, withoutVariant(set.Label, d.variant))
-		}
+		f.Categories = config.Each(d.sets,
+			func(set plan.CellSet) string { return withoutVariant(set.Label, d.variant) })
 	}
 	margin := float64(d.verdicts[0].Margin) // that of each
 	claimed := claimedSeries("", h, margin)

@@ -68,10 +68,8 @@ func (d diagnostic) draw(j *claim.Question, source *figureSource) Figure {
 		if !j.Keep(err) || t == nil {
 			continue
 		}
-		r := ran{Trace: t, groupSize: float64(c.Settings.Estimator.GroupSize)}
-		for _, s := range t.Steps {
-			r.steps = append(r.steps, float64(s))
-		}
+		steps := config.Each(t.Steps, func(s int) float64 { return float64(s) })
+		r := ran{t, steps, float64(c.Settings.Estimator.GroupSize)}
 		shown := d.of(r)
 		for n, theory := range frames()[d.word].Theories {
 			s := FigureSeries{Name: theory.Name, Group: set.Label, Mark: [...]Mark{Predicted, Measured}[n]}
