@@ -16,10 +16,11 @@ import (
 	"grposim/training/logs"
 )
 
-// logsOf returns the logs that an argument names: a file or folder, or several separated
-// by commas. It returns nil if the argument names something else.
+// logsOf returns the logs that an argument names: a file, the output folder of a trainer, or several
+// separated by commas. It returns nil if the argument names something else.
 func logsOf(arg string) []string {
-	if isLog(arg) {
+	info, err := os.Stat(arg)
+	if err == nil && (!info.IsDir() || logs.IsOutput(arg)) {
 		return []string{arg}
 	}
 	if several := separated(arg); len(several) > 1 {
@@ -35,12 +36,6 @@ func separated(arg string) []string {
 		return []string{arg}
 	}
 	return strings.Split(arg, ",")
-}
-
-// isLog reports whether a path is a file, or the output folder of a trainer.
-func isLog(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && (!info.IsDir() || logs.IsOutput(path))
 }
 
 func addLogOptions(c *cobra.Command, how *logs.Options) {

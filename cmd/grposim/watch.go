@@ -58,10 +58,6 @@ const confirmation = 5
 var patience = map[string]int{string(findings.NoSignal): findings.Patience,
 	string(findings.ConstantReward): findings.Patience, string(diagnose.AdvantageDegeneracy): findings.Patience}
 
-// nextLook returns the number of rows of the look after that at n rows: a twentieth more, so that
-// all looks at a long log take as long as some twenty at the whole.
-func nextLook(n int) int { return n + max(1, (n+19)/20) }
-
 // watcher follows one log.
 type watcher struct {
 	path           string
@@ -208,7 +204,8 @@ func (w *watcher) judge(l *logs.Log) (found bool, err error) {
 		now := l.Prefix(w.rows)
 		all := findings.Of(now)
 		if w.rows == w.look {
-			w.look = nextLook(w.look)
+			// a twentieth more: all looks at a long log take as long as some twenty at the whole
+			w.look += max(1, (w.look+19)/20)
 			if w.rows >= findings.LeastRows {
 				s, err := sourceOf(w.path, now, w.how.TrueReward)
 				if err != nil {
