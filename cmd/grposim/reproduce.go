@@ -63,8 +63,7 @@ func newReproduce(stdout, stderr io.Writer) *cobra.Command {
 			out = resultsFolder(suite)
 		}
 		var plans []*plan.Plan
-		slices.Sort(names)
-		names = slices.Compact(names)
+		names = slices.Compact(slices.Sorted(slices.Values(names)))
 		for _, name := range names {
 			if !slices.Contains(known, name) {
 				return unknownExperiment(name, suite)

@@ -102,9 +102,7 @@ func sourceOf(path string, l *logs.Log, trueReward string) (source, error) {
 	}
 
 	// The rows of the trace are the steps of training and of the true reward.
-	steps := slices.Concat(l.Steps, at)
-	slices.Sort(steps)
-	steps = slices.Compact(steps)
+	steps := slices.Compact(slices.Sorted(slices.Values(slices.Concat(l.Steps, at))))
 	spread := func(on []int, values []float64) []float64 {
 		all := slices.Repeat([]float64{math.NaN()}, len(steps))
 		for i, step := range on {

@@ -264,8 +264,7 @@ func (t *timeline) measure() {
 			steps = append(steps, row.step)
 		}
 	}
-	slices.Sort(steps)
-	steps = slices.Compact(steps)
+	steps = slices.Compact(slices.Sorted(slices.Values(steps)))
 	if len(steps) > 0 {
 		t.first, t.last = steps[0], steps[len(steps)-1]
 		t.gap = steps[min(1, len(steps)-1)] - t.first
