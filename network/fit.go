@@ -61,13 +61,11 @@ type fit struct {
 
 func newFit(n Network, target []float64) *fit {
 	size, weights := n.Contexts()*(n.Arms()-1), n.Weights()
-	return &fit{
-		network: n, target: target, logits: make([]float64, len(target)),
+	return &fit{network: n, target: target, logits: make([]float64, len(target)),
 		contrasts: contrasts(n.Arms()), missing: make([]float64, size),
 		jacobian: newMatrix(size, weights), transposed: newMatrix(weights, size),
-		gram: newMatrix(size, size), factor: newMatrix(size, size),
-		solution: make([]float64, size), trial: make([]float64, weights), best: make([]float64, weights),
-	}
+		gram: newMatrix(size, size), factor: newMatrix(size, size), solution: make([]float64, size),
+		trial: make([]float64, weights), best: make([]float64, weights)}
 }
 
 // contrasts returns the vectors of Helmert: the k-th is the mean of the first k minus the next,

@@ -127,8 +127,7 @@ func (m *regimeMap) resolving() string {
 // values returns the distinct values of a parameter among the cells, in order.
 func (p *panel) values(k config.Key) []float64 {
 	values := config.Each(p.cells, func(c *plan.Cell) float64 { return k.Number(&c.Settings) })
-	slices.Sort(values)
-	return slices.Compact(values)
+	return slices.Compact(slices.Sorted(slices.Values(values)))
 }
 
 // figure returns the figure of the map: the cells by class, the predicted unstable area

@@ -47,12 +47,10 @@ func NewPack(arms int, means []float64, size, groups int) *Pack {
 		panic("draw: NewPack: size must be in [1, MaxPacked]")
 	}
 	groups, words, last := PackLayout(size, groups)
-	p := &Pack{
-		Rewarded: make([]uint64, arms), Others: make([]uint64, arms),
-		shares: make([]float64, 2*arms),
-		bounds: make([]float64, 2*arms+2), counts: make([]uint64, 2*arms+2),
-		ends: make([]uint16, 2*arms), space: make([]uint64, words), left: PackLow &^ last, groups: groups,
-	}
+	p := &Pack{Rewarded: make([]uint64, arms), Others: make([]uint64, arms),
+		shares: make([]float64, 2*arms), bounds: make([]float64, 2*arms+2),
+		counts: make([]uint64, 2*arms+2), ends: make([]uint16, 2*arms), space: make([]uint64, words),
+		left: PackLow &^ last, groups: groups}
 	for a := range arms {
 		first, second := 0., 1.
 		if len(means) > 0 {

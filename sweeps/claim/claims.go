@@ -71,10 +71,8 @@ var claims = map[*config.Claim]claim{
 		estimate: sim.ZeroVarianceShare, predict: (*Model).zeroVariance, rest: scope.OfZeroShare},
 	config.EarlySlope: scalar{quantity: "stiffness by the early slope",
 		estimate: sim.EarlySlope, predict: (*Model).earlySlope},
-	config.Relaxation: scalar{
-		quantity: "relaxation rate per step", estimate: probe.RelaxationRate, predict: (*Model).fittedRate,
-		unresolved: unfitted("no decay above round-off"),
-	},
+	config.Relaxation: scalar{quantity: "relaxation rate per step", estimate: probe.RelaxationRate,
+		predict: (*Model).fittedRate, unresolved: unfitted("no decay above round-off")},
 	config.DampingRatio: scalar{
 		quantity: "damping ratio", estimate: probe.DampingRatio, predict: (*Model).dampingRatio,
 		unresolved: unfitted("no two multipliers of a damped oscillator: the second is below " +
@@ -105,10 +103,8 @@ var claims = map[*config.Claim]claim{
 		},
 		InRun: (*Model).fluctuation, rest: scope.OfVariance,
 	},
-	config.RelaxationScaling: Slope{
-		quantity: "slope of log relaxation rate",
-		Estimate: probe.RelaxationRate, predict: (*Model).relaxationRate, InRun: (*Model).fittedRate,
-	},
+	config.RelaxationScaling: Slope{quantity: "slope of log relaxation rate",
+		Estimate: probe.RelaxationRate, predict: (*Model).relaxationRate, InRun: (*Model).fittedRate},
 
 	config.MedianFrontier: ofFrontiers("median of |visible frontier / the paper's line − 1|",
 		compareMedian),

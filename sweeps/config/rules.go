@@ -112,11 +112,8 @@ func (t *test) holds(s *Settings) bool {
 	if t.other != nil {
 		values = []any{t.other(s)}
 	}
-	switch t.op {
-	case "=":
-		return slices.ContainsFunc(values, func(w any) bool { return same(v, w) })
-	case "!=":
-		return !slices.ContainsFunc(values, func(w any) bool { return same(v, w) })
+	if equal := t.op == "="; equal || t.op == "!=" {
+		return equal == slices.ContainsFunc(values, func(w any) bool { return same(v, w) })
 	}
 	x, y := numberOf(v), numberOf(values[0])
 	return t.op == "<" && x < y || t.op == ">" && x > y || t.op == ">=" && x >= y

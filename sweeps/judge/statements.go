@@ -279,10 +279,8 @@ func (t *VerdictCounts) count(support, contradict bool) {
 
 // String returns the counts that are not 0, such as "6 for, 2 against".
 func (t VerdictCounts) String() string {
-	return joinCounts([]counted{
-		{t.Support, "for"}, {t.Contradict, "against"}, {t.Inconclusive, "inconclusive"},
-		{t.OutOfScope, "out of scope"}, {t.NoEvidence, "no evidence"},
-	})
+	return joinCounts([]counted{{t.Support, "for"}, {t.Contradict, "against"},
+		{t.Inconclusive, "inconclusive"}, {t.OutOfScope, "out of scope"}, {t.NoEvidence, "no evidence"}})
 }
 
 // Fact returns the one fact that verdicts of one claim in one variant are: against if one of them

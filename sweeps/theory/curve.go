@@ -124,8 +124,7 @@ func ComparedSteps(s *config.Settings) []int {
 	for _, fit := range []sim.CurveFit{sim.SaturationFit, sim.EarlySlopeFit} {
 		steps = append(steps, sim.FitSteps(fit, s.Run.Steps)...)
 	}
-	slices.Sort(steps)
-	return slices.Compact(steps)
+	return slices.Compact(slices.Sorted(slices.Values(steps)))
 }
 
 // EveryStep returns the steps of a run, for SinceRecord.
