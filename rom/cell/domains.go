@@ -172,9 +172,6 @@ var domains = []struct {
 		"a scale of the step or k1 in the loss")},
 	{SpreadOfRuns, anyLag, (*Params).oldBaseline,
 		simulated("the spread of runs with a running mean of old rewards as baseline")},
-	{SpreadOfRuns, anyLag, func(p *Params) bool {
-		return prompts(p) && p.Prompts.Order == option.InOrder
-	}, simulated("prompts that share one policy, in a fixed order")},
 	{ShareOnTheWay, anyLag, func(p *Params) bool { return p.GroupSize == option.Infinite },
 		scope.NoNoise.Because()},
 	{ShareOnTheWay, anyLag, func(p *Params) bool { return p.KL.OfReward() }, simulated(

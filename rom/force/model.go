@@ -42,7 +42,8 @@ type Model struct {
 	Law group.Law // of the rewards of a group
 	// the law where rewards take two values, of many prompts that of the mean prompt; else nil
 	Counts *group.Counts
-	Each   []*group.Counts // of each prompt
+	Each   []*group.Counts  // of each prompt
+	draws  []*group.Prompts // of prompts in a fixed order, see Turn; nil: of none
 
 	Size float64 // G; +Inf where infinite
 
@@ -88,9 +89,25 @@ func New(p *cell.Params) *Model {
 	}
 	if m.Each = []*group.Counts{m.Counts}; bandits != nil {
 		law := group.NewPrompts(bandits, &p.Estimator, samples)
-		m.Law, m.Each = law, law.Each
+		if m.Law, m.Each = law, law.Each; p.Prompts.Order == option.InOrder {
+			m.draws = law.InOrder(p.GroupsPerStep)
+		}
 	}
 	return m
+}
+
+// Turn makes the law of a group that of step t, where prompts that share a policy come in a fixed
+// order, and returns the number of the draw among those of an epoch; 0 elsewhere.
+func Turn(m *Model, t int) (draw int) {
+	if m.draws == nil {
+		return 0
+	}
+	if m.Estimator.Samples == option.Reused {
+		t /= m.Lag.Interval
+	}
+	draw = t % len(m.draws)
+	m.Law = m.draws[draw]
+	return draw
 }
 
 // sharesOf returns the laws of the prompts, if rewards take two values, with their probabilities.

@@ -26,6 +26,20 @@ func NewPrompts(bandits [][]option.Arm, e *option.Estimator, s *Samples) *Prompt
 	return l
 }
 
+// InOrder returns the laws of the draws of so many groups each, of prompts in a fixed order, until the
+// first draw comes again: as many groups are of each prompt in every step, so that the prompts of a
+// draw add no noise.
+func (l *Prompts) InOrder(groups int) (draws []*Prompts) {
+	for from := 0; from == 0 || from%len(l.Each) > 0; from += groups {
+		draw := &Prompts{base: l.base}
+		for g := range groups {
+			draw.Each = append(draw.Each, l.Each[(from+g)%len(l.Each)])
+		}
+		draws = append(draws, draw)
+	}
+	return draws
+}
+
 func (l *Prompts) Prompts() float64 { return float64(len(l.Each)) }
 
 func (l *Prompts) Values(probs []float64) []float64 {

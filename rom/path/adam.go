@@ -7,6 +7,7 @@ import (
 	"grposim/fp"
 	"grposim/option"
 	"grposim/rom/cell"
+	"grposim/rom/force"
 	"grposim/rom/group"
 	"grposim/rom/linear"
 
@@ -131,7 +132,7 @@ func (s *adamState) moments(x []float64) []float64 {
 // derive returns the local force and its square for policies of this mean and covariance.
 func (s *adamState) derive(at []int, centre []float64, cov [][]float64) (
 	l *adamLocal, growth float64) {
-	where := slices.Concat(centre, s.visit.moved)
+	where := slices.Concat(centre, s.visit.moved, []float64{float64(s.turn)})
 	if s.local != nil {
 		if growth, near := s.local.near(where, cov); near {
 			return s.local, growth
@@ -334,6 +335,7 @@ func (o *observable) underAdam(s *adamState, t int) shifted {
 func adamPath(p cell.Params, init []float64, at []int, of []observable, fields [][]float64) [][]shifted {
 	s, all := newAdamState(p, init, at[len(at)-1]), make([][]shifted, len(of))
 	for t, n := 0, 0; n < len(at); t++ {
+		s.turn = force.Turn(s.Model, t)
 		for ; n < len(at) && at[n] == t; n++ {
 			for i := range of {
 				by := of[i].underAdam(s, t)

@@ -51,7 +51,7 @@ func Follow(p cell.Params, init []float64, steps int,
 	m := state{snapshots: past}
 	m.Model, m.most = newModel(&p)
 	m.StartBaseline()
-	theta, force := slices.Clone(init), make([]float64, arms)
+	theta, gradient := slices.Clone(init), make([]float64, arms)
 	velocity, second := make([]float64, arms), make([]float64, arms)
 	decay1, decay2 := 1.0, 1.0
 	o := &p.Optimizer
@@ -62,6 +62,7 @@ func Follow(p cell.Params, init []float64, steps int,
 		kind = scope.LeadingOrder
 	}
 	for t := range steps + 1 {
+		force.Turn(m.Model, t)
 		if !isSquarable(theta) || !isSquarable(velocity) || !linear.IsFinite(second...) ||
 			!rewardsSquarable {
 			return kind, scope.PathOverflows.Because(t).Scope()
@@ -70,24 +71,24 @@ func Follow(p cell.Params, init []float64, steps int,
 			break
 		}
 		olds := past.at(t, theta)
-		m.meanForce(force, theta, olds)
+		m.meanForce(gradient, theta, olds)
 		for a, log := range p.Uniform() { // each of equal arms has its part
-			force[a] /= fp.MathExp(log)
+			gradient[a] /= fp.MathExp(log)
 		}
 		if m.Running != nil && p.Draws(t) {
 			m.MoveBaseline(past.mean(olds, m.Expected))
 		}
-		if !isSquarable(force) {
+		if !isSquarable(gradient) {
 			return kind, scope.PathOverflows.Because(t).Scope()
 		}
-		if size := floats.Norm(force, 2); o.MaxNorm > 0 && size > o.MaxNorm &&
+		if size := floats.Norm(gradient, 2); o.MaxNorm > 0 && size > o.MaxNorm &&
 			p.GroupSize == option.Infinite {
-			floats.Scale(o.MaxNorm/size, force)
+			floats.Scale(o.MaxNorm/size, gradient)
 		}
 		rate := RateAt(o, t)
 		switch o.Kind {
 		default:
-			for a, g := range force {
+			for a, g := range gradient {
 				velocity[a] = o.Momentum*velocity[a] + g
 				if o.Kind == option.Nesterov {
 					theta[a] += rate * (g + o.Momentum*velocity[a])
@@ -98,8 +99,8 @@ func Follow(p cell.Params, init []float64, steps int,
 		case option.Adam:
 			decay1 *= o.Beta1
 			decay2 *= o.Beta2
-			noise := m.covariance(force)
-			for a, g := range force {
+			noise := m.covariance(gradient)
+			for a, g := range gradient {
 				velocity[a] = o.Beta1*velocity[a] + (1-o.Beta1)*g
 				second[a] = o.Beta2*second[a] + (1-o.Beta2)*(g*g+max(noise.At(a, a), 0))
 				scale := math.Sqrt(second[a]/(1-decay2)) + o.Epsilon
@@ -274,6 +275,7 @@ func Unlimited(p cell.Params, init []float64, steps int) cell.Params {
 func normMet(p cell.Params, step *cell.Params, init []float64, steps int) (most float64, ok bool) {
 	m, past, before := force.New(step), newSnapshots(&p.Lag, init, steps), []float64(nil)
 	_, within := Follow(p, init, steps, func(t int, theta []float64) (more bool) {
+		force.Turn(m, t)
 		olds := past.at(t, theta)
 		here := slices.Concat(theta, slices.Concat(olds...))
 		if before == nil || floats.Distance(here, before, math.Inf(1)) > metStep {

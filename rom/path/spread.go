@@ -269,7 +269,7 @@ func (s *spread) force(t int, theta []float64, olds [][]float64) (local *localFo
 		centre = append(centre, linear.Reduce(s.ofLogits, old)...)
 	}
 	floats.Add(centre, mean)
-	if s.Running != nil {
+	if centre = append(centre, float64(s.turn)); s.Running != nil {
 		centre = append(centre, *s.Running)
 	}
 	if growth, near := s.local.near(centre, cov); near {

@@ -31,6 +31,7 @@ type state struct {
 	cov  [][]float64 // covariance
 	rows [][]float64 // scratch space of takeAlong
 	lost bool        // the spread is too large to be followed
+	turn int         // see force.Turn
 
 	nearBound bool // see shifted
 

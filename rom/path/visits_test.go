@@ -131,3 +131,39 @@ func TestOrderOfSharedPrompts(t *testing.T) {
 		}
 	}
 }
+
+// Prompts that share a policy in a fixed order move it by the mean force of those of each step.
+func TestOrderedPromptsStepByStep(t *testing.T) {
+	const steps = 31
+	for _, samples := range []option.Samples{option.Fresh, option.Reused} {
+		p := promptParams(option.Shared, option.StdScale)
+		p.Prompts.Order, p.GroupsPerStep = option.InOrder, 2
+		p.Samples, p.Lag.Interval = samples, 3
+		p.Optimizer = option.Optimizer{LearningRate: 0.4, Momentum: 0.5}
+		p.Factors = cell.Factors{Stiffness: 1, Noise: 1e-12, Lag: 1, Mass: 1}
+		got := Paths(p, []float64{0, 0}, []int{steps}, LogitGap)[0]
+		theta, velocity, old := make([]float64, 2), make([]float64, 2), make([]float64, 2)
+		for step := range steps {
+			draw := step
+			if samples == option.Reused {
+				draw /= 3
+			}
+			if step%3 == 0 {
+				copy(old, theta)
+			}
+			next, g := [2]float64{}, make([]float64, 2)
+			for i := range 2 {
+				one, _ := p.Prompt((2*draw+i)%3, nil)
+				force.Mean(g, one, theta, old)
+				for a, x := range g {
+					next[a] += x / 2
+				}
+			}
+			for a, x := range next {
+				velocity[a] = 0.5*velocity[a] + x
+				theta[a] += 0.4 * velocity[a]
+			}
+		}
+		near(t, "logit gap", got.Mean[0], theta[0]-theta[1], 1e-9)
+	}
+}
