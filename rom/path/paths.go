@@ -86,8 +86,8 @@ type Path struct {
 	// quantity of the policy at G = ∞, NaN where Mean is or where it is not derived. Of prompts with a
 	// policy each, which are independent, the variance of a mean over C of them is the sum of theirs
 	// over C², in shuffled epochs with that by the order of the prompts; between the visits of a
-	// prompt with momentum its deviation is interpolated linearly. Drawn by chance, under Adam
-	// also by epochs, prompts are not independent, and it is nil: not derived.
+	// prompt with momentum its deviation is interpolated linearly. Drawn by chance, see
+	// Params.ByChance, they are not, and it is nil: not derived.
 	Deviation []float64
 
 	// Neglected is the predicted size of what Mean leaves out, ≥ 0 and in units of the quantity. It
