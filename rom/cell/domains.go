@@ -202,11 +202,12 @@ var domains = []struct {
 	{LawOfArrived, anyLag, notTwoArms, simulated(
 		"the share of runs that end on a wrong arm of more than two")},
 
-	{drawsOfPrompts, anyLag, clips, scope.NormClips.Because("")},
 	{drawsOfPrompts, anyLag, func(p *Params) bool {
 		old, penalty := !linear.NewLag(&p.Lag).OnPolicy(), p.KL.Coefficient+p.Entropy > 0
 		return !adam(p) && old && (!p.Importance.Linear() || reused(p) && penalty)
-	}, simulated("clips, or reuse with a penalty, of prompts with a policy each, drawn with replacement")},
+	}, simulated("clips, or reuse with a penalty, of prompts with a policy each, as good as drawn " +
+		"with replacement")},
+	{drawsOfPrompts, anyLag, clips, scope.NormClips.Because("")},
 	{visitsOfPrompts, anyLag, func(p *Params) bool {
 		return p.Optimizer.Kind != option.HeavyBall || rateVaries(p)
 	}, simulated("prompts with a policy each under Adam, Nesterov or a varying learning rate")},

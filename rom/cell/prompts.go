@@ -37,7 +37,7 @@ func (p *Params) Visits() (visit Params, period int, because scope.Reason) {
 	case prompts%p.GroupsPerStep != 0:
 		because = scope.NotPredicted.Because("prompts of which the groups of a step are no divisor")
 	case clips(p):
-		because = p.NotDerived(drawsOfPrompts)
+		because = p.Clipped(math.Inf(1))
 	case !p.always() || adam(p):
 		because = p.NotDerived(visitsOfPrompts)
 	}
