@@ -35,9 +35,9 @@ func adamSlopes(m, v, epsilon float64) adamStep {
 // adamState is the normal law of the state of runs under Adam before a step: of the logits θ, the
 // averages m of the force and v of its square, and past policies.
 type adamState struct {
-	state // n = A each of θ, m, v, the policies that are kept, and the reused noise (ξ, χ) of (g, g²)
-	local *adamLocal
-	drawn [][]float64 // the covariance of the reused noise where it is drawn
+	state                     // n = A each of θ, m, v, the policies that are kept, and the reused noise (ξ, χ) of (g, g²)
+	locals map[int]*adamLocal // by force.Turn
+	drawn  [][]float64        // the covariance of the reused noise where it is drawn
 
 	decay1, decay2 float64   // β1^t, β2^t
 	idle           []float64 // see coast
@@ -68,7 +68,7 @@ type adamLocal struct {
 func newAdamState(p cell.Params, init []float64, steps int) *adamState {
 	arms := len(p.Arms)
 	s := &adamState{state: newState(&p, init, steps, arms, 0, 3), decay1: 1, decay2: 1,
-		idle: make([]float64, arms), visit: visit{chance: 1}}
+		idle: make([]float64, arms), visit: visit{chance: 1}, locals: make(map[int]*adamLocal)}
 	if s.visit.begin(arms); s.reused > 0 && p.Chance > 0 {
 		s.visit.chance = p.Chance
 	}
@@ -132,10 +132,10 @@ func (s *adamState) moments(x []float64) []float64 {
 // derive returns the local force and its square for policies of this mean and covariance.
 func (s *adamState) derive(at []int, centre []float64, cov [][]float64) (
 	l *adamLocal, growth float64) {
-	where := slices.Concat(centre, s.visit.moved, []float64{float64(s.turn)})
-	if s.local != nil {
-		if growth, near := s.local.near(where, cov); near {
-			return s.local, growth
+	where := slices.Concat(centre, s.visit.moved)
+	if local := s.locals[s.turn]; local != nil {
+		if growth, near := local.near(where, cov); near {
+			return local, growth
 		}
 	}
 	arms, n := s.q.Dims()
@@ -173,7 +173,7 @@ func (s *adamState) derive(at []int, centre []float64, cov [][]float64) (
 		}
 		l.along = append(l.along, back)
 	}
-	s.local = l
+	s.locals[s.turn] = l
 	return l, 1
 }
 

@@ -189,7 +189,7 @@ func TestAgesAgainstTheirJointLaw(t *testing.T) {
 			return true
 		}
 		mean, cov, _ := s.policies(s.inputs(t))
-		s.local = nil
+		clear(s.locals)
 		got, _ := s.force(t, theta, s.at(t, theta))
 		force, noise, middle := make([]float64, 3), mat.NewSymDense(3, nil), (*mat.SymDense)(nil)
 		want := expand(mean, cov, s.DifferenceStep(), func(x []float64, w float64) []float64 {
@@ -219,7 +219,7 @@ func TestAgesAgainstTheirJointLaw(t *testing.T) {
 		a.step(t)
 	}
 	mean, cov, _ := a.policies(a.inputs(steps - 1))
-	a.local = nil
+	clear(a.locals)
 	got, _ := a.derive(a.inputs(steps-1), mean, cov)
 	want := expand(mean, cov, a.DifferenceStep(),
 		func(x []float64, _ float64) []float64 { return a.moments(x) })

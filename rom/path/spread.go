@@ -46,9 +46,9 @@ const mostLimitedAges = 2000
 // spread is the normal law of the deviations of runs from the mean field at one step:
 // of the velocity and of each policy in the state, each n = A−1 reduced coordinates.
 type spread struct {
-	state // n = A−1 each of the velocity, the policy and those that are kept, and ξ
-	local *localForce
-	drawn float64 // trace of the covariance of the reused noise ξ
+	state                      // n = A−1 each of the velocity, the policy and those that are kept, and ξ
+	locals map[int]*localForce // by force.Turn
+	drawn  float64             // trace of the covariance of the reused noise ξ
 	// how far the order of prompts may have pushed runs, see order, and what a limit leaves out
 	aside []float64
 }
@@ -89,7 +89,8 @@ const maxPathVariance = 100
 // newSpread returns the spread of runs at their start.
 func newSpread(p cell.Params, init []float64, steps int) *spread {
 	n := len(p.Arms) - 1
-	s := &spread{state: newState(&p, init, steps, n, n, 2), aside: make([]float64, n)}
+	s := &spread{state: newState(&p, init, steps, n, n, 2), aside: make([]float64, n),
+		locals: make(map[int]*localForce)}
 	s.StartBaseline()
 	return s
 }
@@ -269,11 +270,11 @@ func (s *spread) force(t int, theta []float64, olds [][]float64) (local *localFo
 		centre = append(centre, linear.Reduce(s.ofLogits, old)...)
 	}
 	floats.Add(centre, mean)
-	if centre = append(centre, float64(s.turn)); s.Running != nil {
+	if s.Running != nil {
 		centre = append(centre, *s.Running)
 	}
-	if growth, near := s.local.near(centre, cov); near {
-		return s.local, growth
+	if growth, near := s.locals[s.turn].near(centre, cov); near {
+		return s.locals[s.turn], growth
 	}
 	all := make([]float64, len(theta))
 	noise, middle := mat.NewSymDense(len(theta), nil), (*mat.SymDense)(nil)
@@ -317,7 +318,7 @@ func (s *spread) force(t int, theta []float64, olds [][]float64) (local *localFo
 	for i, row := range l.slope {
 		l.offset[i] -= floats.Dot(row, mean)
 	}
-	s.local = l
+	s.locals[s.turn] = l
 	return l, 1
 }
 
