@@ -29,7 +29,8 @@ const (
 //	E[g_j g_k e^{iωq}] = (δ_jk λ_j D_j + f_j f_k D_j D_k) ψ
 //
 // The latter are scaled to the sum E min(q, c²) of the diagonal. Where c² > tr Σ/1000, the series
-// leave out less than a hundredth of min(c, ‖F‖ + √tr Σ), and of its square for the covariance.
+// leave out less than a hundredth of min(c, ‖F‖ + √tr Σ), and of its square for the covariance. Of
+// one axis that dominates the variance is up to 6 % too large where c < ½√tr Σ.
 func ScaledLaw(mean []float64, cov *mat.SymDense, c float64) {
 	arms := len(mean)
 	var eigen mat.EigenSym
