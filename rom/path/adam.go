@@ -89,12 +89,11 @@ func (v *visit) begin(arms int) {
 	v.moved, v.m, v.v = make([]float64, arms), make([]float64, arms), make([]float64, arms)
 }
 
-// without takes what the draw itself contributes, Cov(p, θ) = (1−p)·force·moved, from the covariance
-// of the reused noise with the logits.
-func (v *visit) without(c *mat.Dense) *mat.Dense {
+// leave takes (1−p)·force·moved out of the covariance c of the reused noise with the logits. That is
+// what the draw itself contributes to it.
+func (v *visit) leave(c *mat.Dense) {
 	n := len(v.moved)
 	c.RankOne(c, v.chance-1, mat.NewVecDense(n, v.force), mat.NewVecDense(n, v.moved))
-	return c
 }
 
 // take takes p times the mean force and its square into m and v.
@@ -141,12 +140,7 @@ func (s *adamState) derive(at []int, centre []float64, cov [][]float64) (
 	arms, n := s.q.Dims()
 	force, shared := s.moments(centre), 1-1/float64(max(s.AgeDraws(), 1))
 	l = new(adamLocal)
-	l.joint, l.excess = s.joint(force[:arms])
-	share := 0.0
-	for i, of := range s.shares {
-		s.setAge(i)
-		share += of * s.missed(force[:arms])
-	}
+	l.joint, l.excess, l.share = s.joint(force[:arms])
 	l.localForce, _ = s.overAges(at, cov, func(i int, x []float64, _ float64) []float64 {
 		all := make([]float64, 2*arms)
 		s.Set(s.visiting(x[:n]), s.logits(x[len(x)-n:]))
@@ -158,7 +152,7 @@ func (s *adamState) derive(at []int, centre []float64, cov [][]float64) (
 		}
 		return all
 	})
-	l.centre, l.share = where, share
+	l.centre = where
 	for a, f := range force[:arms] { // draws of two ages share their mean only
 		for i, x := range l.slope[a] {
 			l.bend[arms+a] += shared * x * floats.Dot(cov[i], l.slope[a])
@@ -256,12 +250,17 @@ func (s *adamState) average(l *adamLocal, growth float64, moments []float64, at 
 		}
 	}
 	if s.reused > 0 {
-		c := s.visit.without(block(s.cov, s.reused, 0, arms))
+		c := block(s.cov, s.reused, 0, arms)
+		if s.visit.chance < 1 {
+			s.visit.leave(c)
+		}
 		for a, x := range pushOf(s.Model, c, s.mean[:arms]) {
 			moments[arms+a] += 2*moments[a]*x + 2*floats.Dot(l.along[a][:arms], c.RawRowView(a))
 			moments[a] += x
 		}
-		s.visit.take(moments, &s.Optimizer)
+		if s.visit.chance < 1 {
+			s.visit.take(moments, &s.Optimizer)
+		}
 	}
 	for i, x := range moments {
 		s.mean[arms+i] = keep[i/arms]*s.mean[arms+i] + take[i/arms]*(x+growth*l.bend[i])

@@ -257,13 +257,16 @@ func Unlimited(p cell.Params, init []float64, steps int) cell.Params {
 			return normMet(free, &free, init, steps)
 		}
 		e, visit, because := newEpochs(&free)
+		if because.Out() {
+			return 0, false
+		}
 		for _, prompt := range free.Distinct(init) {
 			one := prompt.Visited(&visit)
 			alone := one // whose step is a group
 			alone.GroupsPerStep, alone.Chance = 1, 0
 			alone = alone.Checked()
 			each, known := normMet(one.Checked(), &alone, prompt.Init, e.visits(steps))
-			if most = max(most, each); because.Out() || !known {
+			if most = max(most, each); !known {
 				return 0, false
 			}
 		}

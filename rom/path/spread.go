@@ -287,8 +287,10 @@ func (s *spread) force(t int, theta []float64, olds [][]float64) (local *localFo
 		if weight > 0 {
 			here := s.ofStep()
 			if weight == 1 {
-				middle = here
-				floats.AddScaled(missed, s.shares[i]*s.missed(all), reduced)
+				if middle = here; s.most > 0 && s.counted == nil {
+					_, excess := s.Joint(s.free)
+					floats.AddScaled(missed, s.shares[i]*s.missed(all, excess), reduced)
+				}
 			} else {
 				addScaled(noise, -s.shares[i]*weight, middle)
 			}

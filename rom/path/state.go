@@ -119,13 +119,12 @@ func (s *state) ofStep() *mat.SymDense {
 	return s.Covariance()
 }
 
-// missed returns the share of the mean force that a limit leaves out of it.
-func (s *state) missed(mean []float64) float64 {
+// missed returns the share of the mean force that a limit leaves out of it, given the excess of arms.
+func (s *state) missed(mean, excess []float64) float64 {
 	size := floats.Norm(mean, 2)
 	if s.most == 0 || s.counted != nil || size == 0 {
 		return 0
 	}
-	_, excess := s.Joint(s.free)
 	return LeftOut(s.free, s.noise, excess, s.GroupSize*s.GroupsPerStep, s.most) / size
 }
 
@@ -297,10 +296,11 @@ func (s *state) jointHere(mean []float64) (joint [][]float64, excess []float64) 
 	}), excess
 }
 
-// joint is jointHere of a step of any age.
-func (s *state) joint(mean []float64) (joint [][]float64, excess []float64) {
+// joint is jointHere of a step of any age, with the share of the mean force that a limit leaves out.
+func (s *state) joint(mean []float64) (joint [][]float64, excess []float64, missed float64) {
 	if len(s.shares) == 1 {
-		return s.jointHere(mean)
+		joint, excess = s.jointHere(mean)
+		return joint, excess, s.missed(mean, excess)
 	}
 	joint, excess = group.Square(2*len(mean)), make([]float64, len(mean))
 	all := s.covariance(mean)
@@ -310,13 +310,14 @@ func (s *state) joint(mean []float64) (joint [][]float64, excess []float64) {
 	for i, share := range s.shares {
 		s.setAge(i)
 		one, rare := s.jointHere(mean)
+		missed += share * s.missed(mean, rare)
 		floats.AddScaled(excess, share, rare)
 		for a, row := range one {
 			from := len(mean) * (1 - a/len(mean)) // the covariance of g has that of its ages
 			floats.AddScaled(joint[a][from:], share, row[from:])
 		}
 	}
-	return joint, excess
+	return joint, excess, missed
 }
 
 // addScaled adds w times a matrix to sum.
