@@ -295,7 +295,8 @@ func SucceedOrFail(p *Params) bool {
 // displacement, where the numbers of samples by sign are not known: they are for rewards of two
 // values only.
 func signedWeights(p *Params) bool {
-	return weight.Signed(&p.Importance) && p.GroupSize != option.Infinite && manyValues(p) && !composes(p)
+	return weight.Signed(&p.Importance) && p.GroupSize != option.Infinite && manyValues(p) &&
+		!composes(p)
 }
 
 // manyValued is the reason of rewards of many values whose expansion in 1/G does not hold.

@@ -34,11 +34,12 @@ func (p *Params) cutForce() float64 {
 	return 0
 }
 
-// GroupsCounted reports whether a step is made of groups whose forces are known and independent: of
-// two arms with rewards of two values, all of which count, of one prompt or of one that is drawn
+// GroupsCounted reports whether a step is made of groups whose forces are known and independent.
+// They have two arms with rewards of two values, and all count. The prompt is one, or is drawn
 // independently.
 func (p *Params) GroupsCounted() bool {
-	return len(p.Arms) == 2 && !manyValues(p) && p.GroupSize <= maxLimited && p.Filter != option.Drop &&
+	return len(p.Arms) == 2 && !manyValues(p) && p.GroupSize <= maxLimited &&
+		p.Filter != option.Drop &&
 		p.Advantage.Baseline != option.RunningMean && !p.KL.OfReward() && p.Chance == 0 &&
 		(p.GroupsPerStep == 1 || !p.Advantage.Scale.OfStep()) &&
 		(!prompts(p) || !p.Tabular() && p.Prompts.Order == option.Independent)

@@ -53,7 +53,7 @@ func (p *Params) Visits() (visit Params, period int, because scope.Reason) {
 
 // ByChance returns the bandit of one prompt to which each group of a step belongs with a chance. It
 // is 1/C of prompts that are drawn with replacement. Shuffled epochs, and under Adam all, are taken
-// for such draws: a step has one group of the prompt with the chance B/C, the B-th part of the
+// for such draws. A step then has one group of the prompt with the chance B/C, the B-th part of the
 // gradient, or B/C in all.
 func (p *Params) ByChance() (visit Params, because scope.Reason) {
 	visit = *p
@@ -77,9 +77,9 @@ func (p *Params) ByChance() (visit Params, because scope.Reason) {
 	return visit, p.NotDerived(MeanForceKnown, drawsOfPrompts)
 }
 
-// NormOfPrompts returns what the norm of a gradient does not exceed, if that of one group of a prompt
-// does not exceed each: each √(n/B), with n the most groups that a step has of a prompt, or with
-// replacement has of any but for a step in 1e5.
+// NormOfPrompts returns each √(n/B), which bounds the norm of the gradient of all prompts where each
+// bounds that of one group of a prompt. n is the most groups that a step has of a prompt. With
+// replacement it is exceeded in one step of 1e5.
 func (p *Params) NormOfPrompts(each float64) float64 {
 	prompts, groups := float64(len(p.Prompts.First)), float64(p.GroupsPerStep)
 	most := math.Ceil(groups / prompts)
@@ -99,9 +99,9 @@ func (p *Params) NormOfPrompts(each float64) float64 {
 }
 
 // AtRest returns the bandit of one prompt with the optimizer that acts at its fixed point, and the
-// number of steps of a visit. It is that of Visits where it has the variance of all steps. Else, in
-// any order, each group of a step is of the prompt with the chance 1/C: the mean force is 0, so that
-// when a visit comes matters to second order only.
+// number of steps of a visit. It is that of Visits where it has the variance of all steps. Else each
+// group of a step is of the prompt with the chance 1/C, in any order. The mean force is 0 there, so
+// that when a visit comes matters to second order only.
 func AtRest(p *Params) (visit Params, period int, because scope.Reason) {
 	visit, period, because = p.Visits()
 	coasts := period > 1 && (p.Optimizer.Momentum > 0 || reused(p))
@@ -118,9 +118,9 @@ func (p *Params) always() bool {
 	return p.Prompts.Order < option.Independent && len(p.Prompts.First) == p.GroupsPerStep
 }
 
-// DrawnAsByChance reports whether shuffled epochs of prompts are taken for draws with replacement, but
-// for those of a step: of one prompt with a policy of its own, see ByChance, and of prompts that share
-// one under Adam or a norm that acts, and where steps do not fill an epoch.
+// DrawnAsByChance reports whether shuffled epochs of prompts are taken for draws with replacement,
+// but for those of a step. For a prompt with a policy of its own see ByChance. Of prompts that share
+// a policy it is so under Adam or a norm that acts, and where steps do not fill an epoch.
 func (p *Params) DrawnAsByChance() bool {
 	chance := p.Chance > 0 && p.Chance < 1 && p.Prompts.Order == option.Shuffled
 	return chance || prompts(p) && !p.Tabular() && p.Prompts.Order == option.Shuffled && (adam(p) ||

@@ -83,10 +83,9 @@ func (m *Model) CutMoments() (mean, variance float64) {
 	return mean, max(square-mean*mean, 0)
 }
 
-// eachGroup calls visit with g_1 of each group that two arms may have, with that of where a cut is
-// decided (nil: the same), and its probability: over the prompts, the numbers of successes, of those
-// of the first arm and of the failures of the first arm, which given the first are independent and
-// binomial (docs/theory.md §2).
+// eachGroup calls visit with g_1 of each group that two arms may have, with g_1 where a cut is decided
+// (nil: the same), and its probability. It runs over prompts and numbers of successes. Given these,
+// the successes and the failures of the first arm are independent and binomial (docs/theory.md §2).
 func eachGroup(m *Model, now, where *groupForce, visit func(x, decides, w float64)) {
 	for share, law := range sharesOf(m) {
 		for chance, parts := range law.Given {
@@ -145,9 +144,9 @@ func LimitedStep(m *Model, c, mean, variance float64) (cumulants [4]float64) {
 }
 
 // onLattice returns the law of the mean of B groups, given that of one and mean and variance of a
-// step. The values of a group are split between neighbours on a lattice about the mean; the spectrum
-// of B groups is the B-th power. This adds B/4 of the square of the lattice's step to the variance
-// at most.
+// step. The values of a group are split between neighbours on a lattice about the mean. The spectrum
+// of B groups is the B-th power of that of one. This adds at most B/4 of the square of the lattice's
+// step to the variance.
 func onLattice(m *Model, values, weights []float64, mean, variance float64) (at, law []float64) {
 	groups := float64(m.GroupsPerStep)
 	far := max(floats.Max(values)-mean, mean-floats.Min(values))

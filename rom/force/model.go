@@ -96,8 +96,8 @@ func New(p *cell.Params) *Model {
 	return m
 }
 
-// Turn makes the law of a group that of step t, where prompts that share a policy come in a fixed
-// order, and returns the number of the draw among those of an epoch; 0 elsewhere.
+// Turn gives a group the law of step t, where prompts that share a policy come in a fixed order. It
+// returns the number of the draw among those of an epoch, and does nothing and returns 0 elsewhere.
 func Turn(m *Model, t int) (draw int) {
 	if m.draws == nil {
 		return 0

@@ -9,15 +9,14 @@ import (
 )
 
 // LeastExpanded is the least size of a group whose rewards of many values are expanded with the std
-// scale: below, the 1/G that is left out of a variance is above a quarter of it.
+// scale. Below it, the 1/G that is left out of a variance is above a quarter of it.
 const LeastExpanded = 8
 
-// mostCompositions is the number of compositions of a group, times that of arms, up to which they are
-// summed.
+// mostCompositions is the largest number of compositions of a group times arms that is summed.
 const mostCompositions = 10_000
 
-// Composed is the law of a group whose rewards take few values, by exact sums over its compositions:
-// how many samples have each of the values (docs/theory.md §2).
+// Composed is the law of a group whose rewards take few values, by exact sums over its compositions.
+// A composition says how many samples have each of the values (docs/theory.md §2).
 type Composed struct {
 	Expanded        // for what does not depend on the order in 1/G
 	parts    []Part // the values with negative advantages, then those with positive ones
@@ -34,8 +33,8 @@ type Part struct {
 	Arms, Weights    []float64 // probabilities of the arm of each, and the weights of the arms
 }
 
-// Composes reports whether a group's law is that of its compositions: where the expansion is not
-// exact, in groups below LeastExpanded and under weights that depend on the sign of any advantage.
+// Composes reports whether a group's law is that of its compositions. It is where the expansion is
+// not exact, in groups below LeastExpanded, and under weights that depend on the sign of an advantage.
 func Composes(arms []option.Arm, e *option.Estimator) bool {
 	exact := e.Advantage.Scale == option.NoScale && !weight.BySign(&e.Importance)
 	if exact || e.KL.OfReward() || e.GroupSize == option.Infinite ||
@@ -58,7 +57,8 @@ func (l *Composed) Response(dst []float64) { l.perSample(dst, l.Mean) }
 // Given yields the compositions with their probabilities. The next one overwrites it.
 func (l *Composed) Given(yield func(chance float64, parts []Part) bool) {
 	chances := l.Values(l.Old)
-	n, rewards, arms := make([]float64, l.values), make([]float64, l.values), Zeros(l.values, len(l.arms))
+	n, rewards := make([]float64, l.values), make([]float64, l.values)
+	arms := Zeros(l.values, len(l.arms))
 	for _, t := range l.listed() {
 		rewards[t.value] = t.reward
 		if p := chances[t.value]; p > 0 {

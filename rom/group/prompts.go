@@ -26,9 +26,8 @@ func NewPrompts(bandits [][]option.Arm, e *option.Estimator, s *Samples) *Prompt
 	return l
 }
 
-// InOrder returns the laws of the draws of so many groups each, of prompts in a fixed order, until the
-// first draw comes again: as many groups are of each prompt in every step, so that the prompts of a
-// draw add no noise.
+// InOrder returns the laws of draws of so many groups each, of prompts in a fixed order, until the
+// first draw comes again. The prompts of a draw are known, so that they add no noise.
 func (l *Prompts) InOrder(groups int) (draws []*Prompts) {
 	for from := 0; from == 0 || from%len(l.Each) > 0; from += groups {
 		draw := &Prompts{base: l.base}

@@ -44,9 +44,9 @@ type adamState struct {
 	visit          visit
 }
 
-// visit is what the reused groups of a prompt with a policy of its own, which a block draws with the
-// chance p, change in the state of the runs that draw them, beside those that do not: in θ, m and v.
-// Weights and penalties are of the former runs, which are (1−p)·moved away from the mean of all.
+// visit compares the runs whose block draws groups of a prompt, a share p of them, with the others.
+// It holds by how much their θ, m and v differ since the block began. The former are (1−p)·moved
+// away from the mean of all runs; weights and penalties are taken there.
 type visit struct {
 	chance      float64   // p; 1: all draw
 	force       []float64 // p times that of the block's first step

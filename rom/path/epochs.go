@@ -107,8 +107,8 @@ type epochs struct {
 	at       []int // steps
 }
 
-// newEpochs returns the epochs of prompts with a policy each, or of such that are drawn by chance, of
-// which every step is a visit, and the bandit of a prompt alone.
+// newEpochs returns the epochs of prompts with a policy each, and the bandit of a prompt alone. Of
+// prompts that are drawn by chance every step is a visit.
 func newEpochs(p *cell.Params) (e *epochs, visit cell.Params, because scope.Reason) {
 	visit, period, because := p.Visits()
 	order := p.Prompts.Order

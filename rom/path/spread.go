@@ -450,7 +450,8 @@ func (s *spread) shift(o *observable, t int, theta []float64) shifted {
 			moved := s.moved(theta, s.aside)
 			by.idle = math.Abs(o.of(s.Model, moved, olds[i]) - o.of(s.Model, theta, olds[i]))
 		}
-		if s.Limited() || s.counted != nil { // a kink that takes the whole slope moves an average over the points by σ/9
+		// a kink that takes the whole slope moves an average over the points by σ/9
+		if s.Limited() || s.counted != nil {
 			by.idle = by.deviation / 4
 		}
 		return by

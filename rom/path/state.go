@@ -44,8 +44,8 @@ type state struct {
 	laws        []limited
 }
 
-// limited is the law of the force of a step under a largest norm: mean and covariance without it, and
-// the covariance with it.
+// limited has the law of the force of a step under a largest norm. free and noise are mean and
+// covariance without the norm, scaled is the covariance with it.
 type limited struct {
 	free          []float64
 	noise, scaled *mat.SymDense

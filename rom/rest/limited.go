@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// limited is what the law of a normal gradient that a largest norm scales leaves out: of the norm of
-// the mean force, and of Var J relative to it.
+// limited holds what is left out where a largest norm acts on a gradient that is taken for normal:
+// of the norm of the mean force, and of Var J as a share.
 type limited struct{ force, law float64 }
 
 // limit takes a largest norm c of the gradient into the linearization of all arms. At the fixed
@@ -21,9 +21,9 @@ type limited struct{ force, law float64 }
 //
 //	Λ ← S Λ,   S = E[ggᵀh] Σ⁻¹
 //
-// What groups are not normal changes is counted with the excess x of arms and the number N of
-// samples: of Var J x/2 + 1/(2N). The series of the law leave out (0.04 s/c)² of it, s² = tr Σ. That
-// of two arms is E min(g², c²) in closed form.
+// Groups are not normal: with the excess x of arms and N samples that is x/2 + 1/(2N) of Var J. The
+// series of the law leave out (0.04 s/c)² of it, s² = tr Σ. That of two arms is E min(g², c²) in
+// closed form.
 func (l *linearization) limit(c float64) {
 	arms := len(l.logits)
 	l.model.Set(l.logits, l.logits)
@@ -59,7 +59,7 @@ func (l *linearization) limit(c float64) {
 	l.noise.Scale(1-beyond-2*x*fp.NormalPDF(x)+x*x*beyond, free)
 }
 
-// missing returns what a largest norm leaves out of E J, and of Var J relative to it, with the
+// missing returns what a largest norm leaves out of E J, and of Var J as a share. The share has the
 // square of the mean force beside the noise. sigma is the covariance of the reduced coordinates.
 func (l *linearization) missing(sigma *mat.Dense) (shift, share float64) {
 	if l.missed == nil {

@@ -244,8 +244,8 @@ func (l *linearization) response(parts int) *mat.Dense {
 }
 
 // squares returns E g_a² of every arm, averaged over the phases, of a law with Adam's gains P. The
-// noise of a step is independent of where the run is, unless its samples are reused. Then the law has
-// ξ with its gains, and the noise of the arms is q(qᵀPq)⁻¹ξ.
+// noise of a step is independent of where the run is, unless its samples are reused. The law has ξ
+// with its gains then, and the noise of the arms is q(qᵀPq)⁻¹ξ.
 func (l *linearization) squares(law *linear.Law, gain []float64) []float64 {
 	if l.Samples == option.Reused {
 		arms, n := l.q.Dims()

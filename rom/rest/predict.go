@@ -508,8 +508,8 @@ func (e *Equilibrium) dynamicsOf(p cell.Params) (
 	return at, m, scope.Reason{}
 }
 
-// ofArms returns the linearization of all arms, since Adam scales every logit by its own noise, and
-// a largest norm all by that of all, so that equal arms are not merged; or the reason why there is none.
+// ofArms returns the linearization of all arms, or the reason why there is none. Equal arms are not
+// merged: Adam scales every logit by its own noise, and a largest norm all by that of all.
 func (e *Equilibrium) ofArms(p cell.Params) (at *linearization, because scope.Reason) {
 	if len(p.Arms) > linear.MaxClasses {
 		return nil, scope.TooLarge.Because("Adam with more than 64 arms")
