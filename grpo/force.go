@@ -143,11 +143,11 @@ func (f *Force) SetStep(t int) {
 	if kl := &f.estimator.KL; kl.Schedule.Varies() {
 		f.beta = kl.Coefficient * RateFactor(&kl.Schedule, t)
 	}
-	if imp := f.estimator.Importance; imp.Schedule.Varies() {
-		factor := RateFactor(&imp.Schedule, t)
-		imp.ClipLow *= factor
-		imp.ClipHigh *= factor
-		_, f.above.within, f.below.within = FormOf(&imp)
+	if imp := &f.estimator.Importance; imp.Schedule.Varies() {
+		now, factor := *imp, RateFactor(&imp.Schedule, t) // on the heap
+		now.ClipLow *= factor
+		now.ClipHigh *= factor
+		_, f.above.within, f.below.within = FormOf(&now)
 	}
 }
 
