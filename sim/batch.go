@@ -9,15 +9,13 @@ import (
 // Even with 1,000 arms they take a fraction of a second.
 const stepsBetweenChecks = 1 << 11
 
-// batch is the replicas of a chunk of one cell, which a worker runs together. They run in vectors,
-// in the lanes of two arms, or else one after the other from one observed step to the next.
+// batch is the replicas of a chunk of one cell, which a worker runs together, in vectors or else one
+// after the other.
 type batch struct {
 	cell     *Cell
 	replicas []*replica
-	observed []int        // increasing steps at which something is recorded or read, with the last
-	vectors  *vectors     // runs many replicas; nil without a processor or a path for the cell
-	twoArm   *twoArmBatch // runs the steps in between; nil if the cell has an option that it lacks
-	onePass  []*onePass   // by replica, they do if twoArm does not; nil if they lack an option
+	observed []int    // increasing steps at which something is recorded or read, with the last
+	vectors  *vectors // nil where the cell or the processor has none
 }
 
 // newBatch returns a batch of size replicas that record at the given steps.
@@ -32,9 +30,6 @@ func newBatch(cell *Cell, recorded []int, laws *laws, size int) *batch {
 	slices.Sort(b.observed)
 	b.observed = slices.Compact(b.observed)
 	b.vectors = newVectors(b.replicas)
-	if b.twoArm = newTwoArmBatch(b.replicas); b.twoArm == nil {
-		b.onePass = newOnePasses(b.replicas)
-	}
 	return b
 }
 
@@ -45,30 +40,17 @@ func (b *batch) run(ctx context.Context, first, wanted int) []*replica {
 	for i, r := range replicas {
 		r.begin(first + i)
 	}
-	if b.vectors != nil && len(replicas) >= fewestVector {
+	if b.vectors != nil {
 		b.vectors.run(ctx, replicas, b.observed)
 		return replicas
 	}
-	step := 0
-	for _, observed := range b.observed {
-		if b.twoArm != nil && observed > step {
-			b.twoArm.advance(ctx, len(replicas), step, observed)
-			step = observed
-		}
-		for i, r := range replicas {
-			begin := step
-			if b.onePass != nil {
-				b.onePass[i].advance(ctx, step, observed)
-				begin = observed
-			}
-			for t := begin; t <= observed; t++ {
-				r.step(t)
-				if t%stepsBetweenChecks == 0 && ctx.Err() != nil {
-					return replicas // the results of an interrupted cell are discarded
-				}
+	for _, r := range replicas {
+		for t := range b.cell.Run.Steps + 1 {
+			r.step(t)
+			if t%stepsBetweenChecks == 0 && ctx.Err() != nil {
+				return replicas // the results of an interrupted cell are discarded
 			}
 		}
-		step = observed + 1
 	}
 	return replicas
 }

@@ -7,69 +7,40 @@ import (
 	"grposim/option"
 )
 
-// A fast path is a shorter way to the numbers of replica.step, to the last bit. What it computes is
-// here and is asked nowhere else. A cell with another word, such as one that is new to package
-// option, takes the slower path. So does one with a number in a field that no path reads.
-type fastPath struct {
-	laws        []option.Law // of all arms
-	filters     []option.Filter
-	baselines   []option.Baseline
-	weights     []grpo.WeightForm // of importance modes
-	linear      bool              // of these, only weights of 1 and ρ
-	klGradients []option.KLGradient
-}
-
-// vectorPath lists what package lanes computes, of groups that it or the sampler draws.
-var vectorPath = fastPath{
-	laws:    []option.Law{option.Bernoulli, option.Constant, option.Normal},
-	filters: []option.Filter{option.KeepAll, option.Redraw},
-	baselines: []option.Baseline{option.MeanBaseline, option.LeaveOneOut, option.SecondBest,
-		option.ConstantBaseline, option.RunningMean},
-	weights: []grpo.WeightForm{grpo.UnitWeight, grpo.DroppedWeight, grpo.DroppedByChange,
-		grpo.HeldWeight, grpo.SigmoidWeight, grpo.PowerWeight},
-	klGradients: []option.KLGradient{
-		option.ExactKL, option.K1, option.K2, option.K3, option.RatioK1, option.RatioK3,
-	},
-}
-
-// twoArmPath has the options that a twoArmBatch computes. A onePass computes most of them, of any
-// number of arms. The batch leaves other steps than heavy ball's at a constant rate to package grpo.
-var twoArmPath = fastPath{
-	laws:        []option.Law{option.Bernoulli},
-	filters:     []option.Filter{option.KeepAll, option.Redraw, option.Drop},
-	baselines:   vectorPath.baselines[:4], // not of a running mean
-	weights:     []grpo.WeightForm{grpo.UnitWeight, grpo.DroppedWeight},
-	linear:      true,
-	klGradients: []option.KLGradient{option.ExactKL},
-}
-
-// computes reports whether the path computes all options of a cell and what it records. No path
-// runs cells with prompts.
-func (p *fastPath) computes(c *Cell) bool {
+// hasVectors reports whether package lanes computes the cell, of groups that it or the sampler
+// draws: a shorter way to the numbers of replica.step, to the last bit. What it computes is here and
+// is asked nowhere else. A cell with another word, such as one that is new to package option, takes
+// the plain step. So does one with a number in a field that lanes does not read, and with prompts.
+func hasVectors(c *Cell) bool {
 	for _, arm := range c.Bandit.Arms {
-		if !slices.Contains(p.laws, arm.Law) {
+		if !among(arm.Law, option.Bernoulli, option.Constant, option.Normal) {
 			return false
 		}
 	}
-	adv, kl, imp := &c.Estimator.Advantage, &c.Estimator.KL, &c.Estimator.Importance
+	e := &c.Estimator
+	adv, kl, imp := &e.Advantage, &e.KL, &e.Importance
 	form, _, _ := grpo.FormOf(imp)
 	return !c.Deterministic() && onlyKnown(c) && imp.Schedule == (option.Schedule{}) &&
-		c.Estimator.Rollout.Noise == 0 && c.Network == nil && c.Prompts == nil && !c.countsRedraws() &&
+		e.Rollout.Noise == 0 && c.Network == nil && c.Prompts == nil && !c.countsRedraws() &&
 		!c.averages(EffectiveSampleSize) && !c.averages(GradientCosine) &&
-		slices.Contains(p.filters, c.Estimator.Filter) && slices.Contains(p.baselines, adv.Baseline) &&
+		among(e.Filter, option.KeepAll, option.Redraw) &&
+		among(adv.Baseline, option.MeanBaseline, option.LeaveOneOut, option.SecondBest,
+			option.ConstantBaseline, option.RunningMean) &&
 		among(adv.Scale, option.StdScale, option.NoScale, option.OthersStd, option.MeanScale) &&
 		among(adv.Std, option.PopulationStd, option.SampleStd) &&
-		slices.Contains(p.weights, form) && (!p.linear || imp.Linear()) &&
-		(kl.Coefficient == 0 || among(kl.In, option.InLoss) && slices.Contains(p.klGradients, kl.Gradient) &&
+		among(form, grpo.UnitWeight, grpo.DroppedWeight, grpo.DroppedByChange, grpo.HeldWeight,
+			grpo.SigmoidWeight, grpo.PowerWeight) &&
+		(kl.Coefficient == 0 || among(kl.In, option.InLoss) &&
+			among(kl.Gradient, option.ExactKL, option.K1, option.K2, option.K3, option.RatioK1, option.RatioK3) &&
 			among(kl.At, option.AtCurrent, option.AtSnapshot)) &&
-		among(c.Estimator.Samples, option.Fresh) && among(c.Lag.Kind, option.Block, option.Delay) &&
+		among(e.Samples, option.Fresh) && among(c.Lag.Kind, option.Block, option.Delay) &&
 		among(c.Optimizer.Kind, option.HeavyBall, option.Nesterov, option.Adam) &&
 		c.ReferenceUpdate.Interval == 0
 }
 
 func among[T comparable](word T, words ...T) bool { return slices.Contains(words, word) }
 
-// onlyKnown reports whether all fields with a value are among those that the paths read.
+// onlyKnown reports whether all fields with a value are among those that lanes reads.
 func onlyKnown(c *Cell) bool {
 	e, o := &c.Estimator, &c.Optimizer
 	adv, kl := &e.Advantage, &e.KL
