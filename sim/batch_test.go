@@ -93,13 +93,19 @@ func batchAt(c *Cell, recorded []int, size int) *batch {
 	return newBatch(c, recorded, newLaws(&c.Bandit, &c.Estimator), size)
 }
 
+// withoutVectors runs a batch by its two-arm batch.
+func withoutVectors(ctx context.Context, b *batch, first int) {
+	b.vectors = nil
+	b.run(ctx, first, chunkSize)
+}
+
 // pick returns one of several values.
 func pick[T any](random *rand.Rand, of ...T) T { return of[random.IntN(len(of))] }
 
 // anyVectorCell returns a random cell that runs in vectors where the processor has them.
 func anyVectorCell(random *rand.Rand, i int) Cell {
 	for {
-		if c := anyCell(random, i); hasVectors(&c) {
+		if c := anyCell(random, i); vectorPath.computes(&c) {
 			return c
 		}
 	}
@@ -244,10 +250,15 @@ func vectorsAreReplicas(t *testing.T, c Cell, first int) {
 	want := outcomesOf(t, stepByStep, recordingBatch(&c, chunkSize), first)
 	same(t, c, want, outcomesOf(t, together, b, first))
 	// the same memory again, with fewer replicas
-	few := max(2, c.Run.Replicas)
+	few := max(fewestVector, c.Run.Replicas)
 	b.run(t.Context(), first+1, few)
 	got := outcomesOf(t, func(context.Context, *batch, int) {}, &batch{replicas: b.replicas[:few-1]}, 0)
 	same(t, c, want[1:few], got)
+}
+
+// A replica diverges at the same step in a vector batch and alone.
+func TestVectorBatchDiverges(t *testing.T) {
+	divergesAlike(t, rand.New(rand.NewPCG(3, 4)), 250/thin, anyVectorCell, together)
 }
 
 // The step of a divergence is that of the first policy that is NaN, also between recorded steps.
@@ -258,7 +269,8 @@ func TestStepOfDivergence(t *testing.T) {
 	between.Optimizer.LearningRate, between.Lag.Interval, between.Run.Steps = 1.7e308, 50, 400
 	recorded.Reference, recorded.Optimizer.LearningRate = []float64{1e200, -1e200}, 1e-300
 	for want, c := range map[int]Cell{2: between, 0: recorded} {
-		for name, run := range map[string]func(context.Context, *batch, int){"step": stepByStep, "usual": together} {
+		for name, run := range map[string]func(context.Context, *batch, int){"step": stepByStep,
+			"two-arm batch": withoutVectors, "usual": together} {
 			for _, o := range outcomesOf(t, run, recordingBatch(&c, chunkSize), 0) {
 				equal(t, name, o.DivergedAt, want)
 			}
@@ -266,17 +278,19 @@ func TestStepOfDivergence(t *testing.T) {
 	}
 }
 
-// Replicas diverge at the same step in a vector batch and alone, and have the same results where they
-// do not.
-func TestVectorBatchDiverges(t *testing.T) {
-	random, cells, diverged := rand.New(rand.NewPCG(3, 4)), 250/thin, 0
+// divergesAlike checks run against replica.step in cells of which most diverge. Replicas do so at
+// the same step, and have the same results where they do not.
+func divergesAlike(t *testing.T, random *rand.Rand, cells int, anyCell func(*rand.Rand, int) Cell,
+	run func(context.Context, *batch, int)) {
+	t.Helper()
+	diverged := 0
 	for i := range cells {
-		c := anyVectorCell(random, i)
+		c := anyCell(random, i)
 		c.Lag.Interval = 1 + random.IntN(3)
 		c.Estimator.KL.Coefficient *= 1e3
 		c.Optimizer.Momentum, c.Optimizer.LearningRate = 0.99, math.Pow(10, 308*random.Float64())
 		want := outcomesOf(t, stepByStep, recordingBatch(&c, chunkSize), 0)
-		same(t, c, want, outcomesOf(t, together, recordingBatch(&c, chunkSize), 0))
+		same(t, c, want, outcomesOf(t, run, recordingBatch(&c, chunkSize), 0))
 		if want[0].DivergedAt != running {
 			diverged++
 		}
@@ -286,7 +300,7 @@ func TestVectorBatchDiverges(t *testing.T) {
 	}
 }
 
-// anyTwoArmCell returns a random cell of two arms with usual options.
+// anyTwoArmCell returns a random cell that has a two-arm batch.
 func anyTwoArmCell(random *rand.Rand, i int) Cell {
 	c := referenceCell()
 	c.ID = fmt.Sprint("two arms ", i)
@@ -330,4 +344,34 @@ func anyTwoArmCell(random *rand.Rand, i int) Cell {
 		c.Fits = []CurveFit{SaturationFit, EarlySlopeFit}
 	}
 	return c
+}
+
+// A two-arm batch gives to the last bit the results of replica.step.
+func TestTwoArmBatchIsTheGeneralReplica(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	advanced := 0
+	for i := range 200 / thin {
+		c := anyTwoArmCell(random, i)
+		b := recordingBatch(&c, chunkSize)
+		if b.twoArm == nil {
+			t.Fatalf("no two-arm batch for %+v", c)
+		}
+		advanced += c.Run.Steps + 1 - len(b.observed)
+		first := random.IntN(100)
+		if c.Run.Record = recordable(&c); !c.countsRedraws() {
+			b = recordingBatch(&c, chunkSize)
+		} else {
+			c.Run.Record = nil
+		}
+		want := outcomesOf(t, stepByStep, recordingBatch(&c, chunkSize), first)
+		same(t, c, want, outcomesOf(t, withoutVectors, b, first))
+	}
+	if advanced < 1000/thin {
+		t.Errorf("the two-arm batches did only %d steps, want at least %d", advanced, 1000/thin)
+	}
+}
+
+// A replica diverges at the same step in a two-arm batch and alone.
+func TestTwoArmBatchDiverges(t *testing.T) {
+	divergesAlike(t, rand.New(rand.NewPCG(1, 2)), 100/thin, anyTwoArmCell, withoutVectors)
 }

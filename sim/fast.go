@@ -7,40 +7,69 @@ import (
 	"grposim/option"
 )
 
-// hasVectors reports whether package lanes computes the cell, of groups that it or the sampler
-// draws: a shorter way to the numbers of replica.step, to the last bit. What it computes is here and
-// is asked nowhere else. A cell with another word, such as one that is new to package option, takes
-// the plain step. So does one with a number in a field that lanes does not read, and with prompts.
-func hasVectors(c *Cell) bool {
+// A fast path is a shorter way to the numbers of replica.step, to the last bit. What it computes is
+// here and is asked nowhere else. A cell with another word, such as one that is new to package
+// option, takes the slower path. So does one with a number in a field that no path reads.
+type fastPath struct {
+	laws        []option.Law // of all arms
+	filters     []option.Filter
+	baselines   []option.Baseline
+	weights     []grpo.WeightForm // of importance modes
+	linear      bool              // of these, only weights of 1 and ρ
+	klGradients []option.KLGradient
+}
+
+// vectorPath lists what package lanes computes, of groups that it or the sampler draws.
+var vectorPath = fastPath{
+	laws:    []option.Law{option.Bernoulli, option.Constant, option.Normal},
+	filters: []option.Filter{option.KeepAll, option.Redraw},
+	baselines: []option.Baseline{option.MeanBaseline, option.LeaveOneOut, option.SecondBest,
+		option.ConstantBaseline, option.RunningMean},
+	weights: []grpo.WeightForm{grpo.UnitWeight, grpo.DroppedWeight, grpo.DroppedByChange,
+		grpo.HeldWeight, grpo.SigmoidWeight, grpo.PowerWeight},
+	klGradients: []option.KLGradient{
+		option.ExactKL, option.K1, option.K2, option.K3, option.RatioK1, option.RatioK3,
+	},
+}
+
+// twoArmPath has the options that a twoArmBatch computes. It leaves other steps than heavy ball's at
+// a constant rate to package grpo.
+var twoArmPath = fastPath{
+	laws:        []option.Law{option.Bernoulli},
+	filters:     []option.Filter{option.KeepAll, option.Redraw, option.Drop},
+	baselines:   vectorPath.baselines[:4], // not of a running mean
+	weights:     []grpo.WeightForm{grpo.UnitWeight, grpo.DroppedWeight},
+	linear:      true,
+	klGradients: []option.KLGradient{option.ExactKL},
+}
+
+// computes reports whether the path computes all options of a cell and what it records. No path
+// runs cells with prompts.
+func (p *fastPath) computes(c *Cell) bool {
 	for _, arm := range c.Bandit.Arms {
-		if !among(arm.Law, option.Bernoulli, option.Constant, option.Normal) {
+		if !slices.Contains(p.laws, arm.Law) {
 			return false
 		}
 	}
-	e := &c.Estimator
-	adv, kl, imp := &e.Advantage, &e.KL, &e.Importance
+	adv, kl, imp := &c.Estimator.Advantage, &c.Estimator.KL, &c.Estimator.Importance
 	form, _, _ := grpo.FormOf(imp)
 	return !c.Deterministic() && onlyKnown(c) && imp.Schedule == (option.Schedule{}) &&
-		e.Rollout.Noise == 0 && c.Network == nil && c.Prompts == nil && !c.countsRedraws() &&
+		c.Estimator.Rollout.Noise == 0 && c.Network == nil && c.Prompts == nil && !c.countsRedraws() &&
 		!c.averages(EffectiveSampleSize) && !c.averages(GradientCosine) &&
-		among(e.Filter, option.KeepAll, option.Redraw) &&
-		among(adv.Baseline, option.MeanBaseline, option.LeaveOneOut, option.SecondBest,
-			option.ConstantBaseline, option.RunningMean) &&
+		slices.Contains(p.filters, c.Estimator.Filter) && slices.Contains(p.baselines, adv.Baseline) &&
 		among(adv.Scale, option.StdScale, option.NoScale, option.OthersStd, option.MeanScale) &&
 		among(adv.Std, option.PopulationStd, option.SampleStd) &&
-		among(form, grpo.UnitWeight, grpo.DroppedWeight, grpo.DroppedByChange, grpo.HeldWeight,
-			grpo.SigmoidWeight, grpo.PowerWeight) &&
-		(kl.Coefficient == 0 || among(kl.In, option.InLoss) &&
-			among(kl.Gradient, option.ExactKL, option.K1, option.K2, option.K3, option.RatioK1, option.RatioK3) &&
+		slices.Contains(p.weights, form) && (!p.linear || imp.Linear()) &&
+		(kl.Coefficient == 0 || among(kl.In, option.InLoss) && slices.Contains(p.klGradients, kl.Gradient) &&
 			among(kl.At, option.AtCurrent, option.AtSnapshot)) &&
-		among(e.Samples, option.Fresh) && among(c.Lag.Kind, option.Block, option.Delay) &&
+		among(c.Estimator.Samples, option.Fresh) && among(c.Lag.Kind, option.Block, option.Delay) &&
 		among(c.Optimizer.Kind, option.HeavyBall, option.Nesterov, option.Adam) &&
 		c.ReferenceUpdate.Interval == 0
 }
 
 func among[T comparable](word T, words ...T) bool { return slices.Contains(words, word) }
 
-// onlyKnown reports whether all fields with a value are among those that lanes reads.
+// onlyKnown reports whether all fields with a value are among those that the paths read.
 func onlyKnown(c *Cell) bool {
 	e, o := &c.Estimator, &c.Optimizer
 	adv, kl := &e.Advantage, &e.KL

@@ -6,8 +6,8 @@ import (
 	"grposim/option"
 )
 
-// Vectors compute the cells whose words are listed, and no cell with a word that is new.
-func TestHasVectors(t *testing.T) {
+// A fast path computes the cells whose words it lists, and no cell with a word that is new.
+func TestFastPaths(t *testing.T) {
 	standard := func() *Cell {
 		return Cell{
 			Bandit: option.Bandit{Arms: []option.Arm{{Mean: 0.9}, {Mean: 0.2}}},
@@ -24,57 +24,59 @@ func TestHasVectors(t *testing.T) {
 		}.complete()
 	}
 	random := option.Lag{Kind: option.Random, Ages: option.Ages{To: 3}}
+	type paths struct{ vectors, twoArm bool }
+	all, none, slower := paths{true, true}, paths{}, paths{vectors: true}
 	var c *Cell
 	var e *option.Estimator
 	for name, row := range map[string]struct {
 		change func()
-		want   bool
+		want   paths
 	}{
-		"the usual":          {func() {}, true},
-		"redraw":             {func() { e.Filter = option.Redraw }, true},
-		"others-std":         {func() { e.Advantage.Scale = option.OthersStd }, true},
-		"unused words of KL": {func() { e.KL = option.KL{In: option.InReward, Gradient: option.K3} }, true},
-		"moving reference":   {func() { c.ReferenceUpdate.Interval = 3 }, false},
-		"schedule of KL":     {func() { e.KL.Schedule.Warmup = 3 }, false},
-		"schedule of clip":   {func() { e.Importance.Schedule.Warmup = 3 }, false},
-		"schedule of size":   {func() { e.SizeSchedule.Warmup = 3 }, false},
-		"random ages":        {func() { c.Lag = random }, false},
-		"VESPO":              {func() { e.Importance = everyWeight(option.VESPO) }, true},
-		"clip":               {func() { e.Importance = everyWeight(option.Clip) }, true},
-		"running mean":       {func() { e.Advantage.Baseline = option.RunningMean }, true},
-		"prompts":            {func() { c.Prompts = &Prompts{Parameters: option.Shared} }, false},
-		"drop":               {func() { e.Filter = option.Drop }, false},
-		"KL at snapshot":     {func() { e.KL.At = option.AtSnapshot }, true},
-		"Nesterov":           {func() { c.Optimizer.Kind = option.Nesterov }, true},
-		"batch-std":          {func() { e.Advantage.Scale = option.BatchStd }, false},
-		"pooled-std":         {func() { e.Advantage.Scale = option.PooledStd }, false},
-		"batch-mean":         {func() { e.Advantage.Scale = option.BatchMean }, false},
-		"k1":                 {func() { e.KL.Gradient = option.K1 }, true},
-		"ratio-k1":           {func() { e.KL.Gradient = option.RatioK1 }, true},
-		"ratio-k3":           {func() { e.KL.Gradient = option.RatioK3 }, true},
-		"KL in advantage":    {func() { e.KL.In = option.InAdvantage }, false},
-		"KL in reward":       {func() { e.KL.In = option.InReward }, false},
-		"entropy bonus":      {func() { e.Entropy = 0.1 }, false},
-		"reused samples":     {func() { e.Samples = option.Reused }, false},
-		"largest norm":       {func() { c.Optimizer.MaxNorm = 1 }, false},
-		"noise of sampler":   {func() { e.Rollout.Noise = 0.1 }, false},
-		"constant rewards":   {func() { c.Bandit.Arms[0].Law = option.Constant }, true},
+		"the usual":          {func() {}, all},
+		"redraw":             {func() { e.Filter = option.Redraw }, all},
+		"others-std":         {func() { e.Advantage.Scale = option.OthersStd }, all},
+		"unused words of KL": {func() { e.KL = option.KL{In: option.InReward, Gradient: option.K3} }, all},
+		"moving reference":   {func() { c.ReferenceUpdate.Interval = 3 }, none},
+		"schedule of KL":     {func() { e.KL.Schedule.Warmup = 3 }, none},
+		"schedule of clip":   {func() { e.Importance.Schedule.Warmup = 3 }, none},
+		"schedule of size":   {func() { e.SizeSchedule.Warmup = 3 }, none},
+		"random ages":        {func() { c.Lag = random }, none},
+		"VESPO":              {func() { e.Importance = everyWeight(option.VESPO) }, slower},
+		"clip":               {func() { e.Importance = everyWeight(option.Clip) }, slower},
+		"running mean":       {func() { e.Advantage.Baseline = option.RunningMean }, slower},
+		"prompts":            {func() { c.Prompts = &Prompts{Parameters: option.Shared} }, none},
+		"drop":               {func() { e.Filter = option.Drop }, paths{twoArm: true}},
+		"KL at snapshot":     {func() { e.KL.At = option.AtSnapshot }, all},
+		"Nesterov":           {func() { c.Optimizer.Kind = option.Nesterov }, all},
+		"batch-std":          {func() { e.Advantage.Scale = option.BatchStd }, none},
+		"pooled-std":         {func() { e.Advantage.Scale = option.PooledStd }, none},
+		"batch-mean":         {func() { e.Advantage.Scale = option.BatchMean }, none},
+		"k1":                 {func() { e.KL.Gradient = option.K1 }, slower},
+		"ratio-k1":           {func() { e.KL.Gradient = option.RatioK1 }, slower},
+		"ratio-k3":           {func() { e.KL.Gradient = option.RatioK3 }, slower},
+		"KL in advantage":    {func() { e.KL.In = option.InAdvantage }, none},
+		"KL in reward":       {func() { e.KL.In = option.InReward }, none},
+		"entropy bonus":      {func() { e.Entropy = 0.1 }, none},
+		"reused samples":     {func() { e.Samples = option.Reused }, none},
+		"largest norm":       {func() { c.Optimizer.MaxNorm = 1 }, none},
+		"noise of sampler":   {func() { e.Rollout.Noise = 0.1 }, none},
+		"constant rewards":   {func() { c.Bandit.Arms[0].Law = option.Constant }, slower},
 
-		"new law":         {func() { c.Bandit.Arms[1].Law = option.Law(len(option.Laws)) }, false},
-		"new filter":      {func() { e.Filter = option.Filter(len(option.Filters)) }, false},
-		"new baseline":    {func() { e.Advantage.Baseline = option.Baseline(len(option.Baselines)) }, false},
-		"new scale":       {func() { e.Advantage.Scale = option.Scale(len(option.Scales)) }, false},
-		"new std":         {func() { e.Advantage.Std = option.Deviation(len(option.Deviations)) }, false},
-		"new placement":   {func() { e.KL.In = option.KLPlacement(len(option.KLPlacements)) }, false},
-		"new KL gradient": {func() { e.KL.Gradient = option.KLGradient(len(option.KLGradients)) }, false},
-		"new KL point":    {func() { e.KL.At = option.KLPoint(len(option.KLPoints)) }, false},
-		"new samples":     {func() { e.Samples = option.Samples(len(option.SampleUses)) }, false},
-		"new lag":         {func() { c.Lag.Kind = option.LagKind(len(option.LagKinds)) }, false},
-		"new method":      {func() { c.Optimizer.Kind = option.Method(len(option.Methods)) }, false},
+		"new law":         {func() { c.Bandit.Arms[1].Law = option.Law(len(option.Laws)) }, none},
+		"new filter":      {func() { e.Filter = option.Filter(len(option.Filters)) }, none},
+		"new baseline":    {func() { e.Advantage.Baseline = option.Baseline(len(option.Baselines)) }, none},
+		"new scale":       {func() { e.Advantage.Scale = option.Scale(len(option.Scales)) }, none},
+		"new std":         {func() { e.Advantage.Std = option.Deviation(len(option.Deviations)) }, none},
+		"new placement":   {func() { e.KL.In = option.KLPlacement(len(option.KLPlacements)) }, none},
+		"new KL gradient": {func() { e.KL.Gradient = option.KLGradient(len(option.KLGradients)) }, none},
+		"new KL point":    {func() { e.KL.At = option.KLPoint(len(option.KLPoints)) }, none},
+		"new samples":     {func() { e.Samples = option.Samples(len(option.SampleUses)) }, none},
+		"new lag":         {func() { c.Lag.Kind = option.LagKind(len(option.LagKinds)) }, none},
+		"new method":      {func() { c.Optimizer.Kind = option.Method(len(option.Methods)) }, none},
 	} {
 		c = standard()
 		e = &c.Estimator
 		row.change()
-		equal(t, name, hasVectors(c), row.want)
+		equal(t, name, (paths{vectorPath.computes(c), twoArmPath.computes(c)}), row.want)
 	}
 }

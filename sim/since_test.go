@@ -30,8 +30,8 @@ func TestRecordIsOfTheStepsSince(t *testing.T) {
 		for step := range all {
 			all[step] = step
 		}
-		each := outcomesOf(t, stepByStep, batchAt(&c, all, chunkSize), 0)
-		some := outcomesOf(t, together, recordingBatch(&c, chunkSize), 0)
+		each := outcomesOf(t, withoutVectors, batchAt(&c, all, chunkSize), 0)
+		some := outcomesOf(t, withoutVectors, recordingBatch(&c, chunkSize), 0)
 		recorded := RecordedSteps(c.Run.Steps, c.Lag)
 		for i := range each {
 			if each[i].DivergedAt != running || some[i].DivergedAt != running {

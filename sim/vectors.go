@@ -19,14 +19,17 @@ type vectors struct {
 	state    lanes.State
 }
 
+// fewestVector is the number of replicas from which on vectors are faster.
+const fewestVector = 3
+
 // longestVectorHistory is the largest number of older snapshots times arms of a batch in vectors.
 const longestVectorHistory = 1 << 16
 
-// newVectors returns nil where the cell or the processor has no vectors.
+// newVectors returns nil where the replicas are few, or their cell or the processor has no vectors.
 func newVectors(replicas []*replica) *vectors {
 	c := replicas[0].cell
 	history := grpo.StoredPolicies(&c.Lag, c.Run.Steps) * len(c.Bandit.Arms)
-	if history > longestVectorHistory || !hasVectors(c) {
+	if len(replicas) < fewestVector || history > longestVectorHistory || !vectorPath.computes(c) {
 		return nil
 	}
 	s := replicas[0].sampler
