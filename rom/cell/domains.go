@@ -90,11 +90,11 @@ var domains = []struct {
 		return p.KL.Outside() && p.Advantage.BinaryOnly()
 	}, simulated("a KL penalty outside the loss, but for the scales none and std")},
 	{MeanForceKnown, anyLag, func(p *Params) bool {
-		redraws := p.Filter == option.Redraw && !p.Tabular() && !p.KL.Sampled()
-		return prompts(p) && (p.KL.OfReward() || p.Advantage.Scale.OfStep() ||
+		redraws := p.Filter == option.Redraw && (p.Tabular() || !p.KL.Sampled())
+		return prompts(p) && (p.KL.OfReward() || p.Advantage.Scale.OfStep() && p.GroupsPerStep > 1 ||
 			p.Filter != option.KeepAll && !redraws)
-	}, simulated("many prompts with a KL in the reward or a scale of the step, or dynamic sampling " +
-		"with a policy each, a sampled penalty or groups that are dropped")},
+	}, simulated("many prompts with a KL in the reward or a scale of several groups, groups that " +
+		"are dropped, or redrawn with one policy and a sampled penalty")},
 	{MeanForceKnown, anyLag, func(p *Params) bool {
 		return p.KL.OfReward() && !p.Importance.Linear() && !linear.NewLag(&p.Lag).OnPolicy()
 	}, simulated("a KL penalty in the reward of older samples with weights other than ratios")},

@@ -137,6 +137,10 @@ type Params struct {
 	// policy each; 0: it is.
 	Chance float64
 
+	// Others is ΣP of the other prompts by step, the last of later ones too, P the probability that the
+	// rewards of a group differ. Where groups are redrawn Chance is P/(P + Others); nil: as it is.
+	Others []float64
+
 	uniform []float64 // logits of the uniform policy over arms, by class; nil: all 0
 
 	cut float64 // bound of |g_1| by the largest norm, by checked; 0: see cutForce

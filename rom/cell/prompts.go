@@ -79,8 +79,8 @@ func (p *Params) ByChance() (visit Params, because scope.Reason) {
 
 // NormOfPrompts returns each √(n/B), which bounds the norm of the gradient of all prompts where each
 // bounds that of one group of a prompt. n is the most groups that a step has of a prompt. With
-// replacement it is exceeded in one step of 1e5.
-func (p *Params) NormOfPrompts(each float64) float64 {
+// replacement, where a group is of one with the given chance at most, it is exceeded in one step of 1e5.
+func (p *Params) NormOfPrompts(each, chance float64) float64 {
 	prompts, groups := float64(len(p.Prompts.First)), float64(p.GroupsPerStep)
 	most := math.Ceil(groups / prompts)
 	switch {
@@ -88,8 +88,8 @@ func (p *Params) NormOfPrompts(each float64) float64 {
 		most = groups
 	case p.Prompts.Order == option.Independent: // by the mean number of sets of n+1 groups of a prompt
 		n := 0.0
-		for sets := prompts; sets > 1e-5; n++ {
-			sets *= (groups - n) / ((n + 1) * prompts)
+		for sets := 1 / chance; sets > 1e-5; n++ {
+			sets *= (groups - n) / (n + 1) * chance
 		}
 		most = n - 1
 	case math.Mod(prompts, groups) != 0: // a step may end one epoch and begin another
@@ -139,8 +139,8 @@ func Coasted(momentum float64, steps int) float64 {
 	return (1 - fp.Pow(momentum, float64(steps))) / (1 - momentum)
 }
 
-// startingPrompt is a prompt alone, where it starts, and the prompts that are equal to it.
-type startingPrompt struct {
+// StartingPrompt is a prompt alone, where it starts, and the prompts that are equal to it.
+type StartingPrompt struct {
 	Params
 	Init  []float64
 	Alike []int // indices in Params.Prompts, ascending
@@ -148,7 +148,7 @@ type startingPrompt struct {
 
 // Distinct returns the prompts of p that differ, of which all start at init unless they have
 // starts of their own.
-func (p *Params) Distinct(init []float64) (all []startingPrompt) {
+func (p *Params) Distinct(init []float64) (all []StartingPrompt) {
 	seen := make(map[[3]float64]int) // never ranged over
 	for x := range p.Prompts.First {
 		one, start := p.Prompt(x, init)
@@ -158,7 +158,7 @@ func (p *Params) Distinct(init []float64) (all []startingPrompt) {
 		}
 		i, known := seen[key]
 		if !known {
-			i, all = len(all), append(all, startingPrompt{one, start, nil})
+			i, all = len(all), append(all, StartingPrompt{one, start, nil})
 			seen[key] = i
 		}
 		all[i].Alike = append(all[i].Alike, x)

@@ -58,17 +58,17 @@ func (m *Model) Covariance() *mat.SymDense {
 		projectMatrix(cross, m.Now.Probs, at)
 		projectMatrix(penalty, at, at)
 	}
-	beta, factor := m.KL.Coefficient, m.Factors.Noise*cell.Visiting(m.Params)/float64(m.GroupsPerStep)
+	beta, factor := m.KL.Coefficient, m.Factors.Noise*Visiting(m)/float64(m.GroupsPerStep)
 	for a := range arms {
 		for b := a; b < arms; b++ {
 			v := reward[a][b] - beta*(cross[a][b]+cross[b][a]) + beta*beta*penalty[a][b]
 			total.SetSym(a, b, factor*v)
 		}
 	}
-	if m.Chance > 0 {
+	if chance := Visiting(m); chance > 0 && chance < 1 {
 		force := make([]float64, arms)
 		m.MeanForce(force)
-		other := (1/m.Chance - 1) / float64(m.GroupsPerStep)
+		other := (1/chance - 1) / float64(m.GroupsPerStep)
 		total.SymRankOne(total, other, mat.NewVecDense(arms, force))
 	}
 	return total

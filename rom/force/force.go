@@ -44,7 +44,7 @@ func (m *Model) MeanForce(dst []float64) {
 	m.rewardForce(dst)
 	m.SubtractPenalty(dst)
 	m.AddEntropy(dst)
-	floats.Scale(m.Factors.Stiffness*cell.Visiting(m.Params), dst)
+	floats.Scale(m.Factors.Stiffness*Visiting(m), dst)
 }
 
 // rewardForce writes the reward part of E[g], without Factors.Stiffness.

@@ -44,6 +44,7 @@ type Model struct {
 	Counts *group.Counts
 	Each   []*group.Counts  // of each prompt
 	draws  []*group.Prompts // of prompts in a fixed order, see Turn; nil: of none
+	others float64          // of Params.Others, see Turn
 
 	Size float64 // G; +Inf where infinite
 
@@ -96,9 +97,14 @@ func New(p *cell.Params) *Model {
 	return m
 }
 
-// Turn gives a group the law of step t, where prompts that share a policy come in a fixed order. It
-// returns the number of the draw among those of an epoch, and does nothing and returns 0 elsewhere.
+// Turn gives a group the law of step t, where prompts that share a policy come in a fixed order, or
+// groups of those with a policy each are redrawn. It returns the number of the draw among those of an
+// epoch, or one that Params.Others within 2 % have, and does nothing and returns 0 elsewhere.
 func Turn(m *Model, t int) (draw int) {
+	if n := len(m.Others); n > 0 {
+		m.others = m.Others[min(t, n-1)]
+		return int(math.Log(max(m.others, math.SmallestNonzeroFloat64)) / 0.02)
+	}
 	if m.draws == nil {
 		return 0
 	}
@@ -108,6 +114,21 @@ func Turn(m *Model, t int) (draw int) {
 	draw = t % len(m.draws)
 	m.Law = m.draws[draw]
 	return draw
+}
+
+// Visiting returns the probability that a group of a step is of this prompt, at the state that is set.
+func Visiting(m *Model) float64 {
+	if m.Others == nil {
+		return cell.Visiting(m.Params)
+	}
+	p := Differing(m)
+	return p / (p + m.others)
+}
+
+// Differing returns the probability that the two-valued rewards of a group of a prompt differ.
+func Differing(m *Model) float64 {
+	p, _ := m.Counts.Differ(m.Counts.Chances(m.Old))
+	return p
 }
 
 // sharesOf returns the laws of the prompts, if rewards take two values, with their probabilities.

@@ -4,7 +4,6 @@ import (
 	"iter"
 
 	"grposim/fp"
-	"grposim/rom/cell"
 	"grposim/rom/group"
 
 	"gonum.org/v1/gonum/floats"
@@ -98,13 +97,13 @@ func JointOf(mean []float64, cumulants func(a, b int) (k11, k12, k22 float64)) (
 // depend on, and with the probability of that. The next call overwrites them.
 func (m *Model) given(visit func(weight float64, c *contribution)) {
 	for share, one := range sharesOf(m) {
-		givenParts(m, one.Given, cell.Visiting(m.Params)*share, visit)
+		givenParts(m, one.Given, Visiting(m)*share, visit)
 	}
 	if law, ok := m.Law.(*group.Composed); ok {
 		givenParts(m, law.Given, 1, visit)
 	}
 	if m.Chance > 0 {
-		visit(1-m.Chance, newContribution(len(m.Arms)))
+		visit(1-Visiting(m), newContribution(len(m.Arms)))
 	}
 }
 

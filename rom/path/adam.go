@@ -188,6 +188,9 @@ func (s *adamState) step(t int) {
 	}
 	local, growth := s.derive(at, centre, cov)
 	moments := s.moments(centre)
+	if s.visit.chance < 1 && s.refreshes(t) {
+		s.visit.chance = force.Visiting(s.Model)
+	}
 	if s.renew(t, func(i int) []float64 { return local.joint[i] }) {
 		s.drawn, s.visit.force = local.joint, slices.Clone(moments[:arms])
 	}

@@ -124,8 +124,13 @@ func newEpochs(p *cell.Params) (e *epochs, visit cell.Params, because scope.Reas
 	return e, visit, because
 }
 
-// visits returns how many steps of a visit there are at most in so many steps.
-func (e *epochs) visits(steps int) int { return steps/e.period + 2*e.uses }
+// visits returns the steps of visits that there are at most in so many steps.
+func (e *epochs) visits(steps int) (all []int) {
+	for i := range steps/e.period + 2*e.uses {
+		all = append(all, i)
+	}
+	return all
+}
 
 // visited returns for how many of its own steps prompt x has been visited for certain before step t,
 // and the share of its way to the next visit that it has gone: in an epoch in order s_j/s_M, j steps
@@ -239,20 +244,29 @@ func followEpochs(of []observable, p cell.Params, init []float64, at []int,
 		return because
 	}
 	e.at = at
-	visits := make([]int, e.visits(at[len(at)-1]))
-	for i := range visits {
-		visits[i] = i
+	visits := e.visits(at[len(at)-1])
+	all, _ := alone(&p, &visit, init, visits)
+	var before [][]Path
+	if p.Filter == option.Redraw {
+		if because = noSpread(&all[0].Params, len(visits)); because.Out() {
+			return because
+		}
+		before = redraw(all, visits, of)
 	}
-	for _, prompt := range p.Distinct(init) {
-		one := prompt.Visited(&visit)
-		for k, path := range pathsOf(one.Checked(), prompt.Init, visits, of...) {
+	for i, one := range all {
+		for k, path := range pathsOf(one.Params, one.Init, visits, of...) {
 			if !path.Scope.In {
 				return path.Scope.Because
 			}
+			for n := 0; before != nil && n < len(visits); n++ {
+				if by := math.Abs(path.Mean[n] - before[i][k].Mean[n]); by > 0 {
+					path.Neglected[n] += by
+				}
+			}
 			for _, part := range parts[k] {
-				for _, x := range prompt.Alike {
+				for _, x := range one.Alike {
 					if part.prompts == nil || slices.Contains(part.prompts, x) {
-						e.add(part, &of[k], &path, &one, x)
+						e.add(part, &of[k], &path, &one.Params, x)
 					}
 				}
 			}

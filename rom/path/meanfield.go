@@ -260,17 +260,17 @@ func Unlimited(p cell.Params, init []float64, steps int) cell.Params {
 		if because.Out() {
 			return 0, false
 		}
-		for _, prompt := range free.Distinct(init) {
-			one := prompt.Visited(&visit)
-			alone := one // whose step is a group
-			alone.GroupsPerStep, alone.Chance = 1, 0
-			alone = alone.Checked()
-			each, known := normMet(one.Checked(), &alone, prompt.Init, e.visits(steps))
+		all, chance := alone(&free, &visit, init, e.visits(steps))
+		for _, prompt := range all {
+			step := prompt.Params // of a group
+			step.GroupsPerStep, step.Chance, step.Others = 1, 0, nil
+			step = step.Checked()
+			each, known := normMet(prompt.Params, &step, prompt.Init, len(e.visits(steps)))
 			if most = max(most, each); !known {
 				return 0, false
 			}
 		}
-		return free.NormOfPrompts(most), true
+		return free.NormOfPrompts(most, chance), true
 	})
 }
 

@@ -130,11 +130,20 @@ func pathsOf(p cell.Params, init []float64, at []int, of ...observable) []Path {
 	if because.Out() || len(at) == 0 || len(of) == 0 {
 		return all
 	}
-	last, steps, places := at[len(at)-1], at, []int(nil)
-	finite, ofAdam := p.GroupSize != option.Infinite, p.Optimizer.Kind == option.Adam
-	if finite {
+	steps := at
+	if p.GroupSize != option.Infinite {
 		steps = sampled(&p, at)
 	}
+	run, places := meansOf(p, init, at, steps, of, by, all)
+	neglect(&p, init, at, all, of, &run, steps, places)
+	return all
+}
+
+// meansOf fills in paths but for what they neglect, from a run that is followed to the given steps,
+// of which at are at the places.
+func meansOf(p cell.Params, init []float64, at, steps []int, of []observable, by bases, all []Path) (
+	run followed, places []int) {
+	last, finite, ofAdam := at[len(at)-1], p.GroupSize != option.Infinite, p.Optimizer.Kind == option.Adam
 	var noise *spread
 	if finite && ofAdam {
 		last = steps[len(steps)-1]
@@ -143,7 +152,7 @@ func pathsOf(p cell.Params, init []float64, at []int, of ...observable) []Path {
 			noise.bases = by
 		}
 	}
-	run := followOn(p, init, steps, last, 0, of, noise)
+	run = followOn(p, init, steps, last, 0, of, noise)
 	for _, t := range at {
 		place, _ := slices.BinarySearch(steps, t)
 		places = append(places, place)
@@ -167,8 +176,7 @@ func pathsOf(p cell.Params, init []float64, at []int, of ...observable) []Path {
 			path.Deviation = nil // its noise does not know that an epoch evens prompts out
 		}
 	}
-	neglect(&p, init, at, all, of, &run, steps, places)
-	return all
+	return run, places
 }
 
 // neglect adds the sizes of what paths leave out, of run at steps, of which at are at the given

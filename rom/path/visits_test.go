@@ -3,6 +3,7 @@ package path
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"grposim/option"
@@ -165,5 +166,62 @@ func TestOrderedPromptsStepByStep(t *testing.T) {
 			}
 		}
 		near(t, "logit gap", got.Mean[0], theta[0]-theta[1], 1e-9)
+	}
+}
+
+// Prompts with a policy each of which others take the place, where groups of equal rewards are
+// redrawn, move as their mean fields that are stepped together, each by its share P_x/ΣP of a step.
+func TestRedrawnPromptsStepByStep(t *testing.T) {
+	const steps, prompts, groups = 24, 3, 1_000_000
+	for _, o := range []option.Optimizer{
+		{LearningRate: 2, Momentum: 0.5},
+		{Kind: option.Adam, LearningRate: 0.1, Beta1: 0.5, Beta2: 0.9, Epsilon: 1e-3},
+	} {
+		p := promptParams(option.Tabular, option.StdScale)
+		p.Prompts.Starts = []float64{-4, 3, 0}
+		p.Filter, p.GroupsPerStep, p.Lag.Interval, p.Optimizer = option.Redraw, groups, 2, o
+		got := Paths(p, []float64{0, 0}, []int{steps}, LogitGap)[0]
+		var all [prompts]cell.Params
+		var theta, old, velocity, square [prompts][]float64
+		for x := range all {
+			all[x], theta[x] = p.Prompt(x, nil)
+			theta[x] = slices.Clone(theta[x])
+			velocity[x], square[x] = make([]float64, 2), make([]float64, 2)
+		}
+		decay1, decay2 := 1.0, 1.0
+		for step := range steps {
+			var differ [prompts]float64
+			sum := 0.0
+			for x, one := range all {
+				if step%2 == 0 {
+					old[x] = slices.Clone(theta[x])
+				}
+				j := cell.Expected(one.Arms, cell.PolicyAt(old[x]))
+				differ[x] = 1 - math.Pow(j, 3) - math.Pow(1-j, 3)
+				sum += differ[x]
+			}
+			decay1, decay2 = decay1*o.Beta1, decay2*o.Beta2
+			for x, one := range all {
+				g := make([]float64, 2)
+				force.Mean(g, one, theta[x], old[x])
+				for a := range g {
+					g[a] *= differ[x] / sum
+					if o.Kind == option.Adam {
+						velocity[x][a] += (1 - o.Beta1) * (g[a] - velocity[x][a])
+						square[x][a] += (1 - o.Beta2) * (g[a]*g[a] - square[x][a])
+						theta[x][a] += o.LearningRate * velocity[x][a] / (1 - decay1) /
+							(math.Sqrt(square[x][a]/(1-decay2)) + o.Epsilon)
+						continue
+					}
+					velocity[x][a] = o.Momentum*velocity[x][a] + g[a]
+					theta[x][a] += o.LearningRate * velocity[x][a]
+				}
+			}
+		}
+		want := 0.0
+		for _, x := range theta {
+			want += (x[0] - x[1]) / prompts
+		}
+		near(t, "logit gap", got.Mean[0], want, 1e-4)
 	}
 }

@@ -131,6 +131,7 @@ func (e *Equilibrium) underNorm(o option.Optimizer, l option.Lag) cell.Params {
 	p := e.params
 	p.Optimizer, p.Lag = o, l
 	return cell.Meeting(p, func(free cell.Params) (most float64, ok bool) {
+		chance := 0.0
 		for _, g := range e.prompts {
 			one := g.params
 			one.Optimizer, one.Lag = free.Optimizer, l
@@ -139,25 +140,31 @@ func (e *Equilibrium) underNorm(o option.Optimizer, l option.Lag) cell.Params {
 				return 0, false
 			}
 			most = max(most, force.New(&one).NormMet(point.Logits, point.Logits))
+			chance = max(chance, e.chance(&g))
 		}
-		return p.NormOfPrompts(most), true
+		return p.NormOfPrompts(most, chance), true
 	})
 }
 
-// visited returns the equilibrium of a prompt with its visits. Where groups of equal rewards are
-// redrawn, of other prompts too, they are as frequent as its unequal ones.
+// chance returns the probability that a group is of one prompt of g. Where groups of equal rewards
+// are redrawn, of other prompts too, that is as its unequal ones are.
+func (e *Equilibrium) chance(g *promptGroup) float64 {
+	if e.params.Filter != option.Redraw {
+		return 1 / float64(len(e.params.Prompts.First))
+	}
+	all := 0.0
+	for _, other := range e.prompts {
+		all += other.count * other.unequal()
+	}
+	return g.unequal() / all
+}
+
+// visited returns the equilibrium of a prompt with its visits.
 func (e *Equilibrium) visited(g *promptGroup, visit *cell.Params) *Equilibrium {
 	if visit.Chance == 0 || g.linearization == nil {
 		return g.Equilibrium
 	}
-	p, merged, chance := g.params, g.merged, visit.Chance
-	if p.Filter == option.Redraw {
-		all := 0.0
-		for _, other := range e.prompts {
-			all += other.count * other.unequal()
-		}
-		chance = g.unequal() / all
-	}
+	p, merged, chance := g.params, g.merged, e.chance(g)
 	p.GroupsPerStep, p.Chance = visit.GroupsPerStep, chance
 	merged.GroupsPerStep, merged.Chance = visit.GroupsPerStep, chance
 	return newEquilibrium(p, merged, g.logits)

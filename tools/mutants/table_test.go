@@ -92,7 +92,7 @@ var table = []fault{
 		"project(dst, m.Now.Probs)", "project(dst, m.Past.Probs)"},
 	{"rom", "κ of k3 is π_ref/π instead of 1 − π_ref/π", "-math.Expm1(-l)", "math.Exp(-l)"},
 	{"rom", "the covariance is not divided by the number of groups",
-		"m.Factors.Noise*cell.Visiting(m.Params)/float64(m.GroupsPerStep)", "m.Factors.Noise"},
+		"m.Factors.Noise*Visiting(m)/float64(m.GroupsPerStep)", "m.Factors.Noise"},
 	{"rom", "the diagonal has W V instead of W V W",
 		"(g.up*c.Up[a]*up + g.down*c.Down[a]*down)", "(g.up*up + g.down*down)"},
 	{"rom", "H_u is diag u + uπᵀ + πuᵀ instead of diag u − uπᵀ − πuᵀ",
