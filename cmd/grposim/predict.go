@@ -130,7 +130,7 @@ func printPredictions(p *page, plan *plan.Plan) {
 // predictionsInWords is the answer for a cell, or how many cells are in each regime.
 func predictionsInWords(plan *plan.Plan, lines []*theory.Prediction) string {
 	if first := lines[0]; len(lines) == 1 {
-		rest := theory.NewRest(&plan.Cells[0].Settings, &first.Prediction, first.AtRest.Variance)
+		rest := theory.NewRest(&plan.Cells[0].Settings, &first.Prediction, first.AtRest)
 		if rest.Dynamics != nil {
 			return rest.Says() + "."
 		}

@@ -152,17 +152,16 @@ func (l *linearization) atRestUnderAdam(
 	return m
 }
 
-// addMomentError adds what a linear law with the given Var J leaves out of Adam's second moment, in
-// mean the shift that it returns. The shift of E J by the noise, higher, is proportional to Var J, of
-// which a share may be missing: it grows by 1/(1 − missing), and from 1 on nothing is known.
-func (l *linearization) addMomentError(prediction *Prediction, higher *scope.Sizes,
-	o option.Optimizer, law *linear.Law, reward float64) (skew float64) {
+// addMomentError adds what a linear law with the given Var J leaves out of Adam's second moment. It
+// returns the shift of E J by it and the share of Var J that may be missing.
+func (l *linearization) addMomentError(prediction *Prediction, o option.Optimizer, law *linear.Law,
+	reward float64) (skew, missing float64) {
 	errors, signal := l.adamErrors(o, law, *prediction.LeadingOrder.SpectralRadius)
-	missing, moment := l.sharedError(errors, law.TimeAverage()), prediction.LeadingOrder.relativeError(signal)
-	moment.RewardVariance, moment.RewardMean = reward*missing, l.skewShift(o)
+	moment := prediction.LeadingOrder.relativeError(signal)
+	skew, missing = l.skewShift(o), l.sharedError(errors, law.TimeAverage())
+	moment.RewardVariance, moment.RewardMean = reward*missing, skew
 	prediction.Neglected.Add(scope.SecondMoment, moment)
-	higher.RewardMean /= max(1-missing, 0)
-	return moment.RewardMean
+	return skew, missing
 }
 
 // skewShift returns a bound on the shift of J because a skew force is divided by the root of its

@@ -88,6 +88,9 @@ type Equilibrium struct {
 	// of prompts with a policy each: what the fields above are not for; nil: none
 	prompts []promptGroup
 
+	// of prompts that share a policy and are drawn by epochs: where each step draws anew; nil: none
+	independent *Equilibrium
+
 	// thresholds found so far.
 	thresholds map[searchKey]linear.Threshold
 	crossings  map[searchKey][]linear.Crossing
@@ -231,8 +234,14 @@ func (e *Equilibrium) locate() (because scope.Reason) {
 		return scope.BeyondRange.Because()
 	}
 	prediction.FixedPoint = point
-	if because := p.NotDerived(cell.WeightsAtRest, cell.StateAtRest); because.Out() {
+	if because := p.NotDerived(cell.WeightsAtRest); because.Out() {
 		return because
+	}
+	if because := p.NotDerived(cell.StateAtRest); because.Out() {
+		own, merged := *p, *f
+		own.Prompts.Order, merged.Prompts.Order = option.Independent, option.Independent
+		e.independent = newEquilibrium(own, merged, e.logits)
+		return cmp.Or(e.independent.prediction.Noise.Because, because)
 	}
 	m.Set(e.logits, e.logits)
 	if because := m.Sliding(); because.Out() {
@@ -356,6 +365,13 @@ func (e *Equilibrium) PredictPart(o option.Optimizer, l option.Lag, of Extent) P
 	if e.linearization != nil {
 		if because := e.addDynamics(&prediction, o, l, of); because.Out() {
 			prediction.excludeAll(because)
+		}
+	}
+	if e.independent != nil {
+		drawn := e.independent.PredictPart(o, l, of)
+		prediction.MeanKnown, prediction.Neglected = drawn.Noise.In || drawn.MeanKnown, drawn.Neglected
+		if shift := drawn.Moments.RewardShift; shift != nil { // the order makes one of its own
+			prediction.Neglected.Add(scope.HigherOrder, scope.Sizes{RewardMean: 2 * math.Abs(*shift)})
 		}
 	}
 	prediction.dropInfinite()
@@ -721,7 +737,7 @@ func (l *linearization) stationary(prediction *Prediction, p cell.Params, m *mot
 		noise.In = true
 	}
 	_, quadratic := l.rewardCurvature(sigma, variances)
-	neglected, skew := &prediction.Neglected, 0.0
+	neglected, skew, missing := &prediction.Neglected, 0.0, 0.0
 	size, spread, felt := l.sizeOfNoise(m, sigma, variances) // of the noise, relative to Var J
 	// J changes by √(Var J/V) per gap of the variance V, which is 2 to 4 times what two arms' J feels,
 	// and its mean by that times V and half of its curvature.
@@ -729,11 +745,13 @@ func (l *linearization) stationary(prediction *Prediction, p cell.Params, m *mot
 		RewardVariance: max(size*reward, 2*quadratic), ZeroVariance: 1}
 	if prediction.Moments.Because = p.NotDerived(cell.SecondOrderLaw); l.missed != nil {
 		prediction.Moments.Because = scope.NoNumber.Because("second-order mean under a largest norm")
-		shift, _ := l.missing(sigma)
-		neglected.Add(scope.NextInSize, scope.Sizes{RewardMean: shift})
+		cut, _ := l.missing(sigma)
+		neglected.Add(scope.NextInSize, scope.Sizes{RewardMean: cut})
 	}
+	shift := higher.RewardMean
 	if p.Optimizer.Kind == option.Adam {
-		skew = l.addMomentError(prediction, &higher, p.Optimizer, &law, reward)
+		skew, missing = l.addMomentError(prediction, p.Optimizer, &law, reward)
+		higher.RewardMean /= max(1-missing, 0)
 	}
 	switch {
 	case p.Optimizer.Kind != option.Adam && m.Whole.Dim() <= maxCurved && !prediction.Moments.Because.Out():
@@ -745,6 +763,13 @@ func (l *linearization) stationary(prediction *Prediction, p cell.Params, m *mot
 	if noise.In {
 		noise.Because = l.outOfReach(&law, gap, size)
 		noise.In = !noise.Because.Out()
+	}
+	if !noise.In && p.Optimizer.Kind == option.Adam { // whose kicks are bounded
+		prediction.MeanKnown = true
+		higher.RewardMean = shift * (1 + max(size, missing))
+		if l.Samples == option.Reused { // a kick is as many times as large
+			higher.RewardMean *= float64(m.Whole.Lag.Period())
+		}
 	}
 	neglected.Add(scope.HigherOrder, higher)
 	perStep := math.Inf(1)

@@ -252,6 +252,8 @@ type Prediction struct {
 	// fixed point is unstable, for a learning rate that decays, under Adam where runs escape, and
 	// where a law is not derived. In scope, Neglected says how good the predictions are.
 	Noise scope.Scope `json:"-"`
+	// MeanKnown says that E J has its size where Noise is out: J at the fixed point, without a shift.
+	MeanKnown bool `json:"-"`
 	// Neglected lists what the stationary predictions leave out.
 	Neglected scope.Neglected `json:"neglected"`
 

@@ -88,7 +88,9 @@ func (e *Equilibrium) predictTabular(o option.Optimizer, l option.Lag, of Extent
 		q := one.PredictPart(visit.Optimizer, visit.Lag, Multipliers|StationaryLaw)
 		if !q.Noise.In {
 			prediction.Noise = scope.OfPart.Because("a prompt", q.Noise.Because).Scope()
-			return prediction
+			if prediction.MeanKnown = q.MeanKnown; !q.MeanKnown {
+				return prediction
+			}
 		}
 		w, m := g.count/n, &q.Moments
 		d, _ := q.Linear()
@@ -108,6 +110,10 @@ func (e *Equilibrium) predictTabular(o option.Optimizer, l option.Lag, of Extent
 			}
 			prediction.Neglected.Add(scope.HigherOrder, scope.Sizes{RewardVariance: w / n * missed})
 		}
+	}
+	if !prediction.Noise.In {
+		prediction.Neglected.Add(scope.HigherOrder, scope.Sizes{RewardMean: math.Abs(sums[0])})
+		return prediction
 	}
 	numbers := [6]*float64{}
 	for i := range sums {

@@ -310,5 +310,5 @@ func (a *adviser) endInWords() string {
 	case a.unpulled():
 		return "With β = 0 it does not rest, and runs end on one arm"
 	}
-	return theory.NewRest(&a.settings, a.p, a.cache.Stationary(&a.settings).Variance()).Says()
+	return theory.NewRest(&a.settings, a.p, a.cache.Stationary(&a.settings).Numbers()).Says()
 }

@@ -57,7 +57,7 @@ func (cache *Cache) Line(id string, s *config.Settings, margin Margin) *Predicti
 	at := cache.Stationary(s)
 	line := &Prediction{Cell: id, Parameters: config.Canonical(*s), Units: s.Units(), Margin: margin,
 		Prediction: *at.prediction, Regime: NewRegime(s, at.prediction).Name(),
-		AtRest: Numbers{at.Mean(""), at.Variance(), at.ZeroShare(), at.TrueMean()},
+		AtRest: at.Numbers(),
 		Scope:  at.Scope().Scope(), Run: at.Arrival(cache.Start(s), margin).Scope()}
 	if p := &line.Prediction; p.FixedPoint != nil {
 		line.FixedPoint, line.Stiffness = p.FixedPoint, &p.Stiffness

@@ -20,12 +20,12 @@ type Rest struct {
 
 	settings *config.Settings
 	p        *rom.Prediction
-	variance scope.Number // of J
+	at       Numbers
 }
 
-// NewRest returns the state at rest of settings with their prediction and stationary Var J.
-func NewRest(s *config.Settings, p *rom.Prediction, variance scope.Number) *Rest {
-	r := &Rest{settings: s, p: p, variance: variance}
+// NewRest returns the state at rest of settings with their prediction and its numbers.
+func NewRest(s *config.Settings, p *rom.Prediction, at Numbers) *Rest {
+	r := &Rest{settings: s, p: p, at: at}
 	d, _ := p.Linear()
 	if p.FixedPoint == nil || !d.Scope.In || d.SpectralRadius == nil {
 		return r
@@ -65,11 +65,20 @@ func (r *Rest) Swing() (period, left float64, found bool) {
 
 // Says returns the answer in a sentence without a full stop.
 func (r *Rest) Says() string {
+	v, mean := r.at.Variance, r.at.Mean
 	if r.Dynamics == nil {
 		d, _ := r.p.Linear()
 		because := cmp.Or(MissingFixedPoint(r.p), d.Scope.Because,
 			scope.NoNumber.Because("the multipliers of the linear map are not known"))
-		return "No state at rest is predicted: " + because.String()
+		switch {
+		case mean.Out():
+			return "No state at rest is predicted: " + because.String()
+		case v.Out():
+			return fmt.Sprintf("Runs rest at a mean J of %.4g ± %.1g; by how much it fluctuates is not "+
+				"predicted: %s", mean.Value, mean.Size(), v.Because)
+		}
+		return fmt.Sprintf("Runs rest at a mean J of %.4g, which fluctuates by ± %.3g", mean.Value,
+			math.Sqrt(v.Value))
 	}
 	ringing := "without visible swings"
 	switch period, left, swings := r.Swing(); {
@@ -100,8 +109,10 @@ func (r *Rest) Says() string {
 	if rate := r.Dynamics.RelaxationRate; rate != nil && *rate > 0 {
 		sentence += "; a small displacement is 95 % gone after " + Steps(-math.Log(0.05) / *rate)
 	}
-	if v := r.variance; v.Value > 0 && !v.Judged(v.Value).Out() {
+	if v.Value > 0 && !v.Judged(v.Value).Out() {
 		sentence += fmt.Sprintf("; J fluctuates by ± %.3g", math.Sqrt(v.Value))
+	} else if v.Out() && !mean.Out() {
+		sentence += fmt.Sprintf("; its mean is that within %.1g, its fluctuation is not known", mean.Size())
 	}
 	if _, kind := r.p.Linear(); kind != rom.Exact {
 		sentence += " (" + KindWords[kind] + ")"

@@ -82,6 +82,11 @@ func (a *AtRest) Scope() scope.Reason {
 	return stationaryScope(a.settings, a.prediction)
 }
 
+// Numbers returns the numbers of the stationary state.
+func (a *AtRest) Numbers() Numbers {
+	return Numbers{a.Mean(""), a.Variance(), a.ZeroShare(), a.TrueMean()}
+}
+
 // number returns a number of the stationary state without its value.
 func (a *AtRest) number(of func(*scope.Sizes) float64) scope.Number {
 	n := a.prediction.Neglected.Number(math.NaN(), StationaryKind(a.settings, a.prediction), of)
@@ -90,9 +95,14 @@ func (a *AtRest) number(of func(*scope.Sizes) float64) scope.Number {
 }
 
 // Mean returns the stationary mean of J: J(θ*_G) plus the second-order shift by the noise, as much
-// of it as the steps after burn-in have. By LeadingOrder it is J(θ*_G) alone.
+// of it as the steps after burn-in have. By LeadingOrder it is J(θ*_G) alone, as where the noise is
+// out of scope and what that leaves out is below half of NearInMean of the range.
 func (a *AtRest) Mean(kind rom.Kind) scope.Number {
 	n := a.number(scope.OfMean)
+	if own := a.prediction.Noise.Because; a.prediction.MeanKnown && own == n.Because &&
+		n.Size() <= scope.Decisive*NearInMean*span(a.settings.Bandit.Means()) {
+		n.Because = scope.Reason{}
+	}
 	if n.Out() {
 		return n
 	}

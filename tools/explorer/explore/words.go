@@ -60,7 +60,7 @@ type reader struct {
 
 // newReader returns the reader of the prediction of a cell.
 func newReader(c *cell, p *theory.Prediction) reader {
-	rest := theory.NewRest(c.settings, &p.Prediction, p.AtRest.Variance)
+	rest := theory.NewRest(c.settings, &p.Prediction, p.AtRest)
 	return reader{c.settings, p, rest, rest.Dynamics}
 }
 
