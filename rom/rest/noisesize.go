@@ -191,6 +191,15 @@ func (l *linearization) outOfReach(law *linear.Law, gap, size float64) scope.Rea
 	return scope.Reason{}
 }
 
+// shiftBeyond returns the size of the shift of E J where the law does not reach, given that by the
+// law and the share of Var J that this leaves out. Kicks of reused samples are longer.
+func (l *linearization) shiftBeyond(shift, missing float64) float64 {
+	if l.Samples == option.Reused {
+		shift *= float64(max(l.Lag.Interval, 1))
+	}
+	return shift * (1 + missing)
+}
+
 // expansionNeglect returns what the expansion of the force in 1/G leaves out where Var J is
 // variance; zero where the force is exact. The mean force is off by a share of LeftOut, as by
 // a penalty that is smaller by that share.

@@ -765,11 +765,7 @@ func (l *linearization) stationary(prediction *Prediction, p cell.Params, m *mot
 		noise.In = !noise.Because.Out()
 	}
 	if !noise.In && p.Optimizer.Kind == option.Adam { // whose kicks are bounded
-		prediction.MeanKnown = true
-		higher.RewardMean = shift * (1 + max(size, missing))
-		if l.Samples == option.Reused { // a kick is as many times as large
-			higher.RewardMean *= float64(m.Whole.Lag.Period())
-		}
+		prediction.MeanKnown, higher.RewardMean = true, l.shiftBeyond(shift, max(size, missing))
 	}
 	neglected.Add(scope.HigherOrder, higher)
 	perStep := math.Inf(1)
