@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
@@ -41,11 +40,14 @@ func readParquet(c *collector, in *input) (err error) {
 	if err != nil {
 		return err
 	}
-	known := make(map[int]parquetColumn) // by index of column
+	known := make(map[int]*series) // by index of column
 	for _, path := range p.Schema().Columns() {
-		if leaf, ok := p.Schema().Lookup(path...); ok && leaf.MaxRepetitionLevel == 0 {
-			if s := c.seriesOf(0, []byte(strings.Join(path, "/"))); s != nil {
-				known[leaf.ColumnIndex] = newParquetColumn(s, leaf.Node.Type().LogicalType())
+		leaf, ok := p.Schema().Lookup(path...)
+		if name := strings.Join(path, "/"); ok && leaf.MaxRepetitionLevel == 0 {
+			if is := leaf.Node.Type().LogicalType(); is != nil && isDecimal(is.Value) {
+				c.unknown = append(c.unknown, name) // nobody writes metrics so
+			} else if s := c.seriesOf(0, []byte(name)); s != nil {
+				known[leaf.ColumnIndex] = s
 			}
 		}
 	}
@@ -57,7 +59,7 @@ func readParquet(c *collector, in *input) (err error) {
 }
 
 // readRows reads the rows of all groups.
-func readRows(c *collector, p *parquet.File, known map[int]parquetColumn) error {
+func readRows(c *collector, p *parquet.File, known map[int]*series) error {
 	rows := parquet.NewReader(p)
 	defer rows.Close()
 	batch := make([]parquet.Row, 256)
@@ -65,9 +67,8 @@ func readRows(c *collector, p *parquet.File, known map[int]parquetColumn) error 
 		n, err := rows.ReadRows(batch)
 		for _, row := range batch[:n] {
 			for _, v := range row {
-				column := known[v.Column()]
-				if x, has := column.number(v); has && column.of != nil {
-					c.cells = append(c.cells, cell{column.of, x})
+				if x, has := parquetNumber(v); has && known[v.Column()] != nil {
+					c.cells = append(c.cells, cell{known[v.Column()], x})
 				}
 			}
 			c.endRow(0)
@@ -83,55 +84,27 @@ func readRows(c *collector, p *parquet.File, known map[int]parquetColumn) error 
 	return nil
 }
 
-// parquetColumn is a column of numbers.
-type parquetColumn struct {
-	of       *series
-	unsigned bool
-	decimal  bool
-	unit     float64 // of the integers of a decimal
+// isDecimal reports whether numbers of a logical type are integers in a unit of their own, or bytes.
+func isDecimal(value any) bool {
+	_, is := value.(*pages.DecimalType)
+	return is
 }
 
-func newParquetColumn(s *series, is *pages.LogicalType) parquetColumn {
-	c := parquetColumn{of: s, unit: 1}
-	if is != nil {
-		switch is := is.Value.(type) {
-		case *pages.DecimalType:
-			c.decimal, c.unit = true, math.Pow10(int(is.Scale))
-		case *pages.IntType:
-			c.unsigned = !is.IsSigned
-		}
-	}
-	return c
-}
-
-// number returns the number of a value, if it has one. W&B writes NaN and Infinity as text.
-func (c parquetColumn) number(v parquet.Value) (x float64, has bool) {
+// parquetNumber returns the number of a value, if it has one. W&B writes NaN and Infinity as text.
+func parquetNumber(v parquet.Value) (x float64, has bool) {
 	switch kind := v.Kind(); {
 	case v.IsNull():
-		return 0, false
-	case kind == parquet.Int32 && c.unsigned:
-		x = float64(v.Uint32())
-	case kind == parquet.Int64 && c.unsigned:
-		x = float64(v.Uint64())
 	case kind == parquet.Int32, kind == parquet.Int64:
-		x = float64(v.Int64())
+		return float64(v.Int64()), true
 	case kind == parquet.Float:
-		x = float64(v.Float())
+		return float64(v.Float()), true
 	case kind == parquet.Double:
-		x = v.Double()
-	case c.decimal && (kind == parquet.ByteArray || kind == parquet.FixedLenByteArray): // two's complement
-		for i, b := range v.ByteArray() {
-			if x = 256*x + float64(b); i == 0 {
-				x = float64(int8(b))
-			}
-		}
+		return v.Double(), true
 	case kind == parquet.Boolean, kind == parquet.ByteArray:
 		x, has, ok := number([]byte(v.String()))
 		return x, has && ok
-	default:
-		return 0, false
 	}
-	return x / c.unit, true
+	return 0, false
 }
 
 // checkChunks refuses what parquet-go reads wrongly, pages of LZ4_RAW, and more than is kept.

@@ -28,15 +28,12 @@ func isPasted(c *collector, begin string) bool {
 
 // pasted is a table being read.
 type pasted struct {
-	by    string // between cells: a bar, a tab, spaces or a space
+	by    string // between cells: a bar, a tab or spaces
 	names []string
 	add   rowReader
 }
 
-const (
-	spaces = "  " // two at least in a header, one in rows of numbers
-	space  = " "  // of a picture that was read, in the header too
-)
+const spaces = "  " // two at least in a header, one in rows of numbers
 
 var (
 	ruled   = regexp.MustCompile(`^[\s|:+=-]*-[\s|:+=-]*$`) // the line under a header
@@ -54,34 +51,11 @@ func bareLine(text string) string {
 	return text
 }
 
-// longestKey is the largest number of words of a key in a header: rewards / NAME / mean.
-const longestKey = 5
-
-// keysOf splits a header of known keys with a single space between any two words, the longest key
-// first. It is nil if a word belongs to none.
-func keysOf(c *collector, text string) (keys []string) {
-	if text = strings.TrimSpace(text); text == "" || text[0]|0x20 < 'a' || text[0]|0x20 > 'z' {
-		return nil // a row of numbers, say
-	}
-	for words := strings.Fields(text); len(words) > 0; {
-		n := min(longestKey, len(words))
-		for ; n > 0 && c.look(strings.Join(words[:n], " ")) == nil; n-- {
-		}
-		if n == 0 {
-			return nil
-		}
-		keys, words = append(keys, strings.Join(words[:n], " ")), words[n:]
-	}
-	return keys
-}
-
 // cellsOf splits the header of a table.
-func cellsOf(c *collector, text, by string) (cells []string) {
+func cellsOf(text, by string) (cells []string) {
 	switch by {
 	case spaces:
 		cells = wide.Split(strings.TrimSpace(text), -1)
-	case space:
-		cells = keysOf(c, text)
 	case "|":
 		text = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(text), "|"), "|")
 		fallthrough
@@ -95,9 +69,9 @@ func cellsOf(c *collector, text, by string) (cells []string) {
 }
 
 // split splits a row of the table. Pandas sets an index before it, which has no name.
-func (p *pasted) split(c *collector, text string) []string {
-	if p.by != spaces && p.by != space {
-		return cellsOf(c, text, p.by)
+func (p *pasted) split(text string) []string {
+	if p.by != spaces {
+		return cellsOf(text, p.by)
 	}
 	cells := strings.Fields(text)
 	if len(cells) == len(p.names)+1 {
@@ -109,13 +83,13 @@ func (p *pasted) split(c *collector, text string) []string {
 // heads returns the table of a header; nil if a line is none. A header has a step and a key of
 // training, or of cells with bars or tabs between them two such keys.
 func heads(c *collector, text string) *pasted {
-	for _, by := range []string{"|", "\t", spaces, space} {
+	for _, by := range []string{"|", "\t", spaces} {
 		if !strings.Contains(text, by) {
 			continue
 		}
-		names := cellsOf(c, text, by)
+		names := cellsOf(text, by)
 		steps, keys := stepsAndKeys(c, names)
-		if keys > 0 && steps > 0 || keys > 1 && by != spaces && by != space {
+		if keys > 0 && steps > 0 || keys > 1 && by != spaces {
 			return &pasted{by: by, names: names}
 		}
 	}
@@ -142,10 +116,10 @@ func readPasted(c *collector, l *lines) error {
 		if table == nil || ruled.MatchString(next.text) {
 			continue
 		}
-		cells := table.split(c, next.text)
+		cells := table.split(next.text)
 		switch {
 		case strings.TrimSpace(next.text) == "":
-		case len(cells) == 1, (table.by == spaces || table.by == space) && !slices.ContainsFunc(cells, isNumber):
+		case len(cells) == 1, table.by == spaces && !slices.ContainsFunc(cells, isNumber):
 			table = nil
 		case len(cells) != len(table.names) && !next.whole:
 			c.note(lastLine, next.number)

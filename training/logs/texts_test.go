@@ -82,7 +82,6 @@ func TestTextForms(t *testing.T) {
 		{"keys left out", "{'step': 1, 'reward': 0.5, ...}\n{'reward': 0.75, ..., 'step': 2}\n"},
 		{"a table in a comment", "# t\n# | Step | reward |\n# |--|--|\n# | 1 | 0.5   |\n#\n# |2|0.75|\n"},
 		{"a table that is quoted", "> | Step | reward |\n> |--|--|\n>> | 1 | 1/2 |\n> | 2 | 3/4 |\n"},
-		{"a picture", "Step Training Loss reward rewards / f / mean\n1 0 0.5 1\n2 0 0.75 1\nmore\n"},
 		{"decimals after a comma", "step;reward;kl\n1;0,5;1.000,125\n2;0,750;0,1\n"},
 		{"decimals after a comma, with tabs", "step\treward\tkl\n1\t0,5\t1,234\n2\t0,75\t0,1\n"},
 		{"a page", "<p>text</p>\n<table><tr><th>Step</th><th>reward</th></tr>\n" +
