@@ -18,14 +18,12 @@ const MaxPacked = 128
 type Pack struct {
 	Rewarded, Others []uint64 // by arm
 
-	shares []float64   // of the weight of its arm, by interval in their order
-	bounds []float64   // upper ones of the intervals, in their order
-	counts []uint64    // of samples, by interval
-	ends   []uint16    // rounded bounds
-	begin  [128]uint16 // by the first bits of a sample, the first interval that may have it
-	space  []uint64    // for the words of a draw
-	left   uint64      // how many numbers of the last one are no samples
-	groups int         // of a draw
+	shares []float64 // of the weight of its arm, by interval in their order
+	bounds []float64 // upper ones of the intervals, in their order
+	counts []uint64  // of samples, by interval
+	space  []uint64  // for the words of a draw
+	left   uint64    // how many numbers of the last one are no samples
+	groups int       // of a draw
 }
 
 const (
@@ -49,8 +47,8 @@ func NewPack(arms int, means []float64, size, groups int) *Pack {
 	groups, words, last := PackLayout(size, groups)
 	p := &Pack{Rewarded: make([]uint64, arms), Others: make([]uint64, arms),
 		shares: make([]float64, 2*arms), bounds: make([]float64, 2*arms+2),
-		counts: make([]uint64, 2*arms+2), ends: make([]uint16, 2*arms), space: make([]uint64, words),
-		left: PackLow &^ last, groups: groups}
+		counts: make([]uint64, 2*arms+2), space: make([]uint64, words), left: PackLow &^ last,
+		groups: groups}
 	for a := range arms {
 		first, second := 0., 1.
 		if len(means) > 0 {
@@ -113,15 +111,11 @@ func (p *Pack) Draw(w *Words) {
 	shift := PackShift(w.Next())
 	words, last := w.several(p.space), 2*len(p.Others)-1
 	words[len(words)-1] &= (PackLow &^ p.left) * 0xffff
-	switch {
-	case last == 3 && p.left == 0:
+	if last == 3 && p.left == 0 {
 		p.countTwo(words, shift)
 		return
-	case len(p.Others) < manyArms:
-		p.count(words, shift, last)
-	default:
-		p.place(words, shift, last)
 	}
+	p.count(words, shift, last)
 	for i := 0; p.left != 0; i++ {
 		if threshold(p.bounds[i]+shift) > 0 {
 			p.counts[i] -= p.left // they are zeros
@@ -139,9 +133,6 @@ func (p *Pack) Draw(w *Words) {
 		p.Rewarded[a], p.Others[a] = first, second
 	}
 }
-
-// manyArms is the number of arms from which on place is faster than count.
-const manyArms = 20
 
 // count counts the samples of each interval, as differences of those that are not below its bounds.
 func (p *Pack) count(words []uint64, shift float64, last int) {
@@ -177,34 +168,6 @@ func above(words []uint64, s, t, u uint64) (k, m, n uint64) {
 		n += (x - u) >> 15 & PackLow
 	}
 	return k, m, n
-}
-
-// place counts the samples of each interval one by one. It begins the search for the interval of a
-// sample at the first one that the sample's first seven bits allow.
-func (p *Pack) place(words []uint64, shift float64, last int) {
-	ends, counts := p.ends[:last+1], p.counts[:last+1]
-	for i := range ends {
-		ends[i] = uint16(threshold(p.bounds[i] + shift))
-	}
-	clear(counts)
-	i := uint16(0)
-	for n := range p.begin {
-		for int(ends[i]) <= n<<8 {
-			i++
-		}
-		p.begin[n] = i
-	}
-	for _, x := range words {
-		for one := uint64(1); one != 0; one <<= 16 {
-			u := uint16(x & 0x7fff)
-			i := p.begin[u>>8]
-			for ends[i] <= u {
-				i++
-			}
-			counts[i] += one
-			x >>= 16
-		}
-	}
 }
 
 // threshold returns a bound, rounded.

@@ -56,7 +56,7 @@ func TestPackCounts(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	w := words(5)
 	for range 3000 / thin {
-		b := bandit{weights: randomWeights(w, 1+random.IntN(2*manyArms))}
+		b := bandit{weights: randomWeights(w, 1+random.IntN(40))}
 		if slices.Max(b.weights) == 0 {
 			continue
 		}
