@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_656
+	mostProduct = 69_566
 	mostTools   = 5_301
 	mostTests   = 45_678
 	mostDocs    = 329
@@ -31,7 +31,7 @@ var rooms = map[string]int{
 	"rom/scope":              462,
 	"rom/weight":             214,
 	"sim":                    4409,
-	"sim/draw":               1163,
+	"sim/draw":               1126,
 	"sim/lanes":              1443,
 	"sim/lanes/wide":         42,
 	"sim/measure":            1071,
@@ -60,5 +60,5 @@ var rooms = map[string]int{
 	"training/equivalence":   799,
 	"training/findings":      1680,
 	"training/fit":           874,
-	"training/logs":          5090,
+	"training/logs":          5037,
 }
