@@ -79,7 +79,7 @@ func (p *Params) ByChance() (visit Params, because scope.Reason) {
 
 // NormOfPrompts returns each √(n/B), which bounds the norm of the gradient of all prompts where each
 // bounds that of one group of a prompt. n is the most groups that a step has of a prompt. With
-// replacement, where a group is of one with the given chance at most, it is exceeded in one step of 1e5.
+// replacement, a group of one with the given chance at most, it is exceeded in one step of 1e5.
 func (p *Params) NormOfPrompts(each, chance float64) float64 {
 	prompts, groups := float64(len(p.Prompts.First)), float64(p.GroupsPerStep)
 	most := math.Ceil(groups / prompts)

@@ -121,14 +121,8 @@ func Visiting(m *Model) float64 {
 	if m.Others == nil {
 		return cell.Visiting(m.Params)
 	}
-	p := Differing(m)
-	return p / (p + m.others)
-}
-
-// Differing returns the probability that the two-valued rewards of a group of a prompt differ.
-func Differing(m *Model) float64 {
 	p, _ := m.Counts.Differ(m.Counts.Chances(m.Old))
-	return p
+	return p / (p + m.others)
 }
 
 // sharesOf returns the laws of the prompts, if rewards take two values, with their probabilities.

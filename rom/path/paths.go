@@ -141,9 +141,10 @@ func pathsOf(p cell.Params, init []float64, at []int, of ...observable) []Path {
 
 // meansOf fills in paths but for what they neglect, from a run that is followed to the given steps,
 // of which at are at the places.
-func meansOf(p cell.Params, init []float64, at, steps []int, of []observable, by bases, all []Path) (
-	run followed, places []int) {
-	last, finite, ofAdam := at[len(at)-1], p.GroupSize != option.Infinite, p.Optimizer.Kind == option.Adam
+func meansOf(p cell.Params, init []float64, at, steps []int, of []observable, by bases,
+	all []Path) (run followed, places []int) {
+	last, finite := at[len(at)-1], p.GroupSize != option.Infinite
+	ofAdam := p.Optimizer.Kind == option.Adam
 	var noise *spread
 	if finite && ofAdam {
 		last = steps[len(steps)-1]

@@ -8,8 +8,9 @@ import (
 
 // differing is the probability P that rewards of a group differ.
 var differing = observable{depends: ofDrawing, of: func(m *force.Model, _, old []float64) float64 {
-	m.Set(old, old)
-	return force.Differing(m)
+	m.Past.Set(old)
+	p, _ := m.Counts.Differ(m.Counts.Chances(m.Old))
+	return p
 }}
 
 // fieldRounds is the number of rounds on mean fields. The n-th knows ΣP to the n-th order in time.
@@ -18,16 +19,16 @@ const fieldRounds = 8
 // alone returns the prompts that differ, as they are visited in the given steps, and the largest
 // chance of one. Where groups of equal rewards are redrawn, of any prompt, each has the course of the
 // others (docs/theory-trainers.md §11.7): on the mean fields, in rounds that begin with equal chances.
-func alone(p, visit *cell.Params, init []float64, visits []int) (all []cell.StartingPrompt, chance float64) {
+func alone(p, visit *cell.Params, init []float64, visits []int) (
+	all []cell.StartingPrompt, chance float64) {
 	all, chance = p.Distinct(init), visit.Chance
 	for i := range all {
 		all[i].Params = all[i].Visited(visit).Checked()
 	}
 	for round := 0; round < fieldRounds && p.Filter == option.Redraw; round++ {
 		chance = share(all, func(i int) (mean, deviation []float64) {
-			one := &all[i]
-			return followOn(one.Params, one.Init, visits, len(visits), 0, []observable{differing}, nil).field[0],
-				make([]float64, len(visits))
+			run := followOn(all[i].Params, all[i].Init, visits, len(visits), 0, []observable{differing}, nil)
+			return run.field[0], make([]float64, len(visits))
 		})
 	}
 	return all, chance
