@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_567
+	mostProduct = 69_563
 	mostTools   = 5_301
 	mostTests   = 45_678
 	mostDocs    = 329
@@ -22,11 +22,11 @@ var rooms = map[string]int{
 	"rom/cell":               1158,
 	"rom/deep":               961,
 	"rom/fixed":              1060,
-	"rom/force":              1409,
+	"rom/force":              1403,
 	"rom/group":              2093,
 	"rom/linear":             3087,
 	"rom/paper":              327,
-	"rom/path":               2937,
+	"rom/path":               2939,
 	"rom/rest":               2865,
 	"rom/scope":              462,
 	"rom/weight":             214,
