@@ -86,22 +86,13 @@ func (x Extent) rows(count int, bytes func(i int) int, first func(i int) bool) [
 		}
 	}
 	most := tableBytes / (rowBytes + longest)
-	if x == Everything || count <= most {
-		return indices(count)
+	if x == Everything {
+		most = count
 	}
 	shown := spread(early, max(most*3/4, most-len(late)))
 	shown = append(shown, spread(late, most-len(shown))...)
 	slices.Sort(shown)
 	return shown
-}
-
-// indices returns 0 … n−1.
-func indices(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
 }
 
 // spread returns at most so many of a list, evenly spread over it.
