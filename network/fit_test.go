@@ -18,13 +18,13 @@ type initial interface {
 // network, or a transformer that was supervised to give 0.45 to the right arm.
 func TestFit(t *testing.T) {
 	const strength = 0.4 // β
-	addition, seven := must(Addition(5, 0.9, 0.2)), must(Addition(7, 0.9, 0.2))
-	gaussian, digits := must(Gaussian(12, 8, 4, 0.9, 0.2, 5)), must(Digits(2, 0.1, 0.9, 0.2, 6))
+	addition, seven := Addition(5, 0.9, 0.2), Addition(7, 0.9, 0.2)
+	gaussian, digits := Gaussian(12, 8, 4, 0.9, 0.2, 5), Digits(2, 0.1, 0.9, 0.2, 6)
 	mlp := func(task *Task, hidden []int, activation Activation) initial {
-		return must(NewMLP(task.Inputs, hidden, task.Arms, activation))
+		return NewMLP(task.Inputs, hidden, task.Arms, activation)
 	}
 	transformer := func(shape Shape) initial {
-		return must(NewTransformer(addition.Tokens, addition.Vocabulary, addition.Arms, shape))
+		return NewTransformer(addition.Tokens, addition.Vocabulary, addition.Arms, shape)
 	}
 	for _, row := range []struct {
 		name       string
@@ -74,8 +74,8 @@ func TestFit(t *testing.T) {
 
 // A network with fewer weights than free logits says how far it came.
 func TestFitFails(t *testing.T) {
-	task := must(Gaussian(40, 2, 3, 1, 0, 1))
-	n := must(NewMLP(task.Inputs, []int{2}, 3, Tanh))
+	task := Gaussian(40, 2, 3, 1, 0, 1)
+	n := NewMLP(task.Inputs, []int{2}, 3, Tanh)
 	w := n.Initial(1)
 	if _, err := Fit(n, w, task.Means); err == nil || !strings.Contains(err.Error(), "misses its target by ") {
 		t.Errorf("got error %v", err)
@@ -103,8 +103,8 @@ func mustBeClose(t *testing.T, got, want []float64) {
 
 // The divergence that Supervise returns is the mean of KL(target ‖ π), and it falls.
 func TestSupervise(t *testing.T) {
-	task := must(Gaussian(3, 4, 3, 2, 0, 1))
-	n := must(NewMLP(task.Inputs, []int{16}, 3, Tanh))
+	task := Gaussian(3, 4, 3, 2, 0, 1)
+	n := NewMLP(task.Inputs, []int{16}, 3, Tanh)
 	w, logits, want := n.Initial(1), make([]float64, 9), 0.
 	n.Logits(w, logits)
 	for x := 0; x < 9; x += 3 {

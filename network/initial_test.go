@@ -37,15 +37,15 @@ func TestInitialWeights(t *testing.T) {
 		got := norm(w) / math.Sqrt(float64(len(w)))
 		near(t, name, got, want, 5*want/math.Sqrt(2*float64(len(w))))
 	}
-	task := must(Addition(5, 1, 0))
-	w := must(NewMLP(task.Inputs, []int{64}, 5, ReLU)).Initial(3)
+	task := Addition(5, 1, 0)
+	w := NewMLP(task.Inputs, []int{64}, 5, ReLU).Initial(3)
 	deviation("W_1", w[:640], math.Sqrt(2./10))
 	deviation("b_1", w[640:704], 0)
 	deviation("W_2", w[704:704+320], math.Sqrt(1./64))
 	deviation("b_2", w[1024:], 0)
 
 	const d = 32
-	n := must(NewTransformer(task.Tokens, task.Vocabulary, 5, Shape{d, 2, 4 * d, Untied}))
+	n := NewTransformer(task.Tokens, task.Vocabulary, 5, Shape{d, 2, 4 * d, Untied})
 	w = n.Initial(3)
 	base := 1 / math.Sqrt(d)
 	for _, part := range []struct {

@@ -1,7 +1,6 @@
 package network
 
 import (
-	"fmt"
 	"math"
 	"slices"
 )
@@ -17,38 +16,18 @@ type MLP struct {
 	gain float64 // of the activation
 }
 
-// NewMLP returns a network whose contexts are the rows of inputs, all of one length, with 1 to
-// 3 hidden layers of the given widths.
-func NewMLP(inputs [][]float64, hidden []int, arms int, activation Activation) (*MLP, error) {
-	if err := checkMLP(inputs, hidden, arms, activation); err != nil {
-		return nil, err
-	}
+// NewMLP returns a network whose contexts are the rows of inputs, with hidden layers of the given
+// widths. It panics if rows differ in length.
+func NewMLP(inputs [][]float64, hidden []int, arms int, activation Activation) *MLP {
 	widths := slices.Concat([]int{len(inputs[0])}, hidden, []int{arms})
 	n := &MLP{perceptron: newPerceptron(len(inputs), widths, activation), gain: activations[activation].gain}
 	n.sizes = sizes{n.size(), newMatrix(len(inputs), arms)}
 	n.layers[0].fixed = true
 	for x, input := range inputs {
+		mustHave("a row of inputs", input, len(inputs[0]))
 		copy(n.layers[0].inputs.row(x), input)
 	}
-	return n, nil
-}
-
-// checkMLP returns everything that is wrong with the arguments of NewMLP.
-func checkMLP(inputs [][]float64, hidden []int, arms int, activation Activation) error {
-	var m mistakes
-	some := len(inputs) > 0 && len(inputs[0]) > 0
-	m.want(some, "inputs", len(inputs), "a row of numbers for each context")
-	for x, row := range inputs {
-		name, first := fmt.Sprintf("number of inputs of context %d", x), len(inputs[0])
-		m.want(len(row) == first, name, len(row), fmt.Sprint(first))
-	}
-	m.want(1 <= len(hidden) && len(hidden) <= 3, "number of hidden layers", len(hidden), "1 to 3")
-	for i, width := range hidden {
-		m.least(fmt.Sprintf("width of hidden layer %d", i+1), width, 1)
-	}
-	m.least("arms", arms, 2)
-	m.want(activations[activation].apply != nil, "activation", activation, "tanh, relu or gelu")
-	return m.err()
+	return n
 }
 
 // Initial returns weights drawn from the seed. Those of a matrix with n inputs are normal with

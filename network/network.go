@@ -8,10 +8,7 @@
 // sums have one order, and exp and log come from fp.
 package network
 
-import (
-	"errors"
-	"fmt"
-)
+import "fmt"
 
 // Network is a parametrisation of logits: those of C contexts with A arms each are functions
 // of P weights. J is its Jacobian, C·A × P, at the weights of the last call of Logits. The
@@ -35,24 +32,6 @@ type Network interface {
 	Push(d, change []float64)
 }
 
-// mistakes collects what is wrong with arguments, so that a caller hears of all of it at once.
-type mistakes []error
-
-// want adds a mistake unless ok.
-func (m *mistakes) want(ok bool, name string, got any, want string) {
-	if !ok {
-		*m = append(*m, fmt.Errorf("network: %s: got %v, want %s", name, got, want))
-	}
-}
-
-// least adds a mistake if an integer is less than least.
-func (m *mistakes) least(name string, got, least int) {
-	m.want(got >= least, name, got, fmt.Sprintf("at least %d", least))
-}
-
-// err returns all mistakes as one error, or nil.
-func (m *mistakes) err() error { return errors.Join(*m...) }
-
 // sizes are those of a network, with logits in and out.
 type sizes struct {
 	weights int    // P
@@ -72,6 +51,13 @@ func (s *sizes) Arms() int { return s.logits.columns }
 func (s *sizes) mustHave(weights string, w []float64, logits string, l []float64) {
 	mustHave(weights, w, s.weights)
 	mustHave(logits, l, len(s.logits.data))
+}
+
+// mustBe panics unless an argument is as it has to be.
+func mustBe(ok bool, argument string) {
+	if !ok {
+		panic("network: want " + argument)
+	}
 }
 
 // mustHave panics unless a slice has the length that is needed.

@@ -8,13 +8,6 @@ import (
 
 func norm(x []float64) float64 { return math.Sqrt(dot(x, x)) }
 
-func must[T any](x T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return x
-}
-
 // near checks that a number is within a tolerance of another.
 func near(t *testing.T, of any, got, want, tolerance float64) {
 	t.Helper()
@@ -39,13 +32,13 @@ func samples() []sample {
 	var list []sample
 	for _, activation := range []Activation{Tanh, ReLU, GELU} {
 		for _, hidden := range [][]int{{6}, {6, 5}, {6, 5, 8}} {
-			n := must(NewMLP(inputs, hidden, 3, activation))
+			n := NewMLP(inputs, hidden, 3, activation)
 			list = append(list, sample{fmt.Sprint(activation, hidden), n, random.fill(nil, n.Weights(), 1)})
 		}
 	}
 	tokens := [][]int{{0, 3, 4}, {1, 2, 4}, {3, 3, 4}, {2, 0, 4}, {1, 1, 0}}
 	for _, shape := range []Shape{{6, 2, 7, Tied}, {6, 1, 9, Untied}} {
-		n := must(NewTransformer(tokens, 5, 3, shape))
+		n := NewTransformer(tokens, 5, 3, shape)
 		list = append(list, sample{fmt.Sprint("transformer ", shape), n, random.fill(nil, n.Weights(), 0.5)})
 	}
 	return list

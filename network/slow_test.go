@@ -120,7 +120,7 @@ func TestTransformerAgainstSlow(t *testing.T) {
 	tokens := [][]int{{0, 3, 4, 1}, {1, 2, 4, 4}, {3, 3, 2, 4}, {2, 0, 4, 1}}
 	random := newNormals(4)
 	for _, shape := range []Shape{{6, 2, 7, Tied}, {12, 3, 20, Untied}, {8, 1, 32, Tied}} {
-		n := must(NewTransformer(tokens, 5, 3, shape))
+		n := NewTransformer(tokens, 5, 3, shape)
 		w, got := random.fill(nil, n.Weights(), 0.5), make([]float64, n.Contexts()*n.Arms())
 		n.Logits(w, got)
 		for x := range tokens {
@@ -133,7 +133,7 @@ func TestMLPAgainstSlow(t *testing.T) {
 	random := newNormals(5)
 	inputs := [][]float64{random.fill(nil, 4, 1), random.fill(nil, 4, 1), random.fill(nil, 4, 1)}
 	for activation, f := range slowActivations {
-		n := must(NewMLP(inputs, []int{9, 17}, 5, activation))
+		n := NewMLP(inputs, []int{9, 17}, 5, activation)
 		w, got := random.fill(nil, n.Weights(), 0.5), make([]float64, n.Contexts()*n.Arms())
 		n.Logits(w, got)
 		r := &weightReader{w}

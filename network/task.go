@@ -1,9 +1,6 @@
 package network
 
-import (
-	"math"
-	"slices"
-)
+import "slices"
 
 // Task is a set of contexts, each with one right arm.
 type Task struct {
@@ -17,11 +14,7 @@ type Task struct {
 // Addition returns addition modulo m ≥ 2: contexts (a, b), in the order of a·m + b, with m arms.
 // The right arm is (a + b) mod m. Inputs are two one-hot rows, of a and of b. Tokens are a, b and
 // the sign =, number m.
-func Addition(m int, right, wrong float64) (*Task, error) {
-	var bad mistakes
-	if bad.least("modulus", m, 2); bad != nil {
-		return nil, bad.err()
-	}
+func Addition(m int, right, wrong float64) *Task {
 	t := &Task{Arms: m, Vocabulary: m + 1}
 	for a := range m {
 		for b := range m {
@@ -31,36 +24,24 @@ func Addition(m int, right, wrong float64) (*Task, error) {
 			t.add(input, (a+b)%m, right, wrong)
 		}
 	}
-	return t, nil
+	return t
 }
 
 // Gaussian returns contexts whose inputs are independent standard normal numbers and whose right
 // arms are uniform, both drawn from the seed.
-func Gaussian(contexts, inputs, arms int, right, wrong float64, seed uint64) (*Task, error) {
-	var bad mistakes
-	bad.least("contexts", contexts, 1)
-	bad.least("inputs", inputs, 1)
-	if bad.least("arms", arms, 2); bad != nil {
-		return nil, bad.err()
-	}
+func Gaussian(contexts, inputs, arms int, right, wrong float64, seed uint64) *Task {
 	random := newNormals(seed)
 	t := &Task{Arms: arms}
 	for range contexts {
 		t.add(random.fill(nil, inputs, 1), random.random.IntN(arms), right, wrong)
 	}
-	return t, nil
+	return t
 }
 
 // Digits returns pictures of the ten digits, 5 × 7 pixels of 0 or 1, with normal noise drawn from
 // the seed. noise is its standard deviation. They are copies of 0 to 9 in this order, again and
 // again. The arms are the digits.
-func Digits(copies int, noise, right, wrong float64, seed uint64) (*Task, error) {
-	var bad mistakes
-	bad.least("copies", copies, 1)
-	bad.want(noise >= 0 && !math.IsInf(noise, 0), "noise", noise, "a finite number, at least 0")
-	if bad != nil {
-		return nil, bad.err()
-	}
+func Digits(copies int, noise, right, wrong float64, seed uint64) *Task {
 	random := newNormals(seed)
 	t := &Task{Arms: len(digits)}
 	for range copies {
@@ -74,7 +55,7 @@ func Digits(copies int, noise, right, wrong float64, seed uint64) (*Task, error)
 			t.add(input, digit, right, wrong)
 		}
 	}
-	return t, nil
+	return t
 }
 
 // add adds a context.

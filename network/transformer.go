@@ -1,7 +1,6 @@
 package network
 
 import (
-	"fmt"
 	"math"
 	"slices"
 )
@@ -66,17 +65,19 @@ func newSignal(rows, columns int) signal {
 	return signal{newMatrix(rows, columns), newMatrix(rows, columns)}
 }
 
-// NewTransformer returns a network whose contexts are rows of tokens, all of one length. A token is
-// from 0 to vocabulary − 1; the first are the answers.
-func NewTransformer(tokens [][]int, vocabulary, arms int, shape Shape) (*Transformer, error) {
-	if err := checkTransformer(tokens, vocabulary, arms, shape); err != nil {
-		return nil, err
-	}
+// NewTransformer returns a network whose contexts are rows of tokens. A token is from 0 to
+// vocabulary − 1; the first are the answers, one for each arm. It panics if rows differ in length,
+// for other tokens, and for heads that do not divide the width.
+func NewTransformer(tokens [][]int, vocabulary, arms int, shape Shape) *Transformer {
+	mustBe(arms <= vocabulary, "a token for each arm")
+	mustBe(shape.Width%shape.Heads == 0, "heads that divide the width")
 	n := &Transformer{shape: shape, vocabulary: vocabulary, positions: len(tokens[0])}
 	numbers := make(map[[2]int]int) // of pairs
 	places := make([][]int, len(tokens))
 	for x, tokens := range tokens {
+		mustBe(len(tokens) == n.positions, "rows of tokens of one length")
 		for position, token := range tokens {
+			mustBe(0 <= token && token < vocabulary, "tokens of the vocabulary")
 			pair := [2]int{token, position}
 			number, known := numbers[pair]
 			if !known {
@@ -103,34 +104,11 @@ func NewTransformer(tokens [][]int, vocabulary, arms int, shape Shape) (*Transfo
 		size += d * arms
 	}
 	n.sizes = sizes{size, newMatrix(contexts, arms)}
-	return n, nil
+	return n
 }
 
 // embeddings returns the number of weights of E and P.
 func (n *Transformer) embeddings() int { return (n.vocabulary + n.positions) * n.shape.Width }
-
-// checkTransformer returns everything that is wrong with the arguments of NewTransformer.
-func checkTransformer(tokens [][]int, vocabulary, arms int, shape Shape) error {
-	var m mistakes
-	m.want(len(tokens) > 0 && len(tokens[0]) > 0, "tokens", "none", "a row for each context")
-	for x, row := range tokens {
-		context := fmt.Sprintf("of context %d", x)
-		m.want(len(row) == len(tokens[0]), "length of tokens "+context, len(row), "that of the first")
-		for _, token := range row {
-			known := 0 <= token && token < vocabulary
-			m.want(known, "token "+context, token, fmt.Sprintf("0 to %d", vocabulary-1))
-		}
-	}
-	answers := fmt.Sprintf("2 to the size of the vocabulary, %d", vocabulary)
-	m.want(2 <= arms && arms <= vocabulary, "arms", arms, answers)
-	m.least("width", shape.Width, 2)
-	divides := shape.Heads >= 1 && shape.Width%max(shape.Heads, 1) == 0
-	m.want(divides, "heads", shape.Heads, fmt.Sprintf("a divisor of the width, %d", shape.Width))
-	m.least("hidden units", shape.Hidden, 1)
-	known := shape.Unembedding == Untied || shape.Unembedding == Tied
-	m.want(known, "unembedding", shape.Unembedding, "tied or untied")
-	return m.err()
-}
 
 // Initial returns weights drawn from the seed: normal with standard deviation 1/√d. Of W_o and W_2,
 // which add to a residual, it is 1/√(2d) (Radford et al. 2019). γ are 1, all b and β 0. GPT-2's

@@ -13,14 +13,8 @@ import (
 // Addition modulo 3 by a small network whose initial policy is the reference; ratio and k3, four
 // steps from each snapshot.
 func ExampleRange_Dynamics() {
-	task, err := network.Addition(3, 0.9, 0.2)
-	if err != nil {
-		panic(err)
-	}
-	policy, err := network.NewMLP(task.Inputs, []int{16}, task.Arms, network.Tanh)
-	if err != nil {
-		panic(err)
-	}
+	task := network.Addition(3, 0.9, 0.2)
+	policy := network.NewMLP(task.Inputs, []int{16}, task.Arms, network.Tanh)
 	weights := policy.Initial(1)
 	reference := make([]float64, policy.Contexts()*policy.Arms())
 	policy.Logits(weights, reference)

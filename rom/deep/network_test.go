@@ -119,19 +119,10 @@ func (n *trained) follow(d *Dynamics, lag option.Lag, steps int) float64 {
 // Small deviations of a network from its fixed point move as the linear theory says, at a rate
 // beyond the threshold too.
 func TestNetworksFollow(t *testing.T) {
-	task, err := network.Addition(5, 0.9, 0.2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	mlp, err := network.NewMLP(task.Inputs, []int{24, 24}, task.Arms, network.Tanh)
-	if err != nil {
-		t.Fatal(err)
-	}
-	transformer, err := network.NewTransformer(task.Tokens, task.Vocabulary, task.Arms,
+	task := network.Addition(5, 0.9, 0.2)
+	mlp := network.NewMLP(task.Inputs, []int{24, 24}, task.Arms, network.Tanh)
+	transformer := network.NewTransformer(task.Tokens, task.Vocabulary, task.Arms,
 		network.Shape{Width: 16, Heads: 2, Hidden: 32, Unembedding: network.Untied})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, of := range places {
 		for kind, n := range map[string]*trained{
 			"MLP":         newTrained(t, mlp, mlp.Initial(3), task, of),

@@ -38,7 +38,7 @@ type policyNetwork struct {
 
 // newNetwork returns the policy of settings with a network.
 func newNetwork(s *config.Settings) *policyNetwork {
-	task := must(taskOf(s))
+	task := taskOf(s)
 	p := &policyNetwork{build: func() network.Network { net, _ := build(s, task); return net }}
 	net, initial := build(s, task)
 	w := initial(uint64(s.Network.Seed))
@@ -67,16 +67,8 @@ func newNetwork(s *config.Settings) *policyNetwork {
 	return p
 }
 
-// must returns x; what a configuration has is in the range.
-func must[T any](x T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return x
-}
-
 // taskOf returns the contexts of a cell.
-func taskOf(s *config.Settings) (*network.Task, error) {
+func taskOf(s *config.Settings) *network.Task {
 	right, wrong, arms := s.Bandit.Arms[0].Mean, s.Bandit.Arms[1].Mean, len(s.Bandit.Arms)
 	switch seed := uint64(s.Network.Seed); s.Contexts.Task {
 	case "addition":
@@ -93,12 +85,12 @@ func build(s *config.Settings, task *network.Task) (net network.Network, initial
 	n := s.Network
 	if n.Kind == "mlp" {
 		hidden := slices.Repeat([]int{n.Width}, n.Layers)
-		mlp := must(network.NewMLP(task.Inputs, hidden, task.Arms, network.Activation(n.Activation)))
+		mlp := network.NewMLP(task.Inputs, hidden, task.Arms, network.Activation(n.Activation))
 		return mlp, mlp.Initial
 	}
 	shape := network.Shape{Width: n.Width, Heads: n.Heads, Hidden: 4 * n.Width,
 		Unembedding: network.Unembedding(n.Unembedding)}
-	transformer := must(network.NewTransformer(task.Tokens, task.Vocabulary, task.Arms, shape))
+	transformer := network.NewTransformer(task.Tokens, task.Vocabulary, task.Arms, shape)
 	return transformer, transformer.Initial
 }
 

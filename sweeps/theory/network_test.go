@@ -178,7 +178,7 @@ func TestNetworkCounts(t *testing.T) {
 		if set(&s); s.Contexts.Task == "digits" {
 			s.Bandit.Arms = slices.Repeat(s.Bandit.Arms[1:2], 10)
 		}
-		net, _ := build(&s, must(taskOf(&s)))
+		net, _ := build(&s, taskOf(&s))
 		if net.Contexts() != s.ContextCount() || net.Weights() != s.WeightCount() {
 			t.Errorf("%v of %v: %d contexts and %d weights", s.Network, s.Contexts, net.Contexts(), net.Weights())
 		}

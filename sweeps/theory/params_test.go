@@ -177,7 +177,11 @@ run: {steps: 20}
 // settingsOf returns the settings of the first cell of a configuration.
 func settingsOf(t *testing.T, text string, set ...string) config.Settings {
 	t.Helper()
-	return must(config.Load(t.Name(), []byte(text), set...)).Points()[0].Settings
+	spec, err := config.Load(t.Name(), []byte(text), set...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return spec.Points()[0].Settings
 }
 
 // Options that cannot act are left out: the theory is that of the file without them.
