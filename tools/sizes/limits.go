@@ -3,9 +3,9 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_563
+	mostProduct = 69_470
 	mostTools   = 5_301
-	mostTests   = 45_678
+	mostTests   = 45_650
 	mostDocs    = 329
 )
 
@@ -15,7 +15,7 @@ var rooms = map[string]int{
 	"configs":                39,
 	"fp":                     546,
 	"grpo":                   1258,
-	"network":                1290,
+	"network":                1214,
 	"option":                 913,
 	"rom":                    92,
 	"rom/arrive":             818,
@@ -42,9 +42,9 @@ var rooms = map[string]int{
 	"sweeps/config":          5198,
 	"sweeps/judge":           1818,
 	"sweeps/plan":            1157,
-	"sweeps/report":          1753,
+	"sweeps/report":          1744,
 	"sweeps/store":           1887,
-	"sweeps/theory":          2632,
+	"sweeps/theory":          2624,
 	"tools/bench":            161,
 	"tools/calibrate":        1257,
 	"tools/explorer":         119,
