@@ -29,10 +29,7 @@ func ExampleRange_Dynamics() {
 			contexts[x].Arms = append(contexts[x].Arms, option.Arm{Mean: mean})
 		}
 	}
-	point, err := deep.FixedPoint(contexts)
-	if err != nil {
-		panic(err)
-	}
+	point := deep.FixedPoint(contexts)
 	if _, err := network.Fit(policy, weights, point.Logits); err != nil {
 		panic(err)
 	}

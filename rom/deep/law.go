@@ -1,8 +1,6 @@
 package deep
 
 import (
-	"fmt"
-
 	"grposim/rom/linear"
 
 	"gonum.org/v1/gonum/mat"
@@ -23,8 +21,8 @@ type Law struct {
 // A mode of stiffness λ takes some 1/ηλ steps to its stationary variance, which does not fall with
 // λ. So the part of slow modes in Var J depends on the length of the run. Where modes do not mix
 // each pair is a system of its own. Where they do, the whole is solved, and Reward is due to all
-// directions that are not neutral. The error says where there is no stationary law.
-func (d *Dynamics) Law(modes []Mode, over Window) (*Law, error) {
+// directions that are not neutral. It is nil where there is no stationary law.
+func (d *Dynamics) Law(modes []Mode, over Window) *Law {
 	if d.Mixed {
 		return d.mixedLaw(modes, over)
 	}
@@ -34,8 +32,7 @@ func (d *Dynamics) Law(modes []Mode, over Window) (*Law, error) {
 	for i := range modes {
 		own, ok := modes[i].alone().Law()
 		if !ok {
-			return nil, fmt.Errorf("mode %d, λ = %v, has no stationary law at η = %v",
-				i, modes[i].Total(), modes[i].Rate)
+			return nil
 		}
 		setPair(amplitudes, own.Over(over.From, over.To), i, i)
 		for j := range i {
@@ -45,7 +42,7 @@ func (d *Dynamics) Law(modes []Mode, over Window) (*Law, error) {
 			}
 			both, ok := correlatedPair(&modes[i], &modes[j], noise).Law()
 			if !ok {
-				return nil, fmt.Errorf("modes %d and %d have no stationary law together", i, j)
+				return nil
 			}
 			setPair(amplitudes, both.Over(over.From, over.To), i, j)
 		}
@@ -56,7 +53,7 @@ func (d *Dynamics) Law(modes []Mode, over Window) (*Law, error) {
 			law.Reward += modes[i].slope * modes[j].slope * amplitudes.At(i, j)
 		}
 	}
-	return law, nil
+	return law
 }
 
 // setPair sets the part of modes i and j in the covariance of all amplitudes, now and of the
@@ -91,12 +88,12 @@ func (d *Dynamics) covectors(modes []Mode) [][]float64 {
 }
 
 // mixedLaw solves the whole on the directions that Λ_f or Λ_s moves.
-func (d *Dynamics) mixedLaw(modes []Mode, over Window) (*Law, error) {
+func (d *Dynamics) mixedLaw(modes []Mode, over Window) *Law {
 	moving := movingDirections(d.system)
 	whole := d.system.Within(moving)
 	own, ok := whole.Law()
 	if !ok {
-		return nil, fmt.Errorf("no stationary law at η = %v", whole.Rate)
+		return nil
 	}
 	size := whole.Dim()
 	now := linear.Congruence(moving, mat.DenseCopyOf(own.Over(over.From, over.To).Slice(0, size, 0, size)))
@@ -105,7 +102,7 @@ func (d *Dynamics) mixedLaw(modes []Mode, over Window) (*Law, error) {
 		law.Modes = append(law.Modes, linear.Form(l, now, l))
 	}
 	law.Reward = linear.Form(d.slope, now, d.slope)
-	return law, nil
+	return law
 }
 
 // movingDirections returns an orthonormal basis, the columns, of the directions that are not

@@ -38,7 +38,7 @@ func newTrained(t *testing.T, n network.Network, weights []float64, task *networ
 			contexts[x].Arms = append(contexts[x].Arms, option.Arm{Mean: mean})
 		}
 	}
-	p := fixedPoint(t, contexts)
+	p := FixedPoint(contexts)
 	if _, err := network.Fit(n, weights, p.Logits); err != nil {
 		t.Fatal(err)
 	}

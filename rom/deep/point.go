@@ -25,21 +25,17 @@ type Point struct {
 // FixedPoint returns the Point at which the mean force of every context vanishes. Each is the one
 // that the mean field of that context alone reaches from Params.Start (see rest.Reached). With
 // enough weights it is a fixed point of the whole. Without scale and with the exact KL it is log
-// π = log π_ref + m/β. The error lists the contexts that have none.
-func FixedPoint(contexts []cell.Params) (*Point, error) {
+// π = log π_ref + m/β. It is nil where a context has none.
+func FixedPoint(contexts []cell.Params) *Point {
 	var logits []float64
-	var missing []int
 	for x := range contexts {
 		at, ok := rest.Reached(contexts[x])
 		if !ok {
-			missing = append(missing, x)
+			return nil
 		}
 		logits = append(logits, at.Logits...)
 	}
-	if missing != nil {
-		return nil, fmt.Errorf("no fixed point is known of contexts %v of %d", missing, len(contexts))
-	}
-	return At(contexts, logits), nil
+	return At(contexts, logits)
 }
 
 // At returns the Point at logits, C·A, row by row. Away from a fixed point its matrices are those

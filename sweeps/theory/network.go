@@ -118,14 +118,12 @@ func supervise(net network.Network, w []float64, task *network.Task, right float
 
 // settle finds the weights at which every context is at its fixed point.
 func (p *policyNetwork) settle() {
-	point, err := deep.FixedPoint(p.params)
-	if err != nil {
+	if p.point = deep.FixedPoint(p.params); p.point == nil {
 		p.because = scope.NotReached.Because()
 		return
 	}
-	p.point = point
 	w := slices.Clone(p.initial)
-	if _, err := network.Fit(p.build(), w, point.Logits); err != nil {
+	if _, err := network.Fit(p.build(), w, p.point.Logits); err != nil {
 		p.because = scope.Networks.Because(fmt.Sprintf("the fixed point of the weights (%v)", err))
 		return
 	}
@@ -300,7 +298,7 @@ func (n *policyNetwork) predict(s *config.Settings, of rest.Extent) *rom.Predict
 		p.Noise.Because = scope.Networks.Because("the variance of a run that does not start at the fixed point")
 	default: // noise carries weights along their fixed points, where the variance is another one
 		p.Noise.Because = scope.Networks.Because("the variance beyond its leading order")
-		if law, err := exact.Law(modes, deep.Window{From: s.Run.BurnIn, To: s.Run.Steps}); err == nil {
+		if law := exact.Law(modes, deep.Window{From: s.Run.BurnIn, To: s.Run.Steps}); law != nil {
 			p.LeadingOrder.StationaryVariance.ExpectedReward = &law.Reward
 		}
 	}
