@@ -3,9 +3,9 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_470
+	mostProduct = 69_461
 	mostTools   = 5_301
-	mostTests   = 45_650
+	mostTests   = 45_629
 	mostDocs    = 329
 )
 
@@ -20,7 +20,7 @@ var rooms = map[string]int{
 	"rom":                    92,
 	"rom/arrive":             818,
 	"rom/cell":               1158,
-	"rom/deep":               961,
+	"rom/deep":               954,
 	"rom/fixed":              1060,
 	"rom/force":              1403,
 	"rom/group":              2093,
@@ -44,7 +44,7 @@ var rooms = map[string]int{
 	"sweeps/plan":            1157,
 	"sweeps/report":          1744,
 	"sweeps/store":           1887,
-	"sweeps/theory":          2624,
+	"sweeps/theory":          2622,
 	"tools/bench":            161,
 	"tools/calibrate":        1257,
 	"tools/explorer":         119,
