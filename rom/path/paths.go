@@ -170,6 +170,9 @@ func meansOf(p cell.Params, init []float64, at, steps []int, of []observable, by
 			if finite {
 				mean += run.noisy[i][place].shift
 				path.Deviation[n] = run.noisy[i][place].deviation
+				if p.NotDerived(cell.DeviationOfRuns).Out() {
+					path.Deviation[n] = math.NaN()
+				}
 			}
 			path.Mean = append(path.Mean, mean)
 		}
