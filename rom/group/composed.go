@@ -1,6 +1,7 @@
 package group
 
 import (
+	"math"
 	"slices"
 
 	"grposim/fp"
@@ -16,10 +17,12 @@ const LeastExpanded = 8
 const mostCompositions = 10_000
 
 // Composed is the law of a group whose rewards take few values, by exact sums over its compositions.
-// A composition says how many samples have each of the values (docs/theory.md §2).
+// A composition says how many samples have each of the values (docs/theory.md §2). Where these are
+// too many with the KL in rewards of two values, groups with both are approximated, see vary.
 type Composed struct {
-	Expanded        // for what does not depend on the order in 1/G
-	parts    []Part // the values with negative advantages, then those with positive ones
+	Expanded         // for what does not depend on the order in 1/G
+	parts    []Part  // the values with negative advantages, then those with positive ones
+	summed   [][]int // sets of values of which all compositions are summed; two with vary
 
 	// Sums over the compositions of π_old = of, with t = n y/G of n samples with the advantage y:
 	// of t and ty/G, and of t_j t_k and t_j n_k/G less those of one sample.
@@ -36,21 +39,55 @@ type Part struct {
 // Composes reports whether a group's law is that of its compositions. It is where the expansion is
 // not exact, in groups below LeastExpanded, and under weights that depend on the sign of an advantage.
 func Composes(arms []option.Arm, e *option.Estimator) bool {
-	exact := e.Advantage.Scale == option.NoScale && !weight.BySign(&e.Importance)
-	if exact || e.KL.OfReward() || e.GroupSize == option.Infinite ||
-		e.GroupSize >= LeastExpanded && !weight.Signed(&e.Importance) ||
-		slices.ContainsFunc(arms, func(arm option.Arm) bool { return outcomes(arm) == nil }) {
-		return false
-	}
-	b, all := newBase(arms, e, nil), float64(len(arms))
-	for j := range b.listed()[:b.values-1] {
-		all *= float64(e.GroupSize+j+1) / float64(j+1)
-	}
-	return all <= mostCompositions
+	few := e.GroupSize < LeastExpanded || weight.Signed(&e.Importance)
+	return few && !e.KL.OfReward() && Compose(arms, e, nil) != nil
 }
 
-func (l *Composed) Exact() bool                    { return true }
-func (l *Composed) LeftOut() (mean, noise float64) { return 0, 0 }
+// Compose returns that law at any G, also with the KL in the rewards; nil where there is none.
+func Compose(arms []option.Arm, e *option.Estimator, s *Samples) *Composed {
+	exact := e.Advantage.Scale == option.NoScale && !weight.BySign(&e.Importance)
+	if exact || e.GroupSize == option.Infinite ||
+		slices.ContainsFunc(arms, func(arm option.Arm) bool { return outcomes(arm) == nil }) {
+		return nil
+	}
+	l, sides := &Composed{Expanded: *NewExpanded(arms, e, s)}, make([][]int, 3)
+	few := func(values []int) bool {
+		all := float64(len(arms))
+		for j := range values[1:] {
+			all *= float64(e.GroupSize+j+1) / float64(j+1)
+		}
+		return all <= mostCompositions
+	}
+	success, span := TwoValued(arms)
+	for _, t := range l.listed() {
+		if !slices.Contains(sides[2], t.value) {
+			sides[2] = append(sides[2], t.value)
+		}
+		side := int(math.Round((t.reward - l.takes[0].reward) / span))
+		sides[side&1] = append(sides[side&1], t.value)
+	}
+	switch {
+	case few(sides[2]):
+		l.summed = sides[2:]
+	case success == nil || !e.KL.OfReward() || e.GroupSize*len(arms)*len(arms) > mostCompositions,
+		len(sides[1]) == 0 || !few(sides[0]) || !few(sides[1]):
+		return nil
+	default:
+		l.summed = sides[:2]
+	}
+	return l
+}
+
+func (l *Composed) Exact() bool { return len(l.summed) == 1 }
+
+// LeftOut has what vary leaves out where shifts differ by d of the range of the rewards: 2d² of the
+// force and d of the noise.
+func (l *Composed) LeftOut() (mean, noise float64) {
+	if _, span := TwoValued(l.arms); !l.Exact() {
+		noise = (slices.Max(l.Shift) - slices.Min(l.Shift)) / span
+	}
+	return 2 * noise * noise, noise
+}
 
 func (l *Composed) Response(dst []float64) { l.perSample(dst, l.Mean) }
 
@@ -60,7 +97,7 @@ func (l *Composed) Given(yield func(chance float64, parts []Part) bool) {
 	n, rewards := make([]float64, l.values), make([]float64, l.values)
 	arms := Zeros(l.values, len(l.arms))
 	for _, t := range l.listed() {
-		rewards[t.value] = t.reward
+		rewards[t.value] = t.reward + l.Shift[t.arm]
 		if p := chances[t.value]; p > 0 {
 			arms[t.value][t.arm] += l.Old[t.arm] * t.chance / p
 		}
@@ -71,24 +108,74 @@ func (l *Composed) Given(yield func(chance float64, parts []Part) bool) {
 			l.parts = append(l.parts, Part{Arms: probabilities, Weights: weights})
 		}
 	}
-	var fill func(j int, left, chance float64) (more bool)
-	fill = func(j int, left, chance float64) (more bool) {
-		if j == len(n)-1 {
+	visit := func(chance float64) (more bool) {
+		l.weigh(n, rewards)
+		return chance == 0 || yield(chance, l.parts)
+	}
+	var fill func(values []int, left, chance float64) (more bool)
+	fill = func(values []int, left, chance float64) (more bool) {
+		j := values[0]
+		if len(values) == 1 {
 			n[j] = left
-			chance *= fp.Pow(chances[j], left)
-			l.weigh(n, rewards)
-			return chance == 0 || yield(chance, l.parts)
+			return visit(chance * fp.Pow(chances[j], left))
 		}
 		for k := 0.0; k <= left; k++ {
 			n[j] = k
-			if !fill(j+1, left-k, chance) {
+			if !fill(values[1:], left-k, chance) {
 				return false
 			}
 			chance *= (left - k) / (k + 1) * chances[j]
 		}
 		return true
 	}
-	fill(0, l.size, 1)
+	for _, values := range l.summed {
+		if clear(n); !fill(values, l.size, 1) {
+			return
+		}
+	}
+	if !l.Exact() {
+		l.vary(n, chances, visit)
+	}
+}
+
+// vary visits nodes for the groups with both rewards, n samples of the values with probabilities p.
+// Given N successes, or failures, p of their sum 1, n = Np while the others are at the nodes
+//
+//	n = (N − √N) p + √N e_k   with the weights p_k,
+//
+// which have the covariance of their law.
+func (l *Composed) vary(n, p []float64, visit func(weight float64) (more bool)) {
+	place := func(side int, total float64) (sum float64) {
+		for _, v := range l.summed[side] {
+			sum += p[v]
+		}
+		for _, v := range l.summed[side] {
+			n[v] = total * p[v] / sum
+		}
+		return sum
+	}
+	law := NewBinomial(l.e.GroupSize, place(1, 1), place(0, 1), nil)
+	for i, w := range law.Weights {
+		counts := [2]float64{l.size - float64(law.At(i)), float64(law.At(i))}
+		if w*counts[0]*counts[1] == 0 {
+			continue
+		}
+		place(0, counts[0])
+		place(1, counts[1])
+		more := visit(-w)
+		for side, values := range l.summed {
+			root := math.Sqrt(counts[side])
+			for _, k := range values {
+				sum := place(side, counts[side]-root)
+				n[k] += root
+				more = more && visit(w*p[k]/sum)
+			}
+			place(side, counts[side])
+		}
+		if !more {
+			return
+		}
+	}
 }
 
 // weigh sets the parts of a group with so many samples of each reward.
@@ -100,7 +187,7 @@ func (l *Composed) weigh(n, rewards []float64) {
 	for j, r := range rewards {
 		square += n[j] / l.size * (r - mean) * (r - mean)
 	}
-	factor, _, _ := l.generalScale(square) // 0 where all rewards are equal
+	factor, _, _ := l.generalScale(square - 1e-28*mean*mean) // 0 where all are equal but for rounding
 	for j, r := range rewards {
 		to, other := &l.parts[j], &l.parts[len(n)+j]
 		y := l.baseline * factor * (r - mean)
@@ -180,24 +267,4 @@ func (l *Composed) Covariance(reward, cross, _ [][]float64) {
 			cross[a][a] += l.line[j] / l.size * v * l.Kappa[a]
 		}
 	}
-}
-
-// Stiffness is that of Law. A sample of arm b adds 1{a = b} − π_a to ∂ log P/∂θ_a, so that
-//
-//	∂E[c^R_a]/∂θ_old,b = Cov(c^R_a, n_b)   at given weights.
-func (l *Composed) Stiffness(fresh, stale [][]float64) (known bool) {
-	arms, kappa := len(l.arms), l.Kappa
-	mean, slope := make([]float64, arms), Square(arms)
-	l.Kappa = slices.Repeat([]float64{l.size}, arms)
-	l.Covariance(Square(arms), slope, nil)
-	l.Kappa = kappa
-	l.Mean(mean)
-	l.addStiffness(fresh, stale, 1, make([]float64, arms), mean)
-	for a, row := range stale { // the rest
-		row[a] += mean[a]
-		for b := range row {
-			row[b] -= slope[a][b] + mean[a]*l.Old[b] + l.Old[a]*mean[b]
-		}
-	}
-	return true
 }

@@ -99,7 +99,7 @@ func New(arms []option.Arm, e *option.Estimator, s *Samples) Law {
 		return &Limit{newBase(arms, e, s)}
 	}
 	if Composes(arms, e) {
-		return &Composed{Expanded: *NewExpanded(arms, e, s)}
+		return Compose(arms, e, s)
 	}
 	return NewExpanded(arms, e, s)
 }

@@ -61,7 +61,7 @@ func Support(arm option.Arm) (low, high float64, ok bool) {
 // outcomes returns the rewards of an arm with their probabilities; none of a density.
 func outcomes(arm option.Arm) [][2]float64 {
 	switch {
-	case arm.Law == option.Bernoulli:
+	case arm.Law == option.Bernoulli && arm.Mean > 0 && arm.Mean < 1:
 		return [][2]float64{{1, arm.Mean}, {0, 1 - arm.Mean}}
 	case arm.Law == option.Normal && arm.Std > 0:
 		return nil
