@@ -235,7 +235,8 @@ func everyPenalty(base Params, visit func(p Params)) {
 		}
 		p.KL.Gradient, p.Entropy, p.KL.At = option.ExactKL, 0, option.AtCurrent
 		for _, placement := range []option.KLPlacement{option.InAdvantage, option.InReward} {
-			if p.KL.In = placement; p.Importance.Mode <= option.Ratio {
+			p.KL.In, p.OnTheWay = placement, true
+			if placement == option.InReward || p.Importance.Mode <= option.Ratio {
 				visit(p)
 			}
 		}
@@ -263,9 +264,6 @@ func TestForceIsTheEnumeratedOne(t *testing.T) {
 			Factors: Unit,
 		}
 		compare := func(p Params) {
-			if p.KL.In == option.InReward && p.Advantage.Scale == option.StdScale {
-				return // not derived
-			}
 			theta, old := normals(r, arms, 1), normals(r, arms, 1)
 			p.Reference = normals(r, arms, 1)
 			var atoms []sample

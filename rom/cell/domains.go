@@ -97,14 +97,15 @@ var domains = []struct {
 	}, simulated("many prompts with a KL in the reward or a scale of several groups, groups that " +
 		"are dropped, or redrawn with one policy and a sampled penalty")},
 	{MeanForceKnown, anyLag, func(p *Params) bool {
-		return p.KL.OfReward() && !p.Importance.Linear() && !linear.NewLag(&p.Lag).OnPolicy()
-	}, simulated("a KL penalty in the reward of older samples with weights other than ratios")},
+		return p.KL.OfReward() && weight.BySign(&p.Importance) && !linear.NewLag(&p.Lag).OnPolicy() &&
+			p.GroupSize != option.Infinite && !composes(p)
+	}, simulated("a KL in the reward of older samples under a clip, at rest or of too many values")},
 	{MeanForceKnown, anyLag, func(p *Params) bool { return p.KL.OfReward() && p.Entropy > 0 },
 		simulated("a KL penalty in the reward with an entropy bonus")},
 	{MeanForceKnown, anyLag, func(p *Params) bool {
 		normal := slices.ContainsFunc(
 			p.Arms, func(arm option.Arm) bool { return arm.Law == option.Normal })
-		return expands(p) && p.KL.OfReward() && (normal || len(p.Arms) > 2)
+		return expands(p) && p.KL.OfReward() && !composes(p) && (normal || len(p.Arms) > 2)
 	}, manyValued},
 
 	{BlockRecurrence, anyLag, func(p *Params) bool {
@@ -127,7 +128,7 @@ var domains = []struct {
 		"advantage, with rewards of many values in finite groups")},
 	{WeightsAtRest, anyLag, func(p *Params) bool {
 		return expands(p) && (p.GroupSize < group.LeastExpanded && !composes(p) ||
-			p.KL.OfReward() && !certain(p))
+			p.KL.OfReward() && !certain(p) && !composes(p))
 	}, manyValued},
 	{StateAtRest, anyLag, func(p *Params) bool {
 		return prompts(p) && p.Prompts.Parameters == option.Shared &&
@@ -163,8 +164,9 @@ var domains = []struct {
 	{SpreadOfRuns, anyLag, func(p *Params) bool {
 		return adam(p) && (p.Filter == option.Drop || p.Advantage.Baseline == option.RunningMean)
 	}, simulated("the spread of runs under Adam of dropped groups or a running mean as baseline")},
-	{SpreadOfRuns, anyLag, func(p *Params) bool { return adam(p) && expands(p) && p.KL.OfReward() },
-		manyValued},
+	{SpreadOfRuns, randomAges, func(p *Params) bool {
+		return p.KL.OfReward() && composes(p) && len(p.Arms) > 2
+	}, simulated("random ages with a KL penalty in the reward of more than two arms")},
 	{SpreadOfRuns, anyLag, func(p *Params) bool { return fewUnderAdam(p, 2*group.LeastExpanded) },
 		simulated("Adam's runs with fewer than 16 samples a step of other rewards than 0 and 1, with a " +
 			"scale of the step or k1 in the loss")},
@@ -313,7 +315,10 @@ var manyValued = simulated(
 	"the std scale of rewards with the KL in them, and of many values or densities in groups below 8")
 
 // composes reports whether the force of a group is known by its compositions.
-func composes(p *Params) bool { return group.Composes(p.Arms, &p.Estimator) }
+func composes(p *Params) bool {
+	return group.Composes(p.Arms, &p.Estimator) ||
+		p.OnTheWay && p.KL.OfReward() && group.Compose(p.Arms, &p.Estimator, nil) != nil
+}
 
 // expands reports whether the force of a group is known to first order in 1/G only.
 func expands(p *Params) bool {

@@ -141,6 +141,8 @@ type Params struct {
 	// rewards of a group differ. Where groups are redrawn Chance is P/(P + Others); nil: as it is.
 	Others []float64
 
+	OnTheWay bool // rewards with the KL in them have the law of their compositions, which has jumps
+
 	uniform []float64 // logits of the uniform policy over arms, by class; nil: all 0
 
 	cut float64 // bound of |g_1| by the largest norm, by checked; 0: see cutForce

@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 
+	"grposim/fp"
 	"grposim/option"
 	"grposim/rom/cell"
 	"grposim/rom/group"
@@ -82,6 +83,9 @@ func New(p *cell.Params) *Model {
 		m.Target = m.balanced()
 	}
 	m.Law = group.New(p.Arms, &p.Estimator, samples)
+	if l := group.Compose(p.Arms, &p.Estimator, samples); l != nil && p.OnTheWay && p.KL.OfReward() {
+		m.Law = l
+	}
 	m.Counts, _ = m.Law.(*group.Counts)
 	var bandits [][]option.Arm
 	for x := range p.Prompts.First {
@@ -185,12 +189,12 @@ func (m *Model) weigh() {
 // of 0.1 % of the samples lies beyond, and what chains miss of Var J is at most 0.5 %.
 const BoundReach = 3
 
-// BoundWithin reports whether a bound at which a weight drops to 0 is within BoundReach of the
-// ratio of an arm at the state that is set. cov is the covariance of both policies in the basis q.
-func (m *Model) BoundWithin(q *mat.Dense, cov [][]float64) bool {
+// BoundWithin returns 1 if a bound at which a weight drops to 0 is within BoundReach of the ratio
+// of an arm at the state that is set, else 0. cov is that of both policies in the basis q.
+func (m *Model) BoundWithin(q *mat.Dense, cov [][]float64) float64 {
 	arms, n := q.Dims()
 	if !weight.Jumps(&m.Importance) || len(cov) < 2*n {
-		return false
+		return 0
 	}
 	now, old, gradient := linear.Reduce(q, m.Now.Probs), linear.Reduce(q, m.Past.Probs),
 		make([]float64, 2*n)
@@ -207,11 +211,41 @@ func (m *Model) BoundWithin(q *mat.Dense, cov [][]float64) bool {
 		for _, band := range []weight.Band{up, down} {
 			if !band.Held && (math.Abs(math.Log1p(band.Above)-at) < reach ||
 				math.Abs(math.Log1p(-min(band.Below, 1))-at) < reach) {
-				return true
+				return 1
 			}
 		}
 	}
-	return false
+	return 0
+}
+
+// TieWithin returns the share of the groups whose force with the std scale jumps within BoundReach of
+// the policy that draws, whose covariance ends cov. Rewards differ by the KL in them alone, of arms
+// that may have the same. It is 1 where a KL may outweigh a reward, or of more values than two.
+func TieWithin(m *Model, q *mat.Dense, cov [][]float64) (share float64) {
+	if !m.KL.OfReward() || m.Advantage.Scale != option.StdScale {
+		return 0
+	}
+	_, n := q.Dims()
+	d := len(cov)
+	all := mat.NewDense(d, d, slices.Concat(cov...))
+	c := linear.Congruence(q, mat.DenseCopyOf(all.Slice(d-n, d, d-n, d)))
+	success, span := group.TwoValued(m.Arms)
+	if success == nil {
+		return 1
+	}
+	j := floats.Dot(success, m.Old)
+	for a, x := range m.Shift {
+		for b, y := range m.Shift[:a] {
+			gap := math.Sqrt(max(c.At(a, a)+c.At(b, b)-2*c.At(a, b), 0))
+			switch far, reach := math.Abs(x-y), BoundReach*m.KL.Coefficient*gap; {
+			case math.Abs(far-span) < reach:
+				return 1
+			case far < reach:
+				share = fp.Pow(j, m.Size) + fp.Pow(1-j, m.Size)
+			}
+		}
+	}
+	return share
 }
 
 // StartBaseline sets the running mean of a mean field to its value at step 0.

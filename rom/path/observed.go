@@ -348,7 +348,7 @@ type shifted struct {
 	variance  float64 // the largest of a gap of two logits
 	deviation float64 // of the observable over runs
 	idle      float64 // how far it may be off by what no expansion knows
-	nearBound bool    // runs have been within force.BoundReach of a bound where a weight drops to 0
+	nearBound float64 // largest share of groups whose force has jumped, see force.TieWithin
 }
 
 // lostShift is that of a spread that is too large to be followed.

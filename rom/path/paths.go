@@ -37,6 +37,7 @@ import (
 // are displaced by rounding in every step: instability makes errors grow there as in the simulated
 // one.
 func Paths(p cell.Params, init []float64, at []int, of ...Observed) (all []Path) {
+	p.OnTheWay = true
 	if p = p.Checked(); len(at) > 0 {
 		p = Unlimited(p, init, at[len(at)-1])
 	}
@@ -330,8 +331,8 @@ func (o *observable) neglectedShift(p *cell.Params, by *shifted) float64 {
 		share = 1
 	}
 	size := share*math.Abs(by.shift) + by.idle
-	if by.nearBound {
-		size += force.BoundReach * by.deviation
+	if by.nearBound > 0 { // else a deviation may not be known
+		size += force.BoundReach * by.nearBound * by.deviation
 	}
 	// a quarter of a bound on f⁗V²/8, V the variance of a gap of two logits: both closures know the
 	// fourth cumulant of a normal law only

@@ -337,7 +337,9 @@ func (s *state) overAges(at []int, cov [][]float64,
 		mean, two, _ := s.policies(pair)
 		one := expand(mean, two, s.DifferenceStep(), func(x []float64, weight float64) []float64 {
 			values := of(i, x, weight)
-			s.nearBound = s.nearBound || weight == 1 && s.BoundWithin(s.q, two)
+			if weight == 1 {
+				s.nearBound = max(s.nearBound, s.BoundWithin(s.q, two), force.TieWithin(s.Model, s.q, two))
+			}
 			return values
 		})
 		floats.AddScaled(all.offset, share, one.offset)

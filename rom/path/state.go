@@ -33,7 +33,7 @@ type state struct {
 	lost bool        // the spread is too large to be followed
 	turn int         // see force.Turn
 
-	nearBound bool // see shifted
+	nearBound float64 // see shifted
 
 	most    float64 // largest norm of a gradient that acts on runs, see ScaledLaw; 0: none
 	limited         // where limit has set it

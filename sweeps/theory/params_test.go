@@ -136,6 +136,9 @@ func TestEveryParameterIsInTheKey(t *testing.T) {
 				m.Set(0, 0, 0)
 			}
 			return
+		case reflect.Bool:
+			defer v.SetBool(v.Bool())
+			v.SetBool(!v.Bool())
 		case reflect.Float64:
 			defer v.SetFloat(v.Float())
 			v.SetFloat(v.Float() + 0.125)
