@@ -51,6 +51,7 @@ type Cell struct {
 	Fits   []CurveFit // fits to the mean curve of J
 	Traces int        // number of replicas whose recorded series the Result returns, ≥ 0
 	Ends   int        // number of replicas whose ends the Result returns, ≥ 0
+	First  int        // number of the first replica, ≥ 0: none before it is run
 	Edge   bool       // whether StiffnessAtEnd is measured, of a Network at G = ∞
 
 	// Probes returns what is measured beside the run of the complete cell; nil: none.

@@ -73,6 +73,15 @@ func TestEndsOfReplicasAlone(t *testing.T) {
 		}
 		set(&c)
 		all := simulate(t, []Cell{c}, 1)[0]
+		if c.Replicas() > 1 {
+			last := c
+			last.First, last.Run.Replicas = 7, 13
+			for i, e := range simulate(t, []Cell{last}, 1)[0].Ends {
+				if want := all.Ends[7+i]; e.Mean != want.Mean || !slices.Equal(e.Logits, want.Logits) {
+					t.Errorf("%s: %+v is replica %d of the last, want %+v", name, e, i, want)
+				}
+			}
+		}
 		for _, part := range [][2]int{{0, 1}, {3, 2}, {7, 13}} { // alone, in vectors
 			if c.Replicas() == 1 {
 				part = [2]int{0, 1}

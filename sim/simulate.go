@@ -320,7 +320,7 @@ func (w *cellWork) runChunk(ctx context.Context, chunk int, memory *workerMemory
 		curves = newCurves(w.binOf(last)-w.binOf(first)+1, len(w.read))
 	}
 	diverged, divergedAt := 0, w.cell.Run.Steps+1
-	replicas := batch.run(ctx, first, last-first+1)
+	replicas := batch.run(ctx, w.cell.First+first, last-first+1)
 	if ctx.Err() != nil {
 		return
 	}

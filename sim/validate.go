@@ -74,6 +74,7 @@ func (c Cell) Check(m *option.Mistakes) {
 	c.checkRecord(m)
 	m.Least("Traces", c.Traces, 0)
 	m.Least("Ends", c.Ends, 0)
+	m.Least("First", c.First, 0)
 	m.Want(!c.Edge || c.Network != nil && !sampled, "Edge", c.Edge, "false, but of a Network at G = ∞")
 	if c.Network != nil {
 		c.Network.check(&c, m)

@@ -37,6 +37,7 @@ type Trial struct {
 
 	settings config.Settings
 	target   theory.Target
+	ended    []sim.End // of all runs
 	steps    []int     // that are recorded
 	rise     []float64 // mean of J there over the runs that arrive; nil: none does
 	end      float64   // the same over the last quarter of the run
@@ -158,19 +159,20 @@ func (t *Trials) decide(ctx context.Context, s config.Settings, n int) (trial *T
 // a cell with these settings, so that a sweep repeats them.
 func (t *Trials) simulate(ctx context.Context, s config.Settings, runs int) (*Trial, error) {
 	c := plan.NewCell(s, t.cache)
-	if known := t.known[c.ID]; known != nil && (known.Runs >= runs || known.Runs == 1) {
+	known := cmp.Or(t.known[c.ID], new(Trial))
+	if known.Runs >= runs || known.Runs == 1 {
 		return known, nil
 	}
 	if c.Status != store.CellOK {
 		return nil, nil
 	}
 	in := c.Sim().Cell
-	in.Run.Replicas, in.Ends = runs, runs
+	in.First, in.Ends, in.Run.Replicas = known.Runs, runs, runs-known.Runs
 	in.Run.BurnIn = s.Run.Steps - max(s.Run.Steps/4, 1)
 	target := theory.NewTarget(&s, in.Init, t.cache.Predict(&s, rom.Unit))
 	trial := &Trial{settings: s, Steps: s.Run.Steps, target: target}
 	err := sim.Simulate(ctx, []sim.Cell{in}, t.Workers, func(_ int, r sim.Result) error {
-		trial.count(r.Ends, sim.RecordedSteps(s.Run.Steps, s.Lag))
+		trial.count(slices.Concat(known.ended, r.Ends), sim.RecordedSteps(s.Run.Steps, s.Lag))
 		return nil
 	})
 	if err != nil {
@@ -194,7 +196,7 @@ func (t *Trial) count(ends []sim.End, steps []int) {
 	}
 	groups := make(map[way]*group)
 	var order []way
-	t.Runs, t.Endings, t.steps = len(ends), nil, steps
+	t.Runs, t.Endings, t.steps, t.ended = len(ends), nil, steps, ends
 	samples, arrived := theory.Samples(&t.settings), 0
 	for i, w := range t.ways(ends, samples) {
 		e := &ends[i]
