@@ -318,9 +318,9 @@ func (o *observable) underAdam(s *adamState, t int) shifted {
 		if s.lost || !ok {
 			return lostShift
 		}
-		present, _, _ := s.policies([]int{0})
-		drawing, _, _ := s.policies([]int{old})
-		still, stillOld := s.logits(present), s.logits(drawing)
+		reduced := func(at int) []float64 { return linear.Reduce(s.q, s.mean[at:at+s.n]) }
+		present := reduced(0)
+		still, stillOld := s.logits(present), s.logits(reduced(old))
 		at := func(x []float64) (now, drawn []float64) {
 			return o.arguments(s.logits(x[:n]), s.logits(x[len(x)-n:]), still, stillOld)
 		}
@@ -332,17 +332,16 @@ func (o *observable) underAdam(s *adamState, t int) shifted {
 	})
 }
 
-// adamPath returns the shifts of the means of observables from their fields at the steps at of runs
-// from the logits init, to second order.
-func adamPath(p cell.Params, init []float64, at []int, of []observable, fields [][]float64) [][]shifted {
-	s, all := newAdamState(p, init, at[len(at)-1]), make([][]shifted, len(of))
-	for t, n := 0, 0; n < len(at); t++ {
+// adamPath returns the means of observables at the steps at of runs from the logits init, to second
+// order, in the place of shifts. Beyond the step last it goes on only where runs have been spread.
+func adamPath(p cell.Params, init []float64, at []int, last int, of []observable) [][]shifted {
+	s, all, wide := newAdamState(p, init, at[len(at)-1]), make([][]shifted, len(of)), false
+	for t, n := 0, 0; n < len(at) && (t <= last || wide); t++ {
 		s.turn = force.Turn(s.Model, t)
 		for ; n < len(at) && at[n] == t; n++ {
 			for i := range of {
 				by := of[i].underAdam(s, t)
-				by.shift -= fields[i][n]
-				all[i] = append(all[i], by)
+				all[i], wide = append(all[i], by), wide || !(by.variance <= narrow)
 			}
 		}
 		s.step(t)

@@ -147,7 +147,10 @@ func meansOf(p cell.Params, init []float64, at, steps []int, of []observable, by
 	last, finite := at[len(at)-1], p.GroupSize != option.Infinite
 	ofAdam := p.Optimizer.Kind == option.Adam
 	var noise *spread
+	var noisy [][]shifted // of Adam
 	if finite && ofAdam {
+		noisy = adamPath(p, init, steps, last, of)
+		steps = steps[:len(noisy[0])]
 		last = steps[len(steps)-1]
 	} else if finite {
 		if noise = newSpread(p, init, steps[len(steps)-1]); by.q != nil {
@@ -159,8 +162,11 @@ func meansOf(p cell.Params, init []float64, at, steps []int, of []observable, by
 		place, _ := slices.BinarySearch(steps, t)
 		places = append(places, place)
 	}
-	if finite && ofAdam {
-		run.noisy = adamPath(p, init, steps, of, run.field)
+	for i, of := range noisy {
+		run.noisy = noisy
+		for n := range of {
+			of[n].shift -= run.field[i][n]
+		}
 	}
 	for i := range all {
 		path := &all[i]

@@ -85,6 +85,21 @@ func TestNormOfAllPrompts(t *testing.T) {
 	}
 }
 
+// Runs under Adam are followed beyond the last step asked for only where they have been spread.
+func TestAdamIsFollowedOnWhereRunsAreSpread(t *testing.T) {
+	for rate, want := range map[float64]int{0.001: 2, 0.5: 3} {
+		p := promptParams(option.Shared, option.NoScale)
+		p.Prompts, p.Optimizer = cell.Prompts{}, option.Optimizer{Kind: option.Adam, LearningRate: rate,
+			Beta1: 0.9, Beta2: 0.99, Epsilon: 1e-8}
+		p = p.Checked()
+		o, _ := observableOf(&p, Reward)
+		got := len(adamPath(p, []float64{0, 0}, []int{0, 10, 30}, 10, []observable{o})[0])
+		if got != want {
+			t.Errorf("η = %v: %d of 3 steps are followed to, want %d", rate, got, want)
+		}
+	}
+}
+
 // Where forces have no slope the variance by the order of prompts that share a policy is that of sums
 // of draws without replacement, with the ways w_j that an impulse of draw j takes a policy:
 // Σ_epochs [M Σ w² − (Σ w)²]/(M−1) of that with replacement, Σ w².
