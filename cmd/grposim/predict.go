@@ -89,35 +89,45 @@ func (p *page) remedies(plan *plan.Plan, lines []*theory.Prediction) {
 
 func nameOfCell(plan *plan.Plan, c *plan.Cell) string { return cmp.Or(c.Label(), plan.Spec.Name) }
 
-// adamNote is about columns of a table of predictions.
-const adamNote = "Under Adam with a finite group size CRITICAL η and CRITICAL K are no limits of " +
-	"stability: from there on the spread of runs exceeds that of smaller steps."
+// columnNotes say what columns of a table of predictions are under Adam, or where the rate decays.
+var columnNotes = [...]struct {
+	columns []string
+	says    string
+	of      func(c *plan.Cell) bool
+}{
+	{[]string{"CRITICAL η", "CRITICAL K"}, "Under Adam with a finite group size runs beyond %s are not " +
+		"unstable: they spread more than in smaller steps.", func(c *plan.Cell) bool {
+		s := &c.Settings
+		return s.Optimizer.Kind == option.Adam && s.Estimator.GroupSize != option.Infinite
+	}},
+	{[]string{"VAR J"}, "Where the learning rate decays, %s is the mean over the steps after burn-in, " +
+		"of runs from the fixed point.", decays},
+	{[]string{"ζ", "CRITICAL η", "CRITICAL K"}, "Where the learning rate decays, the full rate has this %s.", decays},
+}
 
-// decayNote is about columns of a table of predictions.
-const decayNote = "Where the learning rate decays, VAR J is its mean over the steps after burn-in, of runs " +
-	"from the fixed point, and ζ, CRITICAL η and CRITICAL K are those of the full rate."
+func decays(c *plan.Cell) bool { return c.Settings.Optimizer.Schedule.Kind != option.ConstantRate }
 
 // printPredictions prints the answer in words, and a row of predictions for every cell: those of the
 // exact dynamics or, outside its scope, of the leading order.
 func printPredictions(p *page, plan *plan.Plan) {
 	rows := [][]string{{"CELL", "J*", "TRUE J*", "STIFFNESS", "ζ", "REGIME", "CRITICAL η",
 		"CRITICAL K", "VAR J", "SCOPE"}}
-	notes := []string{plan.Units(), "", ""}
 	var lines []*theory.Prediction
 	for c, line := range sweeps.Predictions(plan) {
 		lines = append(lines, line)
 		rows = append(rows, append([]string{nameOfCell(plan, c)}, predictionRow(line)...))
-		s := &c.Settings
-		if line.FixedPoint != nil && s.Optimizer.Kind == option.Adam && s.Estimator.GroupSize != option.Infinite {
-			notes[1] = adamNote
-		}
-		if line.FixedPoint != nil && s.Optimizer.Schedule.Kind != option.ConstantRate {
-			notes[2] = decayNote
-		}
 	}
 	p.paragraph("  ", predictionsInWords(plan, lines))
 	p.printf("\n")
-	p.table(knownColumns(rows))
+	rows = knownColumns(rows)
+	p.table(rows)
+	notes := []string{plan.Units()}
+	for _, note := range columnNotes {
+		of := slices.DeleteFunc(slices.Clone(note.columns), func(c string) bool { return !slices.Contains(rows[0], c) })
+		if len(of) > 0 && slices.ContainsFunc(plan.Cells, note.of) {
+			notes = append(notes, fmt.Sprintf(note.says, strings.Join(of, " and ")))
+		}
+	}
 	for _, says := range notes {
 		if says != "" {
 			p.printf("\n")
@@ -177,8 +187,8 @@ func predictionRow(p *theory.Prediction) []string {
 	if dynamics.Neutral > 0 {
 		regime += fmt.Sprintf(", %d neutral", dynamics.Neutral)
 	}
-	if variance != nil && *variance < 0 {
-		variance = nil // its second order is larger than its first
+	if p.AtRest.Variance.Out() || variance != nil && *variance < 0 {
+		variance = nil // not known, or its second order is larger than its first
 	}
 	if p.Scope.In || dynamics.Scope.In {
 		total = digits(p.Stiffness.Total)

@@ -81,6 +81,9 @@ func (r *Rest) Says() string {
 			math.Sqrt(v.Value))
 	}
 	ringing := "without visible swings"
+	if NewRegime(r.settings, r.p).Name() == Oscillatory {
+		ringing = "with swings too small to see"
+	}
 	switch period, left, swings := r.Swing(); {
 	case swings && left >= 0.01:
 		ringing = "in swings of " + Steps(period)
@@ -112,7 +115,7 @@ func (r *Rest) Says() string {
 	if v.Value > 0 && !v.Judged(v.Value).Out() {
 		sentence += fmt.Sprintf("; J fluctuates by ± %.3g", math.Sqrt(v.Value))
 	} else if v.Out() && !mean.Out() {
-		sentence += fmt.Sprintf("; its mean is that within %.1g, its fluctuation is not known", mean.Size())
+		sentence += fmt.Sprintf("; in the mean J is within %.1g of J*, how much it fluctuates is not known", mean.Size())
 	}
 	if _, kind := r.p.Linear(); kind != rom.Exact {
 		sentence += " (" + KindWords[kind] + ")"
