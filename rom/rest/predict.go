@@ -317,7 +317,8 @@ func (e *Equilibrium) locked() scope.Reason {
 			fmt.Sprintf("whatever the %s coefficient, the policy is locked on arm %d, the first being "+
 				"0, beside which the others have a probability of %.1g in all", name, arm, rest))
 	}
-	from := fmt.Sprintf("; there is one from a %s coefficient of %.2g on", name, least)
+	article := map[string]string{"KL": "a", "entropy": "an"}[name]
+	from := fmt.Sprintf("; there is one from %s %s coefficient of %.2g on", article, name, least)
 	return scope.Locked.Because(name, coefficient, arm, rest, from)
 }
 

@@ -173,7 +173,7 @@ func (t *Translation) make() {
 		if t.set[m.Sets] = int(math.Round(product)); m.Word != "" {
 			t.set[m.Sets] = m.Word
 		}
-		says, line := strings.Join(from, ", ")+": ", fmt.Sprint(m.Sets, " ", t.set[m.Sets], m.Note)
+		says, line := strings.Join(slices.Compact(from), ", ")+": ", fmt.Sprint(m.Sets, " ", t.set[m.Sets], m.Note)
 		if last := len(t.Modelled) - 1; last >= 0 && strings.HasPrefix(t.Modelled[last], says) {
 			says, t.Modelled = t.Modelled[last]+"; ", t.Modelled[:last]
 		}
