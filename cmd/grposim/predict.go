@@ -89,31 +89,17 @@ func (p *page) remedies(plan *plan.Plan, lines []*theory.Prediction) {
 
 func nameOfCell(plan *plan.Plan, c *plan.Cell) string { return cmp.Or(c.Label(), plan.Spec.Name) }
 
-// columnNotes say what columns of a table of predictions are under Adam, or where the rate decays.
-var columnNotes = [...]struct {
-	columns []string
-	says    string
-	of      func(c *plan.Cell) bool
-}{
-	{[]string{"CRITICAL η", "CRITICAL K"}, "Under Adam with a finite group size runs beyond %s are not " +
-		"unstable: they spread more than in smaller steps.", func(c *plan.Cell) bool {
-		s := &c.Settings
-		return s.Optimizer.Kind == option.Adam && s.Estimator.GroupSize != option.Infinite
-	}},
-	{[]string{"VAR J"}, "Where the learning rate decays, %s is the mean over the steps after burn-in, " +
-		"of runs from the fixed point.", decays},
-	{[]string{"ζ", "CRITICAL η", "CRITICAL K"}, "Where the learning rate decays, the full rate has this %s.", decays},
-}
-
-func decays(c *plan.Cell) bool { return c.Settings.Optimizer.Schedule.Kind != option.ConstantRate }
-
 // printPredictions prints the answer in words, and a row of predictions for every cell: those of the
 // exact dynamics or, outside its scope, of the leading order.
 func printPredictions(p *page, plan *plan.Plan) {
 	rows := [][]string{{"CELL", "J*", "TRUE J*", "STIFFNESS", "ζ", "REGIME", "CRITICAL η",
 		"CRITICAL K", "VAR J", "SCOPE"}}
 	var lines []*theory.Prediction
+	adam, decays := false, false
 	for c, line := range sweeps.Predictions(plan) {
+		o := &c.Settings.Optimizer
+		adam = adam || o.Kind == option.Adam && c.Settings.Estimator.GroupSize != option.Infinite
+		decays = decays || o.Schedule.Kind != option.ConstantRate
 		lines = append(lines, line)
 		rows = append(rows, append([]string{nameOfCell(plan, c)}, predictionRow(line)...))
 	}
@@ -121,17 +107,19 @@ func printPredictions(p *page, plan *plan.Plan) {
 	p.printf("\n")
 	rows = knownColumns(rows)
 	p.table(rows)
-	notes := []string{plan.Units()}
-	for _, note := range columnNotes {
-		of := slices.DeleteFunc(slices.Clone(note.columns), func(c string) bool { return !slices.Contains(rows[0], c) })
-		if len(of) > 0 && slices.ContainsFunc(plan.Cells, note.of) {
-			notes = append(notes, fmt.Sprintf(note.says, strings.Join(of, " and ")))
-		}
-	}
-	for _, says := range notes {
-		if says != "" {
+	for _, note := range [...]struct {
+		holds        bool
+		column, says string
+	}{{plan.Units() != "", "", plan.Units()},
+		{adam, "CRITICAL", "Under Adam with a finite group size no CRITICAL value is a limit of stability: " +
+			"beyond it the spread of runs exceeds that of smaller steps."},
+		{decays, "VAR J", "Where the learning rate decays, VAR J is its mean over the steps after burn-in, " +
+			"of runs from the fixed point."},
+		{decays, "REGIME", "Where the learning rate decays, the regime and its limits are those of the full rate."},
+	} {
+		if note.holds && strings.Contains(strings.Join(rows[0], " "), note.column) {
 			p.printf("\n")
-			p.paragraph("  ", says)
+			p.paragraph("  ", note.says)
 		}
 	}
 	p.remedies(plan, lines)

@@ -146,8 +146,7 @@ func meansOf(p cell.Params, init []float64, at, steps []int, of []observable, by
 	all []Path) (run followed, places []int) {
 	last, finite := at[len(at)-1], p.GroupSize != option.Infinite
 	ofAdam := p.Optimizer.Kind == option.Adam
-	var noise *spread
-	var noisy [][]shifted // of Adam
+	noise, noisy := (*spread)(nil), [][]shifted(nil) // of others, of Adam
 	if finite && ofAdam {
 		noisy = adamPath(p, init, steps, last, of)
 		steps = steps[:len(noisy[0])]

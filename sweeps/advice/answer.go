@@ -261,8 +261,7 @@ func (a *adviser) wayInWords() (says, do string) {
 		return fmt.Sprintf("J starts where it should end, at %.3g", c.end), ""
 	}
 	says = fmt.Sprintf("J goes from %.3g to %.3g: 90 %% of the way %s", c.Reward[0], c.end, c.takes())
-	size, dangers, lost := c.made.Size(), []string(nil), 0.0
-	if dangers, lost = Dangers(c.arrival); dangers != nil && !(lost <= 1-wantedShare) {
+	if dangers, lost := Dangers(c.arrival); dangers != nil && !(lost <= 1-wantedShare) {
 		return says, "see which of the changes below brings the runs home"
 	}
 	s, steps := &a.settings, float64(a.settings.Run.Steps)
@@ -270,7 +269,7 @@ func (a *adviser) wayInWords() (says, do string) {
 		says += fmt.Sprintf(", %s samples", number(c.samples))
 	}
 	switch {
-	case math.IsInf(size, 1):
+	case math.IsInf(c.made.Size(), 1):
 		return says, "take the suggestion below, of trials"
 	case c.made.Value <= latest*steps:
 		return says, ""
@@ -281,7 +280,7 @@ func (a *adviser) wayInWords() (says, do string) {
 		}
 	}
 	if c == nil || !c.Scope.In || math.IsInf(c.made.Value, 1) || c.made.Size() > c.made.Value {
-		return says, fmt.Sprintf("raise η: even %d steps are few for this one", 4*s.Run.Steps)
+		return says, fmt.Sprintf("raise η: %d steps may be few for this one", 4*s.Run.Steps)
 	}
 	factor := c.made.Value / madeBy / steps
 	return says, fmt.Sprintf("run about %s steps, or raise η to about %.2g", number(factor*steps),

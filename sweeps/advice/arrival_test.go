@@ -144,7 +144,7 @@ func planOf(t *testing.T, text string) *plan.Plan {
 func advised(t *testing.T, plan *plan.Plan, located ...Line) (*plan.Cell, Advice) {
 	t.Helper()
 	for cell, advice := range Advise(plan) {
-		trials := NewTrials(cell, &advice, 2, nil)
+		trials := NewTrials(cell, &advice, 2, func(string, int, int) {})
 		if err := advice.FromStart(t.Context(), trials); err != nil {
 			t.Fatal(err)
 		}

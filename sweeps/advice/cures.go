@@ -134,7 +134,7 @@ func (advice *Advice) cure(ctx context.Context, t *Trials, present *Trial) error
 			advice.Untried = len(all) - i
 			break
 		}
-		t.tell("kinds of changes", i, len(all))
+		t.Progress("kinds of changes", i, len(all))
 		for n, set := range k {
 			if set[0].Param == config.StepsKey && n > 1 && arrived > 0 && !advice.All {
 				break // longer runs are dear

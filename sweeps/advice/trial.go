@@ -97,7 +97,7 @@ var trialRuns = []int{32, 128, presentRuns, mostRuns}
 // Trials simulates changes of one cell from its own start. Equal settings are simulated once.
 type Trials struct {
 	Workers int
-	// is told how many of all parts of some work are done; nil: nobody is
+	// is told how many of all parts of some work are done
 	Progress func(what string, done, all int)
 
 	cell  *plan.Cell
@@ -110,19 +110,13 @@ func NewTrials(cell *plan.Cell, advice *Advice, workers int, progress func(strin
 	return &Trials{workers, progress, cell, advice.cache, make(map[string]*Trial)}
 }
 
-func (t *Trials) tell(what string, done, all int) {
-	if t.Progress != nil {
-		t.Progress(what, done, all)
-	}
-}
-
 // noStart is the reason why settings are not simulated.
 var noStart = scope.NotReached.Because().String()
 
 // Present simulates the cell as it stands, with presentRuns runs, fewer if all end alike, and more if
 // these do not decide it. The trial is nil if it has no start.
 func (t *Trials) Present(ctx context.Context) (*Trial, error) {
-	t.tell("runs as it stands", 0, 1)
+	t.Progress("runs as it stands", 0, 1)
 	return t.decide(ctx, t.cell.Settings, presentRuns)
 }
 

@@ -27,7 +27,7 @@ run: {steps: 1500}
 func trialsOf(t *testing.T, text string, edits ...string) *Trials {
 	t.Helper()
 	for cell, advice := range Advise(planText(t, text, edits...)) {
-		return NewTrials(cell, &advice, 2, nil)
+		return NewTrials(cell, &advice, 2, func(string, int, int) {})
 	}
 	t.Fatal("no cell")
 	return nil

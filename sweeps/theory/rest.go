@@ -81,14 +81,13 @@ func (r *Rest) Says() string {
 			math.Sqrt(v.Value))
 	}
 	ringing := "without visible swings"
-	if NewRegime(r.settings, r.p).Name() == Oscillatory {
-		ringing = "with swings too small to see"
-	}
 	switch period, left, swings := r.Swing(); {
 	case swings && left >= 0.01:
 		ringing = "in swings of " + Steps(period)
 	case swings && left >= 0.01*0.01: // half a period leaves the square root, with the other sign
 		ringing = "with a small overshoot"
+	case NewRegime(r.settings, r.p).Name() == Oscillatory:
+		ringing = "with swings too small to see"
 	}
 	point := fmt.Sprintf("fixed point J* = %.4g", r.p.FixedPoint.Reward)
 	switch {
@@ -124,10 +123,8 @@ func (r *Rest) Says() string {
 }
 
 // KindWords names the kinds of a prediction.
-var KindWords = map[rom.Kind]string{
-	rom.Exact: "exact theory", rom.Expansion: "theory expanded in 1/G",
-	rom.LeadingOrder: "theory to leading order",
-}
+var KindWords = map[rom.Kind]string{rom.Exact: "exact theory",
+	rom.Expansion: "theory expanded in 1/G", rom.LeadingOrder: "theory to leading order"}
 
 // Steps writes a number of steps.
 func Steps(x float64) string {
