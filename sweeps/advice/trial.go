@@ -96,9 +96,8 @@ var trialRuns = []int{32, 128, presentRuns, mostRuns}
 
 // Trials simulates changes of one cell from its own start. Equal settings are simulated once.
 type Trials struct {
-	Workers int
-	// is told how many of all parts of some work are done
-	Progress func(what string, done, all int)
+	Workers  int
+	Progress func(what string, done, all int) // is told how many of all parts of some work are done
 
 	cell  *plan.Cell
 	cache *theory.Cache

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"strings"
 
 	"grposim/fp"
 	"grposim/rom"
@@ -72,7 +73,7 @@ func (r *Rest) Says() string {
 			scope.NoNumber.Because("the multipliers of the linear map are not known"))
 		switch {
 		case mean.Out():
-			return "No state at rest is predicted: " + because.String()
+			return "No state at rest is predicted: " + strings.TrimPrefix(because.String(), "no stationary state: ")
 		case v.Out():
 			return fmt.Sprintf("Runs rest at a mean J of %.4g ± %.1g; by how much it fluctuates is not "+
 				"predicted: %s", mean.Value, mean.Size(), v.Because)
