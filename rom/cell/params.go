@@ -139,8 +139,7 @@ type Params struct {
 
 	// Others is ΣP of the other prompts by step, the last of later ones too, P the probability that the
 	// rewards of a group differ. Where groups are redrawn Chance is P/(P + Others); nil: as it is.
-	Others []float64
-
+	Others   []float64
 	OnTheWay bool // rewards with the KL in them have the law of their compositions, which has jumps
 
 	uniform []float64 // logits of the uniform policy over arms, by class; nil: all 0
