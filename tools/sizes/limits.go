@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_583
+	mostProduct = 69_582
 	mostTools   = 5_301
 	mostTests   = 45_712
 	mostDocs    = 329
@@ -19,7 +19,7 @@ var rooms = map[string]int{
 	"option":                 913,
 	"rom":                    92,
 	"rom/arrive":             818,
-	"rom/cell":               1173,
+	"rom/cell":               1172,
 	"rom/deep":               954,
 	"rom/fixed":              1060,
 	"rom/force":              1437,
