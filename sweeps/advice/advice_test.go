@@ -293,10 +293,10 @@ run: {steps: 200}
 		want []string
 	}{
 		{default1, []string{"J goes from 0.55 to 0.9: 90 % of the way by step 83.",
-			"With β = 0 it ends on the best arm and does not rest; at that step 31 % of the groups",
+			"With β = 0 it heads for the best arm and does not rest; at that step 31 % of the groups",
 			"Do: keep η = 0.1 and K = 4, unless the trials below say otherwise."}},
 		{strings.Replace(default1, "rate: 0.1", "rate: 0.025", 1), []string{"not within 200 steps, after which it is 0.83",
-			"With β = 0 it ends", "Do: run about 449 steps, or raise η to about 0.056."}},
+			"With β = 0 it heads for", "Do: run about 449 steps, or raise η to about 0.056."}},
 		{lateUnderNoise, []string{"not within 600 steps, after which it is 0.",
 			"Stable at its fixed point J* = 0.9996", "Do: run about 1760 steps, or raise η to about 0.011."}},
 		{wrongArm, []string{"not before step 25.6 of 1000",

@@ -304,7 +304,7 @@ func (a *adviser) endInWords() string {
 	}
 	switch {
 	case a.unpulled() && c != nil && c.Scope.In && !math.IsNaN(c.then(&c.equal)):
-		return fmt.Sprintf("With β = 0 it ends on the best arm and does not rest; at that step %.0f %% of "+
+		return fmt.Sprintf("With β = 0 it heads for the best arm and does not rest; at that step %.0f %% of "+
 			"the groups give no signal", 100*c.then(&c.equal))
 	case a.unpulled():
 		return "With β = 0 it does not rest, and runs end on one arm"

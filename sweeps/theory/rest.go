@@ -75,8 +75,8 @@ func (r *Rest) Says() string {
 		case mean.Out():
 			return "No state at rest is predicted: " + strings.TrimPrefix(because.String(), "no stationary state: ")
 		case v.Out():
-			return fmt.Sprintf("Runs rest at a mean J of %.4g ± %.1g; by how much it fluctuates is not "+
-				"predicted: %s", mean.Value, mean.Size(), v.Because)
+			return fmt.Sprintf("Runs rest at a mean J of %.4g ± %.1g; its fluctuation is not known: %s",
+				mean.Value, mean.Size(), v.Because)
 		}
 		return fmt.Sprintf("Runs rest at a mean J of %.4g, which fluctuates by ± %.3g", mean.Value,
 			math.Sqrt(v.Value))
