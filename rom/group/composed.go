@@ -13,8 +13,12 @@ import (
 // scale. Below it, the 1/G that is left out of a variance is above a quarter of it.
 const LeastExpanded = 8
 
-// mostCompositions is the largest number of compositions of a group times arms that is summed.
-const mostCompositions = 10_000
+// mostCompositions is the largest number of compositions of a group times arms that is summed. With
+// fastCompositions of them a path of 500 steps under Adam takes seconds.
+const (
+	mostCompositions = 10_000
+	fastCompositions = 2_500
+)
 
 // Composed is the law of a group whose rewards take few values, by exact sums over its compositions.
 // A composition says how many samples have each of the values (docs/theory.md §2). Where these are
@@ -37,10 +41,12 @@ type Part struct {
 }
 
 // Composes reports whether a group's law is that of its compositions. It is where the expansion is
-// not exact, in groups below LeastExpanded, and under weights that depend on the sign of an advantage.
+// not exact, and these are few or have to serve: in groups below LeastExpanded, and under weights
+// that depend on the sign of an advantage.
 func Composes(arms []option.Arm, e *option.Estimator) bool {
-	few := e.GroupSize < LeastExpanded || weight.Signed(&e.Importance)
-	return few && !e.KL.OfReward() && Compose(arms, e, nil) != nil
+	must := e.GroupSize < LeastExpanded || weight.Signed(&e.Importance)
+	l := Compose(arms, e, nil)
+	return l != nil && !e.KL.OfReward() && (must || l.compositions(l.summed[0]) <= fastCompositions)
 }
 
 // Compose returns that law at any G, also with the KL in the rewards; nil where there is none.
@@ -51,13 +57,7 @@ func Compose(arms []option.Arm, e *option.Estimator, s *Samples) *Composed {
 		return nil
 	}
 	l, sides := &Composed{Expanded: *NewExpanded(arms, e, s)}, make([][]int, 3)
-	few := func(values []int) bool {
-		all := float64(len(arms))
-		for j := range values[1:] {
-			all *= float64(e.GroupSize+j+1) / float64(j+1)
-		}
-		return all <= mostCompositions
-	}
+	few := func(values []int) bool { return l.compositions(values) <= mostCompositions }
 	success, span := TwoValued(arms)
 	for _, t := range l.listed() {
 		if !slices.Contains(sides[2], t.value) {
@@ -76,6 +76,15 @@ func Compose(arms []option.Arm, e *option.Estimator, s *Samples) *Composed {
 		l.summed = sides[:2]
 	}
 	return l
+}
+
+// compositions returns the number of compositions of a group of these values, times arms.
+func (l *Composed) compositions(values []int) float64 {
+	all := float64(len(l.arms))
+	for j := range values[1:] {
+		all *= (l.size + float64(j+1)) / float64(j+1)
+	}
+	return all
 }
 
 func (l *Composed) Exact() bool { return len(l.summed) == 1 }
