@@ -287,7 +287,7 @@ func normal(p *rom.Params) {
 // Where the rewards differ by far more than β the policy locks on the better arm. The coefficient
 // that the reason names is the least, to two digits, at which there is a dynamics.
 func TestLockedPolicy(t *testing.T) {
-	number := regexp.MustCompile(`there is one from a (KL|entropy) coefficient of (\S+) on$`)
+	number := regexp.MustCompile(`there is one from an? (KL|entropy) coefficient of (\S+) on$`)
 	for name, c := range map[string]struct {
 		p     rom.Params
 		arm   int
