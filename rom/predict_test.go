@@ -119,7 +119,8 @@ func TestPredictionsShareTheStateAtRest(t *testing.T) {
 		rules, whole := known.PredictPart(p.Optimizer, p.Lag, rest.RulesAlone), Predict(p)
 		if whole.FixedPoint != nil {
 			rules.Exact, rules.LeadingOrder, rules.Noise = whole.Exact, whole.LeadingOrder, whole.Noise
-			rules.Moments, rules.Neglected, rules.Adam = whole.Moments, whole.Neglected, whole.Adam
+			rules.Moments, rules.MeanKnown = whole.Moments, whole.MeanKnown
+			rules.Neglected, rules.Adam = whole.Neglected, whole.Adam
 		}
 		same("rules", rules, whole)
 		same("motion", known.PredictPart(p.Optimizer, p.Lag, rest.DynamicsAlone),

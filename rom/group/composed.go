@@ -14,10 +14,10 @@ import (
 const LeastExpanded = 8
 
 // mostCompositions is the largest number of compositions of a group times arms that is summed. With
-// fastCompositions of them a path of 500 steps under Adam takes seconds.
+// fastCompositions of them a prediction takes seconds.
 const (
 	mostCompositions = 10_000
-	fastCompositions = 2_500
+	fastCompositions = 500
 )
 
 // Composed is the law of a group whose rewards take few values, by exact sums over its compositions.
