@@ -5,7 +5,7 @@ package main
 const (
 	mostProduct = 69_591
 	mostTools   = 5_301
-	mostTests   = 45_711
+	mostTests   = 45_712
 	mostDocs    = 329
 )
 
