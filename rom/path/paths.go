@@ -161,6 +161,10 @@ func meansOf(p cell.Params, init []float64, at, steps []int, of []observable, by
 		place, _ := slices.BinarySearch(steps, t)
 		places = append(places, place)
 	}
+	unknown := 0.0
+	if p.NotDerived(cell.DeviationOfRuns).Out() {
+		unknown = math.NaN()
+	}
 	for i, of := range noisy {
 		run.noisy = noisy
 		for n := range of {
@@ -175,10 +179,7 @@ func meansOf(p cell.Params, init []float64, at, steps []int, of []observable, by
 			path.Field = append(path.Field, mean)
 			if finite {
 				mean += run.noisy[i][place].shift
-				path.Deviation[n] = run.noisy[i][place].deviation
-				if p.NotDerived(cell.DeviationOfRuns).Out() {
-					path.Deviation[n] = math.NaN()
-				}
+				path.Deviation[n] = run.noisy[i][place].deviation + unknown
 			}
 			path.Mean = append(path.Mean, mean)
 		}
