@@ -17,7 +17,7 @@ const LeastExpanded = 8
 // fastCompositions of them a prediction takes seconds.
 const (
 	mostCompositions = 10_000
-	fastCompositions = 500
+	fastCompositions = 700
 )
 
 // Composed is the law of a group whose rewards take few values, by exact sums over its compositions.
