@@ -111,11 +111,12 @@ func printPredictions(p *page, plan *plan.Plan) {
 		holds        bool
 		column, says string
 	}{{plan.Units() != "", "", plan.Units()},
-		{adam, "CRITICAL", "Under Adam with a finite group size no CRITICAL value is a limit of stability: " +
-			"beyond it the spread of runs exceeds that of smaller steps."},
-		{decays, "VAR J", "Where the learning rate decays, VAR J is its mean over the steps after burn-in, " +
-			"of runs from the fixed point."},
-		{decays, "REGIME", "Where the learning rate decays, the regime and its limits are those of the full rate."},
+		{adam, "CRITICAL", "Under Adam with a finite group size no CRITICAL value is a limit of " +
+			"stability: beyond it the spread of runs exceeds that of smaller steps."},
+		{decays, "VAR J", "Where the learning rate decays, VAR J is its mean over the steps after " +
+			"burn-in, of runs from the fixed point."},
+		{decays, "REGIME", "Where the learning rate decays, the regime and its limits are those of " +
+			"the full rate."},
 	} {
 		if note.holds && strings.Contains(strings.Join(rows[0], " "), note.column) {
 			p.printf("\n")

@@ -137,7 +137,7 @@ type Params struct {
 	// policy each; 0: it is.
 	Chance float64
 
-	// Others is ΣP of the other prompts by step, the last of later ones too, P the probability that the
+	// Others is ΣP of the other prompts by step, the last for later ones. P is the probability that
 	// rewards of a group differ. Where groups are redrawn Chance is P/(P + Others); nil: as it is.
 	Others   []float64
 	OnTheWay bool // rewards with the KL in them have the law of their compositions, which has jumps

@@ -101,9 +101,9 @@ func New(p *cell.Params) *Model {
 	return m
 }
 
-// Turn gives a group the law of step t, where prompts that share a policy come in a fixed order, or
-// groups of those with a policy each are redrawn. It returns the number of the draw among those of an
-// epoch, or one that Params.Others within 2 % have, and does nothing and returns 0 elsewhere.
+// Turn gives a group the law of step t where prompts that share a policy come in a fixed order. It
+// returns the number of the draw in its epoch. Where prompts with a policy each are redrawn, it
+// returns a number that Params.Others within 2 % share. Elsewhere it does nothing and returns 0.
 func Turn(m *Model, t int) (draw int) {
 	if n := len(m.Others); n > 0 {
 		m.others = m.Others[min(t, n-1)]
@@ -120,7 +120,7 @@ func Turn(m *Model, t int) (draw int) {
 	return draw
 }
 
-// Visiting returns the probability that a group of a step is of this prompt, at the state that is set.
+// Visiting returns the probability that a group is of this prompt, at the state that is set.
 func Visiting(m *Model) float64 {
 	if m.Others == nil {
 		return cell.Visiting(m.Params)
@@ -189,8 +189,8 @@ func (m *Model) weigh() {
 // of 0.1 % of the samples lies beyond, and what chains miss of Var J is at most 0.5 %.
 const BoundReach = 3
 
-// BoundWithin returns 1 if a bound at which a weight drops to 0 is within BoundReach of the ratio
-// of an arm at the state that is set, else 0. cov is that of both policies in the basis q.
+// BoundWithin returns 1 if the ratio of an arm is within BoundReach of a bound at which its weight
+// drops to 0, else 0. cov is that of both policies in the basis q.
 func (m *Model) BoundWithin(q *mat.Dense, cov [][]float64) float64 {
 	arms, n := q.Dims()
 	if !weight.Jumps(&m.Importance) || len(cov) < 2*n {
@@ -218,9 +218,9 @@ func (m *Model) BoundWithin(q *mat.Dense, cov [][]float64) float64 {
 	return 0
 }
 
-// TieWithin returns the share of the groups whose force with the std scale jumps within BoundReach of
-// the policy that draws, whose covariance ends cov. Rewards differ by the KL in them alone, of arms
-// that may have the same. It is 1 where a KL may outweigh a reward, or of more values than two.
+// TieWithin returns the share of groups whose force with the std scale jumps within BoundReach of the
+// policy that draws. Their rewards differ by the KL alone, which may be the same of two arms. It is 1
+// where a KL may outweigh a reward, or of more values than two. cov ends with that policy's.
 func TieWithin(m *Model, q *mat.Dense, cov [][]float64) (share float64) {
 	if !m.KL.OfReward() || m.Advantage.Scale != option.StdScale {
 		return 0

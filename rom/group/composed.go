@@ -148,11 +148,10 @@ func (l *Composed) Given(yield func(chance float64, parts []Part) bool) {
 }
 
 // vary visits nodes for the groups with both rewards, n samples of the values with probabilities p.
-// Given N successes, or failures, p of their sum 1, n = Np while the others are at the nodes
+// Let p of the N successes have the sum 1, and those of the failures too. Successes stay at n = Np
+// while the failures go through the nodes, then the other way about:
 //
-//	n = (N − √N) p + √N e_k   with the weights p_k,
-//
-// which have the covariance of their law.
+//	n = (N − √N) p + √N e_k   with the weights p_k, which have the covariance of their law.
 func (l *Composed) vary(n, p []float64, visit func(weight float64) (more bool)) {
 	place := func(side int, total float64) (sum float64) {
 		for _, v := range l.summed[side] {

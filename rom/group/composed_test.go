@@ -8,8 +8,8 @@ import (
 	"grposim/option"
 )
 
-// Nodes in the place of compositions err by what LeftOut says of them, and by rounding without
-// shifts, of which half is of groups that both sum alike.
+// Nodes in the place of compositions err by what LeftOut says, and without shifts by rounding. Half
+// of the force is of groups that both sum alike.
 func TestNodesAreNearCompositions(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 3))
 	e := &option.Estimator{GroupSize: 8, Advantage: option.Advantage{Epsilon: 1e-4},

@@ -140,8 +140,8 @@ func pathsOf(p cell.Params, init []float64, at []int, of ...observable) []Path {
 	return all
 }
 
-// meansOf fills in paths but for what they neglect, from a run that is followed to the given steps,
-// of which at are at the places.
+// meansOf fills in paths, but for what they neglect, from a run that is followed to the given steps.
+// The steps at have these places among them.
 func meansOf(p cell.Params, init []float64, at, steps []int, of []observable, by bases,
 	all []Path) (run followed, places []int) {
 	last, finite := at[len(at)-1], p.GroupSize != option.Infinite

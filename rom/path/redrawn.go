@@ -17,8 +17,8 @@ var differing = observable{depends: ofDrawing, of: func(m *force.Model, _, old [
 const fieldRounds = 8
 
 // alone returns the prompts that differ, as they are visited in the given steps, and the largest
-// chance of one. Where groups of equal rewards are redrawn, of any prompt, each has the course of the
-// others (docs/theory-trainers.md §11.7): on the mean fields, in rounds that begin with equal chances.
+// chance of one. Where groups of equal rewards are redrawn, each has the course of the others on the
+// mean fields (docs/theory-trainers.md §11.7). They are found in rounds that begin with equal chances.
 func alone(p, visit *cell.Params, init []float64, visits []int) (
 	all []cell.StartingPrompt, chance float64) {
 	all, chance = p.Distinct(init), visit.Chance

@@ -184,8 +184,8 @@ func TestOrderedPromptsStepByStep(t *testing.T) {
 	}
 }
 
-// Prompts with a policy each of which others take the place, where groups of equal rewards are
-// redrawn, move as their mean fields that are stepped together, each by its share P_x/ΣP of a step.
+// Where groups of equal rewards are redrawn, prompts with a policy each move as their mean fields
+// stepped together. Each has its share P_x/ΣP of a step.
 func TestRedrawnPromptsStepByStep(t *testing.T) {
 	const steps, prompts, groups = 24, 3, 1_000_000
 	for _, o := range []option.Optimizer{

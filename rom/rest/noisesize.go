@@ -191,8 +191,8 @@ func (l *linearization) outOfReach(law *linear.Law, gap, size float64) scope.Rea
 	return scope.Reason{}
 }
 
-// shiftBeyond returns the size of the shift of E J where the law does not reach, given that by the
-// law and the share of Var J that this leaves out. Kicks of reused samples are longer.
+// shiftBeyond returns the size of the shift of E J where the law does not reach. shift is that by the
+// law, missing the share of Var J that it leaves out. Kicks of reused samples are longer.
 func (l *linearization) shiftBeyond(shift, missing float64) float64 {
 	if l.Samples == option.Reused {
 		shift *= float64(max(l.Lag.Interval, 1))

@@ -7,8 +7,8 @@ import (
 	"grposim/sim"
 )
 
-// Where the noise under Adam is too large for Var J, and where prompts that share a policy come by
-// epochs, the mean of J is that of the fixed point within its size and 5 standard errors.
+// The mean of J is that of the fixed point within its size and 5 standard errors, without Var J:
+// where the noise under Adam is too large, and where prompts that share a policy come by epochs.
 func TestMeanWithoutItsVariance(t *testing.T) {
 	rest := "run: {steps: 1500, burn_in: 500, replicas: 64}\npolicy: {init: fixed-point}\n"
 	for name, document := range map[string]string{

@@ -95,8 +95,8 @@ func (a *AtRest) number(of func(*scope.Sizes) float64) scope.Number {
 }
 
 // Mean returns the stationary mean of J: J(θ*_G) plus the second-order shift by the noise, as much
-// of it as the steps after burn-in have. By LeadingOrder it is J(θ*_G) alone, as where the noise is
-// out of scope and what that leaves out is below half of NearInMean of the range.
+// of it as the steps after burn-in have. By LeadingOrder it is J(θ*_G) alone. So it is where the
+// noise is out of scope, if that leaves out less than half of NearInMean of the range.
 func (a *AtRest) Mean(kind rom.Kind) scope.Number {
 	n := a.number(scope.OfMean)
 	if own := a.prediction.Noise.Because; a.prediction.MeanKnown && own == n.Because &&

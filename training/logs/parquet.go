@@ -84,7 +84,7 @@ func readRows(c *collector, p *parquet.File, known map[int]*series) error {
 	return nil
 }
 
-// isDecimal reports whether numbers of a logical type are integers in a unit of their own, or bytes.
+// isDecimal reports whether numbers of a logical type are integers in their own unit, or bytes.
 func isDecimal(value any) bool {
 	_, is := value.(*pages.DecimalType)
 	return is
