@@ -11,7 +11,7 @@ const (
 
 // rooms has the most lines of each folder, without tests.
 var rooms = map[string]int{
-	"cmd/grposim":            5032,
+	"cmd/grposim":            5033,
 	"configs":                39,
 	"fp":                     546,
 	"grpo":                   1258,
@@ -23,7 +23,7 @@ var rooms = map[string]int{
 	"rom/deep":               954,
 	"rom/fixed":              1060,
 	"rom/force":              1437,
-	"rom/group":              2169,
+	"rom/group":              2168,
 	"rom/linear":             3087,
 	"rom/paper":              327,
 	"rom/path":               2950,
