@@ -246,12 +246,11 @@ func manyValues(p *Params) bool {
 
 func clips(p *Params) bool { return !p.NeverClipped(0) }
 
-// fewUnderAdam reports whether Adam's steps have fewer samples, whose force is taken for normal. Of
-// 40 random cells with 16 to 24 no mean was beyond its size.
+// fewUnderAdam reports whether Adam's steps have fewer samples, whose force is taken for normal, as
+// also under k1. Of 40 random cells with 16 to 24 no mean was beyond its size.
 func fewUnderAdam(p *Params, samples int) bool {
-	k1 := p.KL.Coefficient > p.Restoring()
-	return adam(p) && (manyValues(p) && !composes(p) || p.Advantage.Scale.OfStep() || k1) &&
-		p.GroupSize*p.GroupsPerStep < samples
+	return adam(p) && p.GroupSize*p.GroupsPerStep < samples && (p.KL.Coefficient > p.Restoring() ||
+		p.Advantage.Scale.OfStep() || manyValues(p) && !composes(p))
 }
 
 // fewLimited reports whether a limited gradient is of too few samples to be taken for normal. Of 22
@@ -316,7 +315,7 @@ var manyValued = simulated(
 
 // composes reports whether the force of a group is known by its compositions.
 func composes(p *Params) bool {
-	return group.Composes(p.Arms, &p.Estimator) ||
+	return group.Composing(p.Arms, &p.Estimator, nil) != nil ||
 		p.OnTheWay && p.KL.OfReward() && group.Compose(p.Arms, &p.Estimator, nil) != nil
 }
 

@@ -83,8 +83,10 @@ func New(p *cell.Params) *Model {
 		m.Target = m.balanced()
 	}
 	m.Law = group.New(p.Arms, &p.Estimator, samples)
-	if l := group.Compose(p.Arms, &p.Estimator, samples); l != nil && p.OnTheWay && p.KL.OfReward() {
-		m.Law = l
+	if p.OnTheWay && p.KL.OfReward() {
+		if l := group.Compose(p.Arms, &p.Estimator, samples); l != nil {
+			m.Law = l
+		}
 	}
 	m.Counts, _ = m.Law.(*group.Counts)
 	var bandits [][]option.Arm

@@ -40,13 +40,18 @@ type Part struct {
 	Arms, Weights    []float64 // probabilities of the arm of each, and the weights of the arms
 }
 
-// Composes reports whether a group's law is that of its compositions. It is where the expansion is
-// not exact, and these are few or have to serve: in groups below LeastExpanded, and under weights
-// that depend on the sign of an advantage.
-func Composes(arms []option.Arm, e *option.Estimator) bool {
-	must := e.GroupSize < LeastExpanded || weight.Signed(&e.Importance)
-	l := Compose(arms, e, nil)
-	return l != nil && !e.KL.OfReward() && (must || l.compositions(l.summed[0]) <= fastCompositions)
+// Composing returns the law of a group by its compositions where it is that; else nil. It is where the
+// expansion is not exact, and these are few or have to serve: in groups below LeastExpanded, and
+// under weights that depend on the sign of an advantage.
+func Composing(arms []option.Arm, e *option.Estimator, s *Samples) *Composed {
+	if e.KL.OfReward() {
+		return nil
+	}
+	l, must := Compose(arms, e, s), e.GroupSize < LeastExpanded || weight.Signed(&e.Importance)
+	if l == nil || !must && l.compositions(l.summed[0]) > fastCompositions {
+		return nil
+	}
+	return l
 }
 
 // Compose returns that law at any G, also with the KL in the rewards; nil where there is none.

@@ -98,8 +98,8 @@ func New(arms []option.Arm, e *option.Estimator, s *Samples) Law {
 	if e.GroupSize == option.Infinite {
 		return &Limit{newBase(arms, e, s)}
 	}
-	if Composes(arms, e) {
-		return Compose(arms, e, s)
+	if l := Composing(arms, e, s); l != nil {
+		return l
 	}
 	return NewExpanded(arms, e, s)
 }

@@ -145,9 +145,8 @@ func pathsOf(p cell.Params, init []float64, at []int, of ...observable) []Path {
 func meansOf(p cell.Params, init []float64, at, steps []int, of []observable, by bases,
 	all []Path) (run followed, places []int) {
 	last, finite := at[len(at)-1], p.GroupSize != option.Infinite
-	ofAdam := p.Optimizer.Kind == option.Adam
 	noise, noisy := (*spread)(nil), [][]shifted(nil) // of others, of Adam
-	if finite && ofAdam {
+	if finite && p.Optimizer.Kind == option.Adam {
 		noisy = adamPath(p, init, steps, last, of)
 		steps = steps[:len(noisy[0])]
 		last = steps[len(steps)-1]
@@ -165,8 +164,8 @@ func meansOf(p cell.Params, init []float64, at, steps []int, of []observable, by
 	if p.NotDerived(cell.DeviationOfRuns).Out() {
 		unknown = math.NaN()
 	}
+	run.noisy = append(run.noisy, noisy...) // one of them is empty
 	for i, of := range noisy {
-		run.noisy = noisy
 		for n := range of {
 			of[n].shift -= run.field[i][n]
 		}

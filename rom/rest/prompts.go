@@ -17,6 +17,7 @@ type promptGroup struct {
 	*Equilibrium
 	prompts []int // indices in Params.Prompts
 	count   float64
+	chance  float64 // that a group of a step is of one of them, where groups may be redrawn
 }
 
 // newTabularEquilibrium returns the equilibrium of prompts with a policy each. Its fixed
@@ -27,7 +28,7 @@ func newTabularEquilibrium(p cell.Params) *Equilibrium {
 		one.Params = cell.WithoutNorm(one.Params)
 		one.GroupsPerStep = 1
 		e.prompts = append(e.prompts, promptGroup{NewEquilibrium(one.Params), one.Alike,
-			float64(len(one.Alike))})
+			float64(len(one.Alike)), 1})
 	}
 	e.prediction.ForceKind = scope.Exact
 	e.prediction.excludeAll(scope.NoNumber.Because("each prompt has a policy of its own"))
@@ -46,6 +47,18 @@ func newTabularEquilibrium(p cell.Params) *Equilibrium {
 		mean.Reward += g.count * point.Reward / n
 	}
 	e.prediction.FixedPoint = &mean
+	all := 0.0
+	for i := range e.prompts {
+		g := &e.prompts[i]
+		if p.Filter == option.Redraw { // of other prompts, too: it is as frequent as its unequal groups
+			point, _ := g.Reached()
+			g.chance = 1 - force.New(&g.merged.Params).Law.EqualRewards(point.Policy)
+		}
+		all += g.count * g.chance
+	}
+	for i := range e.prompts {
+		e.prompts[i].chance /= all
+	}
 	return e
 }
 
@@ -146,23 +159,10 @@ func (e *Equilibrium) underNorm(o option.Optimizer, l option.Lag) cell.Params {
 				return 0, false
 			}
 			most = max(most, force.New(&one).NormMet(point.Logits, point.Logits))
-			chance = max(chance, e.chance(&g))
+			chance = max(chance, g.chance)
 		}
 		return p.NormOfPrompts(most, chance), true
 	})
-}
-
-// chance returns the probability that a group is of one prompt of g. Where groups of equal rewards
-// are redrawn, of other prompts too, that is as its unequal ones are.
-func (e *Equilibrium) chance(g *promptGroup) float64 {
-	if e.params.Filter != option.Redraw {
-		return 1 / float64(len(e.params.Prompts.First))
-	}
-	all := 0.0
-	for _, other := range e.prompts {
-		all += other.count * other.unequal()
-	}
-	return g.unequal() / all
 }
 
 // visited returns the equilibrium of a prompt with its visits.
@@ -170,16 +170,10 @@ func (e *Equilibrium) visited(g *promptGroup, visit *cell.Params) *Equilibrium {
 	if visit.Chance == 0 || g.linearization == nil {
 		return g.Equilibrium
 	}
-	p, merged, chance := g.params, g.merged, e.chance(g)
-	p.GroupsPerStep, p.Chance = visit.GroupsPerStep, chance
-	merged.GroupsPerStep, merged.Chance = visit.GroupsPerStep, chance
+	p, merged := g.params, g.merged
+	p.GroupsPerStep, p.Chance = visit.GroupsPerStep, g.chance
+	merged.GroupsPerStep, merged.Chance = visit.GroupsPerStep, g.chance
 	return newEquilibrium(p, merged, g.logits)
-}
-
-// unequal returns the share of the groups of the prompt whose rewards differ, at its fixed point.
-func (g *promptGroup) unequal() float64 {
-	point, _ := g.Reached()
-	return 1 - force.New(&g.merged.Params).Law.EqualRewards(point.Policy)
 }
 
 // settledTabular is Settled for prompts with a policy each, from the visits in those steps.
