@@ -172,6 +172,8 @@ var domains = []struct {
 			"scale of the step or k1 in the loss")},
 	{DeviationOfRuns, anyLag, func(p *Params) bool { return fewUnderAdam(p, 4*group.LeastExpanded) },
 		simulated("deviations under Adam with fewer than 32 such samples a step")},
+	{DeviationOfRuns, anyLag, func(p *Params) bool { return adam(p) && p.LimitedOnTheWay() },
+		scope.NormClips.Because("")},
 	{SpreadOfRuns, anyLag, (*Params).oldBaseline,
 		simulated("the spread of runs with a running mean of old rewards as baseline")},
 	{ShareOnTheWay, anyLag, func(p *Params) bool { return p.GroupSize == option.Infinite },

@@ -41,7 +41,10 @@ type adamState struct {
 
 	decay1, decay2 float64   // β1^t, β2^t
 	idle           []float64 // see coast
-	visit          visit
+	// The sums over the steps so far of the variance of m/√v, of first and of second order in noise.
+	// Where the latter is over half of the former, no deviation over runs is known.
+	moves [2]float64
+	visit visit
 }
 
 // visit compares the runs whose block draws groups of a prompt, a share p of them, with the others.
@@ -305,6 +308,10 @@ func (s *adamState) move(rate, share float64) {
 		s.idle[a] += rate * math.Copysign(
 			min(q*q, 1)*(math.Abs(h.value)+math.Abs(noisy))+share*math.Abs(h.value), h.value+noisy)
 		byM[a], byV[a] = rate*k1*h.byM, rate*k2*h.byV
+		mm, mv, vv := s.cov[m][m], s.cov[m][v], s.cov[v][v]
+		byMV, byVV := rate*k1*k2*h.byMV, rate*k2*k2*h.byVV
+		s.moves[0] += byM[a]*byM[a]*mm + 2*byM[a]*byV[a]*mv + byV[a]*byV[a]*vv
+		s.moves[1] += byMV*byMV*(mm*vv+mv*mv) + 2*byMV*byVV*mv*vv + 0.5*byVV*byVV*vv*vv
 	}
 	s.add(0, arms, byM)
 	s.add(0, 2*arms, byV)
@@ -328,6 +335,9 @@ func (o *observable) underAdam(s *adamState, t int) shifted {
 		idle := o.of(s.Model, s.logits(moved), stillOld) - o.of(s.Model, still, stillOld)
 		by := o.over(&s.state, at, mean, cov)
 		by.nearBound, by.idle = s.nearBound, math.Abs(idle)
+		if s.moves[1] > s.moves[0]/2 {
+			by.deviation = math.NaN()
+		}
 		return by
 	})
 }

@@ -781,3 +781,16 @@ func adamNear(t *testing.T, name string, got, want, tol float64) {
 		t.Errorf("%s: got %.9g, want %.9g ± %.2g", name, got, want, tol)
 	}
 }
+
+// Along a reused batch of two arms g/|g| is a sign: runs hardly differ, while the first order in
+// noise gives them a deviation. Later batches average.
+func TestDeviationOfSignsIsNotKnown(t *testing.T) {
+	p, init := plainRun(64, 0.01, 0.9, 0.2)
+	p.Lag, p.Samples = option.Lag{Interval: 8}, option.Reused
+	p.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: 0.01, Beta1: 0.9, Beta2: 0.95,
+		Epsilon: 1e-8}
+	path := Paths(p, init, []int{8, 240}, Reward)[0]
+	if !math.IsNaN(path.Deviation[0]) || !(path.Deviation[1] > 0) {
+		t.Errorf("deviations %v, want none after 8 steps, one after 240", path.Deviation)
+	}
+}
