@@ -35,17 +35,15 @@ func Canonical(s Settings, without ...string) []byte {
 
 // nest stores a value at a dotted path of nested objects.
 func nest(root map[string]any, path string, v any) {
-	names := strings.Split(path, ".")
-	last := len(names) - 1
-	for _, name := range names[:last] {
-		inner, exists := root[name].(map[string]any)
-		if !exists {
-			inner = map[string]any{}
-			root[name] = inner
-		}
-		root = inner
+	name, rest, inner := strings.Cut(path, ".")
+	if !inner {
+		root[name] = v
+		return
 	}
-	root[names[last]] = v
+	if root[name] == nil {
+		root[name] = map[string]any{}
+	}
+	nest(root[name].(map[string]any), rest, v)
 }
 
 // atDefault reports whether v is the key's default under the settings. An empty list

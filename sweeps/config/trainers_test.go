@@ -56,6 +56,19 @@ func TestTranslate(t *testing.T) {
 			"grpo.group_size=16 grpo.groups_per_step=4 lag.interval=4 lag.samples=reused", "logits", "bf16"},
 		{"beta: null\nnum_generations: 4\nmax_staleness: 8\nsync_ref_model: true\nref_model_sync_steps: 64\n", "trl",
 			"grpo.group_size=4 lag.kind=random lag.ages.to=8 policy.reference_update.interval=64", "beta null: not set", ""},
+		{"gradient_accumulation_steps: 4\nloss_type: cispo\nepsilon_high: 5\ndelta: 4\nwarmup_steps: 0.1\n", "trl",
+			"grpo.groups_per_step=4 grpo.importance.mode=truncated grpo.importance.cap=5", "warmup_steps 0.1: this value", "delta"},
+		{"args = GRPOConfig(\n  num_generations = 4, # of one prompt\n  # beta=0.5,\n  loss_type=\"sapo\", sapo_temperature_pos=2)\n", "trl",
+			"grpo.group_size=4 grpo.groups_per_step=2 grpo.kl.coefficient=0 grpo.importance.tau=2", "", "args"},
+		{"NPROC_PER_NODE=8 swift rlhf --rlhf_type grpo --num_generations 4 --sync_ref_model --ref_model_sync_steps 9", "trl",
+			"grpo.kl.coefficient=0.04 optimizer.beta2=0.95 grpo.groups_per_step=2 policy.reference_update.interval=9", "", ""},
+		{"rl: grpo\ntrl: {num_generations: 2}\nmicro_batch_size: 4\nlr_scheduler: constant\n", "trl",
+			"grpo.groups_per_step=2 optimizer.schedule.kind=constant", "", ""},
+		{"N=${N:-16} actor.ppo_mini_batch_size=128 rollout.n=$N actor.clip_ratio=0.1 actor.policy_loss.loss_mode=gspo " +
+			"algorithm.adv_estimator=rloo algorithm.norm_adv_by_std_in_grpo=True actor.optim.lr_warmup_steps=10", "verl",
+			"grpo.group_size=16 lag.interval=8 grpo.kl.coefficient=0 grpo.importance.mode=clip grpo.importance.clip_high=0.2 " +
+				"grpo.advantage.scale=none optimizer.schedule.warmup=80", "clip_ratio 0.1: no effect", "algorithm.norm_adv_by_std_in_grpo"},
+		{"rollout.n=8 data.train_batch_size=$((4*64))", "verl", "lag.interval=2", "this value is not modelled", ""},
 	} {
 		got, err := Translate("f", []byte(c.text))
 		if err != nil {
@@ -77,7 +90,8 @@ func TestTranslate(t *testing.T) {
 			t.Errorf("%s: left out %q, unknown %q", c.text, got.Left, got.Unknown)
 		}
 	}
-	for _, bad := range []string{"", "a=a", "num_generations: 1", "name: x\noptimizer: {learning_rate: 1}\n", "\x00"} {
+	for _, bad := range []string{"", "a=a", "num_generations: 1", "name: x\noptimizer: {learning_rate: 1}\n", "\x00",
+		"policy: {max_grad_norm: 1}\ngrpo: {num_generations_per_prompt: 16}\n"} {
 		if _, err := Translate("f", []byte(bad)); err == nil {
 			t.Errorf("%q is a trainer's configuration", bad)
 		}
