@@ -120,8 +120,7 @@ func (d *Diagnosis) because(t *Trace, mode Mode, missing []string) string {
 		switch few := t.fewEvaluations(); {
 		case e.Of != mode:
 		case e.noisy():
-			add(noise, "the noise hides on which side of %.3g the %s is: %.3g ± %.2g",
-				e.Threshold, e.Diagnostic, e.Value, e.Error)
+			add(noise, "the noise hides on which side of its threshold the %s is", e.Diagnostic)
 		case e.Observable == Ended:
 			add(short, "%s: what it is read from ends before the last eighth of the run", e.Diagnostic)
 		case e.Observable == TooShort && mode == RewardHacking && few != "":
