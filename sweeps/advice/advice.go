@@ -273,11 +273,11 @@ func (a *adviser) limit(of bounded, asked string, threshold *float64, searched f
 		a.add(asked, value, says+a.beyondNoise(of, *threshold/2), a.kind, assumes)
 		a.bound(of, value, *threshold)
 	case math.IsInf(searched, 1):
-		none := "there is provably no threshold"
+		says, none := "all", "there is provably no threshold"
 		if a.kind != rom.Exact {
-			none = "there is no threshold at this order"
+			says, none = "no limit known", "there is no threshold at this order"
 		}
-		a.add(asked, math.NaN(), "all", a.kind, none)
+		a.add(asked, math.NaN(), says, a.kind, none)
 		a.bound(of, searched, searched)
 	case searched > 0:
 		says := fmt.Sprintf("all up to %.6g; not searched beyond", searched)
