@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_633
+	mostProduct = 69_632
 	mostTools   = 5_301
 	mostTests   = 45_739
 	mostDocs    = 329
@@ -56,7 +56,7 @@ var rooms = map[string]int{
 	"tools/site":             468,
 	"tools/sizes":            247,
 	"training/change":        328,
-	"training/diagnose":      1188,
+	"training/diagnose":      1187,
 	"training/equivalence":   799,
 	"training/findings":      1680,
 	"training/fit":           874,
