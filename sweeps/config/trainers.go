@@ -25,19 +25,20 @@ var trainers = LazyTable[struct {
 	Trainers          map[string]trainer
 }]("trainers.yaml", trainersText)
 
-// trainer is an entry of trainers.yaml.
 type trainer struct {
 	By, Like        string
 	Defaults, Names map[string]string
 	Keys            []struct {
 		Key, When, Where, Left string
 		Sets                   []string
+		Most                   float64
 		With                   map[string]any
 		Is                     map[string]map[string]any
 	}
 	Made []struct {
 		Sets, Where, Word, Note string
 		Of, Over                []string
+		Least                   float64
 	}
 }
 
@@ -168,7 +169,7 @@ func (t *Translation) read() {
 			why = unmodelled
 		default:
 			for _, key := range k.Sets {
-				sets[key] = x
+				sets[key] = min(x, cmp.Or(k.Most, x))
 			}
 			maps.Copy(sets, k.With)
 		}
@@ -196,7 +197,7 @@ func (t *Translation) make() {
 			product /= t.number(name, &from)
 		}
 		says := strings.Join(slices.Compact(from), ", ") + ": "
-		if round := math.Round(product); m.Word != "" && !(product > 1) {
+		if round := max(math.Round(product), m.Least); m.Word != "" && !(product > 1) {
 			continue
 		} else if m.Word == "" && !(product > 0 && round < maxInteger && Keys[keyIndex(m.Sets)].Range.Contains(round)) {
 			t.Left = append(t.Left, says+unmodelled)

@@ -68,6 +68,11 @@ func TestTranslate(t *testing.T) {
 			"algorithm.adv_estimator=rloo algorithm.norm_adv_by_std_in_grpo=True actor.optim.lr_warmup_steps=10", "verl",
 			"grpo.group_size=16 lag.interval=8 grpo.kl.coefficient=0 grpo.importance.mode=clip grpo.importance.clip_high=0.2 " +
 				"grpo.advantage.scale=none optimizer.schedule.warmup=80", "clip_ratio 0.1: no effect", "algorithm.norm_adv_by_std_in_grpo"},
+		{"n_samples_per_prompt=4 rollout.n=$n_samples_per_prompt algorithm.use_kl_in_reward=True algorithm.kl_ctrl.kl_coef=0.01 " +
+			"actor.kl_loss_type=low_var_kl actor.clip_ratio_low=10", "verl",
+			"grpo.kl.in=reward grpo.kl.gradient=exact grpo.kl.coefficient=0.01 grpo.importance.clip_low=0.999999", "", ""},
+		{"--generation_batch_size 4 --num_generations 4 --gradient_accumulation_steps 4 --per_device_train_batch_size 4", "trl",
+			"lag.interval=1 grpo.groups_per_step=4", "", ""},
 		{"rollout.n=8 data.train_batch_size=$((4*64))", "verl", "lag.interval=2", "this value is not modelled", ""},
 	} {
 		got, err := Translate("f", []byte(c.text))
