@@ -17,6 +17,7 @@ import (
 	"grposim/option"
 	"grposim/rom/cell"
 	"grposim/rom/force"
+	"grposim/rom/group"
 	"grposim/rom/linear"
 	"grposim/rom/scope"
 
@@ -379,7 +380,7 @@ func (c *curve) factor(t float64) float64 {
 		theta[0] = theta[1] + max(-400, min(theta[0]-theta[1], 400))
 		c.Set(theta, theta)
 		responses := make([]float64, 2)
-		c.Law.Response(responses)
+		group.Response(c.Law, c.Old, responses)
 		factor := (responses[0] - responses[1]) * (c.value[0] - c.value[1])
 		if c.KL.OfReward() { // the penalty is part of the advantages
 			factor += c.Pull() * t
@@ -403,7 +404,7 @@ func (c *curve) balance() (logits []float64, ok bool) {
 	damping, last := 1.0, math.Inf(1)
 	for range 2000 {
 		at.Set(logits, logits)
-		at.Law.Response(at.value)
+		group.Response(at.Law, at.Old, at.value)
 		at.low, at.high = slices.Min(at.value), slices.Max(at.value)
 		next := at.logits(1 / at.Pull())
 		change := 0.0

@@ -242,8 +242,6 @@ func (c *Counts) informative(t int) float64 {
 // kilobytes.
 const mostInverses = 512
 
-func (a *ofGroup) moments(j, rest float64) moments { return a.ofGroups(j, rest) }
-
 // bound is φ of a group with one success, which is the largest.
 func (a *ofGroup) bound() float64 { return a.baseline * (1 - 1/a.size) * a.informative(0) }
 
@@ -279,10 +277,8 @@ func (a *uneven) excess(j, rest float64) float64 {
 	return sum
 }
 
-func (a *uneven) moments(j, rest float64) moments { return a.ofGroups(j, rest) }
-
-// ofGroups returns the moments of groups with advantages of their own.
-func (c *Counts) ofGroups(j, rest float64) (g moments) {
+// moments returns those of groups with advantages of their own.
+func (c *Counts) moments(j, rest float64) (g moments) {
 	law := c.Successes(j, rest)
 	at := func(i int) (q, excess, share, up, down float64) {
 		s := law.At(i)

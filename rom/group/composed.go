@@ -103,8 +103,6 @@ func (l *Composed) LeftOut() (mean, noise float64) {
 	return 2 * noise * noise, noise
 }
 
-func (l *Composed) Response(dst []float64) { l.perSample(dst, l.Mean) }
-
 // Given yields the compositions with their probabilities. The next one overwrites it.
 func (l *Composed) Given(yield func(chance float64, parts []Part) bool) {
 	chances := l.Values(l.Old)

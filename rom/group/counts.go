@@ -84,8 +84,6 @@ func (c *Counts) binomial(n int, j, rest float64) Binomial {
 func (c *Counts) Factored() bool   { return true }
 func (c *Counts) Leading() float64 { return c.Phi(c.Chances(c.Old)) }
 
-func (c *Counts) Response(dst []float64) { c.perSample(dst, c.Mean) }
-
 func (c *Counts) Mean(dst []float64) {
 	j, rest := c.Chances(c.Old)
 	if c.e.Filter != option.KeepAll && (j <= 0 || rest <= 0) { // no group can have both rewards
@@ -204,15 +202,6 @@ type moments struct {
 	excessAlong, excessShare float64 // Cov(q, e), Cov(e, R)
 }
 
-// moments returns the moments of a finite group at J = j, rest = 1 − J. All are 0 where no reward
-// varies, unless the baseline is given.
-func (c *Counts) moments(j, rest float64) moments {
-	if c.AtRest(j, rest) {
-		return moments{}
-	}
-	return c.advantage.moments(j, rest)
-}
-
 // Covariance is that of Law, in the symbols of docs/theory.md §2. Given S successes, their arms are
 // multinomial(S, α) and those of the failures multinomial(G−S, δ). With V_α = diag α − ααᵀ
 //
@@ -233,7 +222,7 @@ func (c *Counts) Covariance(reward, cross, penalty [][]float64) {
 		}
 		return
 	}
-	g := c.moments(j, rest)
+	g := c.advantage.moments(j, rest)
 	alpha, delta := c.Outcomes(j, rest)
 	h := g.mean / c.size
 	for a := range reward {

@@ -5,6 +5,8 @@ import (
 
 	"grposim/option"
 	"grposim/rom/weight"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Expanded is the law of a group of any rewards, to first order in 1/G; without scale and clip it
@@ -74,10 +76,8 @@ func (l *Expanded) Stiffness(fresh, stale [][]float64) (known bool) {
 }
 
 func (l *Expanded) Mean(dst []float64) {
-	l.Response(dst)
-	for a, old := range l.Old {
-		dst[a] *= old
-	}
+	l.response(dst)
+	floats.Mul(dst, l.Old)
 }
 
 // weighted returns E[w x^j] of every arm.
@@ -99,7 +99,7 @@ func (l *Expanded) moments() (mu [5]float64) {
 	return mu
 }
 
-// Response is that of Law to first order in 1/G for any reward law (docs/theory.md §2), exactly
+// response is Response to first order in 1/G for any reward law (docs/theory.md §2), exactly
 // without scale and clip. With x = r − J_old, X = w x e_a, Y = w e_a, s² = E x² it is
 //
 //	E[N F(V)] = F X(1−1/G) + {F′[Cov(X, x²) − s²X − μ_3 Y] + ½F″(μ_4 − s⁴)X}/G.
@@ -109,7 +109,7 @@ func (l *Expanded) moments() (mu [5]float64) {
 // weighs x by its sign, a kink at x = 0 that the group's mean x̄ ~ N(0, s²/G) blurs. That adds
 // F(w⁺−w⁻) times the increase of E x⁺. It is of order G^{−1/2} for an atom within s/√G of 0, else
 // of order 1/G.
-func (l *Expanded) Response(dst []float64) {
+func (l *Expanded) response(dst []float64) {
 	mean := l.prepare()
 	mu := l.moments()
 	f, slope, curvature := l.generalScale(mu[2])
@@ -205,7 +205,5 @@ func (l *Limit) Mean(dst []float64) {
 		dst[a] = factor * old * l.states[a].weighted(1, l.Up[a], l.Down[a])
 	}
 }
-
-func (l *Limit) Response(dst []float64) { l.perSample(dst, l.Mean) }
 
 func (l *Limit) Covariance(_, _, _ [][]float64) {}

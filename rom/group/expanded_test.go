@@ -184,7 +184,7 @@ func TestPooledStdIsTheConvolution(t *testing.T) {
 				e := option.Estimator{GroupSize: shape[0], GroupsPerStep: shape[1], Advantage: option.Advantage{Scale: option.PooledStd, Std: option.Deviation(shape[1] % 2), Epsilon: epsilon}}
 				m := counts(e)
 				phi, variance := convolved(&e, j)
-				g := m.moments(j, 1-j)
+				g := m.advantage.moments(j, 1-j)
 				near(t, "φ", m.Phi(j, 1-j), phi, 1e-12)
 				near(t, "h", g.mean, phi*j*(1-j), 1e-12)
 				near(t, "Var q", g.variance, variance, 1e-9)

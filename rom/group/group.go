@@ -21,6 +21,8 @@ import (
 
 	"grposim/fp"
 	"grposim/option"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Samples holds the policy that draws the samples of a group and their weights, one entry per arm.
@@ -45,8 +47,6 @@ func (s *Samples) Clipped() bool { return !slices.Equal(s.Up, s.Down) }
 type Law interface {
 	// Mean writes E[c^R].
 	Mean(dst []float64)
-	// Response writes E[c^R_a]/π_old,a.
-	Response(dst []float64)
 	// Covariance writes Cov(c^R, c^R) and Cov(c^R, c^K), given zeros. Where groups are redrawn under a
 	// sampled KL gradient it also writes Cov(c^K, c^K), which else does not depend on the rewards.
 	Covariance(reward, cross, penalty [][]float64)
@@ -102,6 +102,16 @@ func New(arms []option.Arm, e *option.Estimator, s *Samples) Law {
 		return l
 	}
 	return NewExpanded(arms, e, s)
+}
+
+// Response writes E[c^R_a]/π_old,a of a law with this π_old, of an expansion also where that is 0.
+func Response(l Law, old, dst []float64) {
+	if e, is := l.(*Expanded); is {
+		e.response(dst)
+		return
+	}
+	l.Mean(dst)
+	floats.Div(dst, old)
 }
 
 // base has what all laws share, and what most of them answer to the questions of Law.
@@ -223,14 +233,6 @@ func (b *base) Leading() float64 {
 		f *= b.baseline * (1 - 1/b.size)
 	}
 	return f
-}
-
-// perSample writes the Response of a law of the given Mean.
-func (b *base) perSample(dst []float64, mean func(dst []float64)) {
-	mean(dst)
-	for a, old := range b.Old {
-		dst[a] /= old
-	}
 }
 
 // Spread returns the variance of a single reward drawn under π_old; 0

@@ -84,8 +84,6 @@ func (l *Prompts) Mean(dst []float64) {
 	copy(dst, sum)
 }
 
-func (l *Prompts) Response(dst []float64) { l.perSample(dst, l.Mean) }
-
 func (l *Prompts) Stiffness(_, _ [][]float64) (known bool) { return false }
 
 // Covariance is that of Law. By the law of total covariance the first matrix has two parts. One is
