@@ -91,8 +91,7 @@ func fold(p cell.Params, init []float64, of []observable) (
 			}
 			return o.of(m, logits[0], logits[1])
 		}
-		one.span = func(*cell.Params) float64 { return o.span(&p) }
-		one.fourth = func(*cell.Params) float64 { return o.fourth(&p) }
+		one.span, one.fourth = constant(o.span(&p)), constant(o.fourth(&p))
 		folded = append(folded, one)
 	}
 	return q, start, folded, by

@@ -178,11 +178,9 @@ func newSnapshots(l *option.Lag, init []float64, steps int) *snapshots {
 	return s
 }
 
-// taken returns the step of the policy of an age, in periods, in step t; 0 for one before the run.
-func (s *snapshots) taken(t, age int) int { return max(t/s.period-age, 0) * s.period }
-
-// place returns its place in the ring.
-func (s *snapshots) place(t, age int) int { return s.taken(t, age) / s.period % len(s.ring) }
+// place returns the place in the ring of the policy of an age, in periods, in step t; that of step 0
+// for one before the run.
+func (s *snapshots) place(t, age int) int { return max(t/s.period-age, 0) % len(s.ring) }
 
 // onPolicy reports whether groups are drawn by the present policy.
 func (s *snapshots) onPolicy() bool { return s.period == 1 && len(s.ring) == 1 }

@@ -294,9 +294,8 @@ func followOn(p cell.Params, init []float64, at []int, last int, displaced float
 				}
 			}
 			if f.visited++; f.noisy != nil {
-				before := variance
-				variance = f.noisy[0][n].variance
-				spreading = variance > narrow && variance > before
+				now := f.noisy[0][n].variance
+				spreading, variance = now > narrow && now > variance, now
 			}
 		}
 		if t >= last && !spreading {

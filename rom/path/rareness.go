@@ -55,15 +55,15 @@ func LogOddsAlong(p cell.Params, init []float64, steps int) (all []Rareness, ok 
 	velocity, before, probs := make([]float64, arms), append([]float64{}, init...),
 		make([]float64, arms)
 	calm, thawed := 0, arms
+	force, carry := linear.StepGains(o.Kind, o.Momentum)
 	_, within := Follow(p, init, steps, func(t int, theta []float64) (more bool) {
 		if t > 0 {
 			moved := floats.Distance(theta, before, math.Inf(1))
 			if calm++; moved > AtRest {
 				calm = 0
 			}
-			gain, carry := linear.StepGains(o.Kind, o.Momentum)
-			for a, x := range theta { // x − before = η(gain·g + carry·v), v′ = μv + g
-				g := ((x-before[a])/RateAt(o, t-1) - carry*velocity[a]) / gain
+			for a, x := range theta { // x − before = η(force·g + carry·v), v′ = μv + g
+				g := ((x-before[a])/RateAt(o, t-1) - carry*velocity[a]) / force
 				velocity[a] = o.Momentum*velocity[a] + g
 			}
 			copy(before, theta)
@@ -88,16 +88,14 @@ func LogOddsAlong(p cell.Params, init []float64, steps int) (all []Rareness, ok 
 				over = 0 // forces still act
 			}
 			if r := s.rarenessOf(a, probs, speed, over); rare || r.end > all[a].end {
-				force, _ := linear.StepGains(o.Kind, o.Momentum)
 				r.Gain, r.frozen = RateAt(o, t)*force+coasting(o, t+1), rare
 				all[a] = r
 			}
 		}
-		if t < steps && thawed > 1 {
+		if more = t < steps && thawed > 1; more {
 			s.step(t, theta)
-			return true
 		}
-		return false
+		return more
 	})
 	return all, within.In && !s.lost
 }

@@ -57,8 +57,7 @@ type limited struct {
 // step has, (C−B)/(C−1) of that with replacement is left.
 func newModel(p *cell.Params) (m *force.Model, most float64) {
 	if p.LimitedOnTheWay() {
-		free := cell.WithoutNorm(*p)
-		p, most = &free, p.Optimizer.MaxNorm
+		p, most = new(cell.WithoutNorm(*p)), p.Optimizer.MaxNorm
 	}
 	m = force.New(p)
 	if law, ok := m.Law.(*group.Prompts); ok && p.Prompts.Order == option.Shuffled {

@@ -92,8 +92,7 @@ func (l *linearization) newCurvature() *curvature {
 	for i := range 2 * n {
 		for j := i; j < 2*n; j++ {
 			if i == j {
-				d := direction(i, i, 0)
-				c.d[i*2*n+i] = d
+				c.d[i*2*n+i] = direction(i, i, 0)
 				continue
 			}
 			// ∂_i∂_j = ¼(∂²_{i+j} − ∂²_{i−j})

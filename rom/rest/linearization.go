@@ -320,8 +320,7 @@ func multipliersAlone(m *linear.Dynamics) Dynamics {
 	if len(values) > 0 {
 		largest := cmplx.Abs(values[0])
 		d.SpectralRadius = &largest
-		relaxation := -math.Log(largest) / float64(m.Whole.Lag.Period())
-		d.RelaxationRate = &relaxation
+		d.RelaxationRate = new(-math.Log(largest) / float64(m.Whole.Lag.Period()))
 		if ratio, ok := linear.DampingRatio(values); ok {
 			d.DampingRatio = &ratio
 		}

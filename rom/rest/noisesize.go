@@ -415,14 +415,9 @@ func (l *linearization) moments(
 	for k, x := range mean {
 		byMean += gradient[k] * x
 	}
-	shift := byMean + byCurvature
-	out.RewardShift = &shift
-	if n == 1 {
-		// z is the first arm's logit minus the second's.
-		gap := mean[0] * (l.q.At(0, 0) - l.q.At(1, 0))
-		if len(l.Class) == 2 {
-			out.LogitGapShift = &gap
-		}
+	out.RewardShift = new(byMean + byCurvature)
+	if len(l.Class) == 2 && n == 1 { // z is the first arm's logit minus the second's
+		out.LogitGapShift = new(mean[0] * (l.q.At(0, 0) - l.q.At(1, 0)))
 	}
 
 	first := linear.Form(gradient, sigma, gradient)

@@ -571,8 +571,8 @@ func (e *Equilibrium) dynamics(m *motion, o option.Optimizer, l option.Lag, of E
 	if of&CriticalInterval != 0 {
 		byInterval := searchKey{optimizer: o, lag: l}
 		byInterval.lag.Interval = 0
-		interval, limit := threshold(linear.CriticalInterval, byInterval)
-		d.CriticalRefreshInterval, d.Searched.RefreshInterval = interval, limit
+		d.CriticalRefreshInterval, d.Searched.RefreshInterval =
+			threshold(linear.CriticalInterval, byInterval)
 	}
 	return d
 }
@@ -606,8 +606,7 @@ func (m *motion) stiffest(directions []mode) *linear.Mode {
 			}
 		}
 	}
-	s := m.Whole.Mode(top.fresh, top.stale)
-	return &s
+	return new(m.Whole.Mode(top.fresh, top.stale))
 }
 
 // reduced returns the dynamics of the reduced-order model: γ > 0 of the stiffest mode s as the
@@ -725,17 +724,13 @@ func (l *linearization) stationary(prediction *Prediction, p cell.Params, m *mot
 	gradient := l.rewardGradient()
 	reward := linear.Form(gradient, sigma, gradient)
 	d.StationaryVariance.ExpectedReward = &reward
-	if len(p.Arms) == 2 {
-		gap := 2 * sigma.At(0, 0) // z = θ_1 − θ_0 is √2 times the unit coordinate
-		d.StationaryVariance.LogitGap = &gap
+	if len(p.Arms) == 2 { // z = θ_1 − θ_0 is √2 times the unit coordinate
+		d.StationaryVariance.LogitGap = new(2 * sigma.At(0, 0))
 	}
 	gap := l.gapVariance(sigma, variances)
-	switch {
-	case !linear.IsFinite(reward, gap):
+	if !linear.IsFinite(reward, gap) {
 		noise.Because = scope.BeyondRange.Because()
 		return
-	default:
-		noise.In = true
 	}
 	_, quadratic := l.rewardCurvature(sigma, variances)
 	neglected, skew, missing := &prediction.Neglected, 0.0, 0.0
@@ -761,10 +756,7 @@ func (l *linearization) stationary(prediction *Prediction, p cell.Params, m *mot
 		l.zeroVariance(prediction, &higher, make([]float64, m.Whole.Dim()), &law, laws, size,
 			(higher.RewardMean+skew)/math.Sqrt(reward))
 	}
-	if noise.In {
-		noise.Because = l.outOfReach(&law, gap, size)
-		noise.In = !noise.Because.Out()
-	}
+	*noise = l.outOfReach(&law, gap, size).Scope()
 	if !noise.In && p.Optimizer.Kind == option.Adam { // whose kicks are bounded
 		prediction.MeanKnown, higher.RewardMean = true, l.shiftBeyond(shift, max(size, missing))
 	}
@@ -794,8 +786,8 @@ func (prediction *Prediction) leadingVariances(at *linearization, m *motion) {
 		if at.Samples == option.Reused {
 			gap *= float64(s.Lag.Period())
 		}
-		reward := at.squaredSlope() * gap
-		prediction.LeadingOrder.StationaryVariance = Variance{LogitGap: &gap, ExpectedReward: &reward}
+		prediction.LeadingOrder.StationaryVariance = Variance{LogitGap: &gap,
+			ExpectedReward: new(at.squaredSlope() * gap)}
 	}
 }
 

@@ -101,8 +101,7 @@ func (l *linearization) zeroVariance(
 	}
 	total, still, missing = total/m.Law.Prompts(), still/m.Law.Prompts(), missing/m.Law.Prompts()
 	total = min(max(total, 0), 1)
-	change := total - still
-	prediction.Moments.ZeroVariance, prediction.Moments.ZeroVarianceShift = &total, &change
+	prediction.Moments.ZeroVariance, prediction.Moments.ZeroVarianceShift = &total, new(total-still)
 	higher.ZeroVariance = missing
 }
 
