@@ -221,10 +221,9 @@ func drawTimes(j *claim.Question, d *figureSource) Figure {
 		if math.IsNaN(at) {
 			continue
 		}
-		level := FigureSeries{Name: "level", Group: withoutVariant(set.Label, c.Variant), Mark: Reference}
-		level.point(1, at)
-		level.point(float64(c.Settings.Run.Steps), at)
-		f.Series = append(f.Series, level)
+		f.Series = append(f.Series, FigureSeries{Name: "level", Mark: Reference,
+			Group:  withoutVariant(set.Label, c.Variant),
+			Points: []FigurePoint{BarePoint(1, at), BarePoint(float64(c.Settings.Run.Steps), at)}})
 	}
 	return f
 }
@@ -378,11 +377,7 @@ func PathFigures(p *plan.Plan, way func(c *plan.Cell) *theory.Way) (all []Figure
 		moves := q == sim.ExpectedReward
 		for i, set := range evenly(sets, maxCurves) {
 			w := ways[i]
-			course := w.Quantities[q]
-			if q == sim.ExpectedReward {
-				course = theory.Course{Mean: w.Reward, Deviation: w.Deviation}
-			}
-			line, low, high := bandOf(cmp.Or(set.Label, p.Spec.Name), w.Steps, course, f.XScale)
+			line, low, high := bandOf(cmp.Or(set.Label, p.Spec.Name), w.Steps, w.Of(q), f.XScale)
 			if column.Range == atLeast0 || column.Range == zeroToOne {
 				for i := range line.Points {
 					line.Points[i].Lo = max(line.Points[i].Lo, 0)

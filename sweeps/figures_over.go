@@ -242,11 +242,10 @@ func drawHypothesis(j *claim.Question, d *figureSource) Figure {
 	if !several {
 		param = abscissa(cells)
 	}
-	var values []overValue
-	for _, v := range d.verdicts { // one a set
-		values = append(values, overValue{float64(v.Measured), float64(v.Lo), float64(v.Hi),
-			[]float64{float64(v.Hypothesis.Predicted)}})
-	}
+	values := config.Each(d.verdicts, func(v *judge.Verdict) overValue { // one a set
+		return overValue{float64(v.Measured), float64(v.Lo), float64(v.Hi),
+			[]float64{float64(v.Hypothesis.Predicted)}}
+	})
 	picture := frames()["hypothesis"]
 	picture.Title = j.Check.Claim.Name + ", and what the file claims"
 	picture.Label = d.verdicts[0].Quantity

@@ -41,7 +41,8 @@ func plainFigures(e *claim.Evidence, p *plan.Plan) []Figure {
 		cells := ofVariant(all, variant)
 		sets := plan.Each(cells)
 		add(variant, "learning-curves", drawCourses(j, sets, sim.ExpectedReward, overSteps))
-		if differ(costs, cells) {
+		cost := func(c *plan.Cell) float64 { return costs[c.ID] }
+		if known := slices.DeleteFunc(config.Each(cells, cost), math.IsNaN); measure.Spread(known) > 0 {
 			add(variant, "learning-curves-samples", drawCourses(j, sets, sim.ExpectedReward, overSamples))
 		}
 		picture := frames()["final-reward"]
@@ -103,18 +104,6 @@ func movingQuantities(e *claim.Evidence, p *plan.Plan, cells []*plan.Cell) (movi
 		}
 	}
 	return moving
-}
-
-// differ reports whether a step takes more samples in one cell than in another, as far as that is
-// known: NaN where it is not.
-func differ(costs map[string]float64, cells []*plan.Cell) bool {
-	var known []float64
-	for _, c := range cells {
-		if x := costs[c.ID]; !math.IsNaN(x) {
-			known = append(known, x)
-		}
-	}
-	return measure.Spread(known) > 0
 }
 
 // atEnd returns the mean of J over the replicas at the last recorded step, and the samples that a

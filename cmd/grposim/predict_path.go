@@ -103,7 +103,7 @@ func (f *pathFlags) way(of *plan.Plan, c *plan.Cell) *theory.Way {
 	if way := f.ways[c.ID]; way != nil {
 		return way
 	}
-	return of.Way(c, f.level, f.quantity)
+	return new(of.Cache.Way(&c.Settings, f.level, f.quantity))
 }
 
 // maxPathSteps bounds the steps of a path, each of which is computed: minutes, at 10 to 40 µs with

@@ -9,7 +9,6 @@ import (
 	"grposim/rom"
 	"grposim/rom/scope"
 	"grposim/sim"
-	"grposim/sim/measure"
 	"grposim/sweeps/config"
 	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
@@ -124,11 +123,10 @@ func (d divergence) String() string {
 // Finding is the measurement and the prediction of one quantity of one set of cells,
 // before they are compared within the check's margin.
 type Finding struct {
-	Quantity         string           // "": the claim's quantity of the same index
-	Estimate         string           // name of what was measured; "": the claim's event or name
-	Measured, Lo, Hi float64          // value and interval; NaN where nothing was measured
-	fit              measure.Estimate // of a slope, with its errors; zero for other quantities
-	Replicas         int              // independent values behind the interval; 0 where there are none
+	Quantity         string  // "": the claim's quantity of the same index
+	Estimate         string  // name of what was measured; "": the claim's event or name
+	Measured, Lo, Hi float64 // value and interval; NaN where nothing was measured
+	Replicas         int     // independent values behind the interval; 0 where there are none
 	Predicted        scope.Number
 	// of a claim about rest with a hypothesis: what the way there leaves in measured
 	Unrested   scope.Number

@@ -99,7 +99,7 @@ func (n Slope) find(j *Question, set plan.CellSet) []Finding {
 		limit, why := n.AsymptoticSlope(&j.Model, sized[len(sized)-1])
 		f.Predicted.Value, f.Predicted.Because = limit, cmp.Or(f.Predicted.Because, why)
 	}
-	f.Measured, f.fit = slope.Mean, slope
+	f.Measured = slope.Mean
 	f.Lo, f.Hi = slope.Interval(j.Confidence)
 	return []Finding{f}
 }

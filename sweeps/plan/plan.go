@@ -417,10 +417,3 @@ func (p *Plan) Fits(workers int) error {
 	}
 	return nil
 }
-
-// Way returns what the runs of a cell of the plan are predicted to do from their start, with the
-// time at which J reaches the level, NaN: 95 % of its way, and with more quantities than those that
-// it records.
-func (p *Plan) Way(c *Cell, level float64, more ...sim.Quantity) *theory.Way {
-	return new(p.Cache.Way(&c.Settings, level, more...))
-}

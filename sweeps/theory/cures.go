@@ -142,8 +142,7 @@ func (m Margin) Judge(variance *scope.Number) scope.Reason {
 // VarianceCures is Cures of the stationary Var J of a cell.
 func (cache *Cache) VarianceCures(s *config.Settings, margin Margin) string {
 	return Cures([]config.Settings{*s}, func(changed []config.Settings) scope.Reason {
-		v := cache.Stationary(&changed[0]).Variance()
-		return margin.Judge(&v)
+		return margin.Judge(new(cache.Stationary(&changed[0]).Variance()))
 	})
 }
 

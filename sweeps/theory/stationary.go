@@ -65,10 +65,9 @@ type AtRest struct {
 // scaled constants.
 func (cache *Cache) AtRest(s *config.Settings, p *rom.Prediction, factors rom.Factors) *AtRest {
 	a := &AtRest{s, p, rest.Settled{Reward: 1}}
-	if s.Deep() || stationaryScope(s, p).Out() {
-		return a
+	if !s.Deep() && !stationaryScope(s, p).Out() {
+		a.settled = cache.Settled(s, factors)
 	}
-	a.settled = cache.Settled(s, factors)
 	return a
 }
 
