@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"grposim/sweeps/config"
 	"grposim/training/diagnose"
 	"grposim/training/findings"
 	"grposim/training/logs"
@@ -71,11 +72,8 @@ type question []string
 
 func (q question) asks(name string) bool { return q == nil || slices.Contains(q, name) }
 
-func questions() (names []string) {
-	for _, row := range findings.Table() {
-		names = append(names, string(row.Kind))
-	}
-	return names
+func questions() []string {
+	return config.Each(findings.Table(), func(r findings.Row) string { return string(r.Kind) })
 }
 
 // asked returns what the flag --mode asks about, or a usage error.
@@ -132,14 +130,6 @@ func (s *source) report(stated []findings.Finding) *runReport {
 	return r
 }
 
-// rows is the number of rows of the run.
-func (r *runReport) rows() int {
-	if r.log != nil {
-		return len(r.log.Steps)
-	}
-	return len(r.trace.Steps)
-}
-
 // object is what diagnose prints of a run as JSON. A diagnostic that was not observed has no
 // numbers.
 func (r *runReport) object() object {
@@ -166,10 +156,13 @@ func (r *runReport) object() object {
 		modes = append(modes, o.with("because", m.Because, m.Because != "").
 			with("missing", m.Missing, m.Missing != nil).with("remedies", m.Remedies, m.Missing != nil))
 	}
-	steps := r.trace.Steps
+	steps, rows := r.trace.Steps, len(r.trace.Steps)
+	if r.log != nil { // the trace has steps of evaluation too
+		rows = len(r.log.Steps)
+	}
 	return append(object{"file", r.file}.with("run", r.run, r.run != ""), "about", r.about, "findings", found,
 		"modes", modes, "leading", r.leading, "notes", append([]string{}, r.notes...),
-		"rows", r.rows(), "last_step", steps[len(steps)-1], "findings_not_observable", r.hidden)
+		"rows", rows, "last_step", steps[len(steps)-1], "findings_not_observable", r.hidden)
 }
 
 // print prints the report: what is found, then what is absent or cannot be seen.

@@ -113,7 +113,7 @@ func (w *watcher) follow(ctx context.Context, every, until, heartbeat time.Durat
 		if found && !w.goOn {
 			return exitError(exitDisagree)
 		}
-		if w.rows != before || w.log.Pending() {
+		if w.rows != before || w.log.Pending {
 			grown = time.Now()
 		}
 		if heartbeat > 0 && time.Since(beat) >= heartbeat {

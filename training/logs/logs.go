@@ -114,8 +114,7 @@ func (l *Log) Prefix(rows int) *Log {
 	last := p.Steps[rows-1]
 	if l.Evaluation != nil {
 		until, _ := slices.BinarySearch(l.Evaluation.Steps, last+1)
-		e := l.Evaluation.prefix(until)
-		if p.Evaluation = &e; until == 0 {
+		if p.Evaluation = new(l.Evaluation.prefix(until)); until == 0 {
 			p.Evaluation = nil
 		}
 	}

@@ -85,13 +85,13 @@ func (c *collector) logs() ([]*Log, error) {
 	failed := Error{File: c.err.File}
 	for _, run := range runs {
 		l, err := run.log()
-		var wrong *Error
+		wrong, inContent := errors.AsType[*Error](err)
 		switch {
 		case err == nil:
 			all = append(all, l)
 		case len(runs) == 1:
 			return nil, err
-		case errors.As(err, &wrong):
+		case inContent:
 			failed.add(0, "run %s left out: %s", quote(run.run), wrong.Problems[0].Text)
 		}
 	}
@@ -144,7 +144,7 @@ type Follower struct {
 	err  error     // why it is none
 	rest time.Time // not to be read anew before
 
-	pending bool // it has changed since
+	Pending bool // the log had changed when Read last returned what it had read before
 }
 
 // restShares: reading takes at most one of so many parts of the time.
@@ -163,15 +163,12 @@ func (f *Follower) Read() (*Log, error) {
 	}
 	began := time.Now()
 	now := signature(f.path, info)
-	if f.pending = now != f.seen && began.Before(f.rest); now != f.seen && !f.pending {
+	if f.Pending = now != f.seen && began.Before(f.rest); now != f.seen && !f.Pending {
 		f.log, f.err = Open(f.path, f.how)
 		f.seen, f.rest = now, time.Now().Add(restShares*time.Since(began))
 	}
 	return f.log, f.err
 }
-
-// Pending reports whether the log had changed when Read last returned what it had read before.
-func (f *Follower) Pending() bool { return f.pending }
 
 // signature returns the size and time of a file, or of a folder and all in it.
 func signature(path string, info os.FileInfo) string {

@@ -44,8 +44,12 @@ func readParquet(c *collector, in *input) (err error) {
 	for _, path := range p.Schema().Columns() {
 		leaf, ok := p.Schema().Lookup(path...)
 		if name := strings.Join(path, "/"); ok && leaf.MaxRepetitionLevel == 0 {
-			if is := leaf.Node.Type().LogicalType(); is != nil && isDecimal(is.Value) {
-				c.unknown = append(c.unknown, name) // nobody writes metrics so
+			decimal := false // integers in a unit of their own, or bytes: nobody writes metrics so
+			if is := leaf.Node.Type().LogicalType(); is != nil {
+				_, decimal = is.Value.(*pages.DecimalType)
+			}
+			if decimal {
+				c.unknown = append(c.unknown, name)
 			} else if s := c.seriesOf(0, []byte(name)); s != nil {
 				known[leaf.ColumnIndex] = s
 			}
@@ -82,12 +86,6 @@ func readRows(c *collector, p *parquet.File, known map[int]*series) error {
 		}
 	}
 	return nil
-}
-
-// isDecimal reports whether numbers of a logical type are integers in their own unit, or bytes.
-func isDecimal(value any) bool {
-	_, is := value.(*pages.DecimalType)
-	return is
 }
 
 // parquetNumber returns the number of a value, if it has one. W&B writes NaN and Infinity as text.
