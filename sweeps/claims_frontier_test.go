@@ -277,7 +277,7 @@ checks:
 		{overIntervals, func(k int, _ float64) bool { return k < 3 }, 2, false, disagree},
 	} {
 		for expect, want := range map[string]ruling{
-			"control: {class: oscillatory}": c.want, "expect: fails": agree + disagree - c.want,
+			"control: {class: oscillatory}": c.want, "expect: fails": map[ruling]ruling{agree: disagree, disagree: agree}[c.want],
 		} {
 			plan := planText(t, fmt.Sprintf(c.text, expect))
 			v := must(Judge(plan, outcomesOf(plan, func(i int) store.Outcome {

@@ -198,7 +198,7 @@ func printReasons(p *page, verdicts []judge.Verdict) {
 	for i := range verdicts {
 		v, says := &verdicts[i], said{}
 		if v.Verdict != judge.Agree {
-			says = said{v.Verdict.String() + cmp.Or(v.Reason, v.Claim), v.Verdict.String(), v.Because}
+			says = said{string(v.Verdict) + cmp.Or(v.Reason, v.Claim), string(v.Verdict), v.Because}
 		}
 		for row := range scope.Rows {
 			if row.Name() == v.Reason && v.Reason != "of-part" {

@@ -131,10 +131,10 @@ func (s screen) paint(column, text string) string {
 	}
 	const green, red, yellow, cyan = "32", "31", "33", "36"
 	colour, known := map[string]string{
-		judge.Agree.String(): green, judge.Refuted: green, string(equivalence.Same): green,
-		judge.Disagree.String(): red, string(equivalence.Different): red,
-		judge.Inconclusive.String(): yellow, string(equivalence.Undecided): yellow,
-		judge.OutOfScope.String(): cyan,
+		string(judge.Agree): green, judge.Refuted: green, string(equivalence.Same): green,
+		string(judge.Disagree): red, string(equivalence.Different): red,
+		string(judge.Inconclusive): yellow, string(equivalence.Undecided): yellow,
+		string(judge.OutOfScope): cyan,
 	}[word]
 	if !s.colour || column != "VERDICT" || !known {
 		return text

@@ -12,9 +12,9 @@ import (
 
 // kinds are what Says, and subject behind it, tell apart, and what verdicts of each kind do.
 var kinds = []struct{ says, do string }{
-	{Disagree.String(), "disagree with the theory"}, {claimed, "refute what the file claims"},
-	{Refuted, "refute a formula, as expected"}, {Agree.String(), "agree"},
-	{Inconclusive.String(), "are inconclusive"}, {OutOfScope.String(), "are out of scope"},
+	{string(Disagree), "disagree with the theory"}, {claimed, "refute what the file claims"},
+	{Refuted, "refute a formula, as expected"}, {string(Agree), "agree"},
+	{string(Inconclusive), "are inconclusive"}, {string(OutOfScope), "are out of scope"},
 }
 
 // claimed is the kind of disagreement with a hypothesis.
@@ -107,7 +107,7 @@ func (v *Verdict) Says() string {
 	if v.IsRefuted() {
 		return Refuted
 	}
-	return v.Verdict.String()
+	return string(v.Verdict)
 }
 
 // Splits are what one statement of the paper comes to in a short count, with its outcomes.

@@ -99,7 +99,7 @@ func (v *Verdict) Cells() []string {
 	}
 	control := "–"
 	if v.Control != nil {
-		control = v.Control.Fault + ": " + v.Control.Verdict.String()
+		control = v.Control.Fault + ": " + string(v.Control.Verdict)
 	}
 	return []string{v.Experiment, v.Claim, cmp.Or(v.Label, "–"), v.Quantity, v.measured(), predicted,
 		margin, verdict, control}

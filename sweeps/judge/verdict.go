@@ -2,7 +2,6 @@ package judge
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"grposim/rom"
@@ -11,41 +10,21 @@ import (
 	"grposim/sweeps/store"
 )
 
-// Ruling is the result of comparing a measured interval with a prediction. Its zero
-// value is Inconclusive.
-type Ruling int
+// Ruling is the result of comparing a measured interval with a prediction, by its name in files.
+type Ruling string
 
 // The rulings on a prediction that is expected to hold. For one expected to fail, Agree
 // and Disagree are exchanged (see Compare).
 const (
 	// the interval straddles the margin, or a number is missing; or a minority of the replicas
 	// diverged
-	Inconclusive Ruling = iota
-	Agree               // the interval lies inside predicted ± margin
+	Inconclusive Ruling = "inconclusive"
+	Agree        Ruling = "agree" // the interval lies inside predicted ± margin
 	// the interval lies wholly outside; or at least half of the replicas diverged, whichever is
 	// expected
-	Disagree
-	OutOfScope // the theory does not hold for these cells, by its own conditions
+	Disagree   Ruling = "disagree"
+	OutOfScope Ruling = "out-of-scope" // the theory does not hold for these cells, by its own conditions
 )
-
-var rulingNames = [...]string{"inconclusive", "agree", "disagree", "out-of-scope"}
-
-// String returns the ruling's name, such as "out-of-scope". It panics on a value that
-// is none of the constants.
-func (r Ruling) String() string { return rulingNames[r] }
-
-// MarshalText returns the ruling's name, as in verdicts.json.
-func (r Ruling) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
-
-// UnmarshalText sets the ruling from its name; other texts are an error.
-func (r *Ruling) UnmarshalText(text []byte) error {
-	i := slices.Index(rulingNames[:], string(text))
-	if i < 0 {
-		return fmt.Errorf("unknown verdict %q", text)
-	}
-	*r = Ruling(i)
-	return nil
-}
 
 // ControlVerdict is the verdict of the same check, on the same measurement, against
 // another theory. A check that can fail gives Disagree here.

@@ -220,7 +220,7 @@ func (b badge) Words() string {
 	if b.refuted {
 		return judge.Refuted
 	}
-	return b.Ruling.String()
+	return string(b.Ruling)
 }
 
 // Class returns the name of its style.

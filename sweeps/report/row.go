@@ -196,7 +196,7 @@ func (s *junitSuite) add(v *judge.Verdict, nothing bool) {
 	}
 	cells := v.Cells()
 	measured := "measured " + cells[4] + ", predicted " + cells[5] + " " + cells[6]
-	ruling := &junitMessage{v.Verdict.String() + ": " + v.Because, measured}
+	ruling := &junitMessage{string(v.Verdict) + ": " + v.Because, measured}
 	s.Tests++
 	switch {
 	case v.Verdict == judge.Disagree, v.Verdict == judge.Inconclusive, nothing:

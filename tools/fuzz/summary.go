@@ -49,7 +49,7 @@ func (s summary) String() string {
 		name, _ := r.answer.File["name"].(string)
 		seconds[class(name)] += r.seconds
 		for _, v := range r.answer.Verdicts {
-			column := v.Verdict.String()
+			column := string(v.Verdict)
 			if r.answer.Slow && v.Verdict != judge.OutOfScope {
 				column = "slow"
 			}
