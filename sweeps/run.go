@@ -157,8 +157,7 @@ func (m Runner) open(ctx context.Context, plan *plan.Plan, dir string) (opened *
 		m.Progress.Note(note)
 	}
 	r.manifest.Shard = plan.Shard
-	var damaged *store.DamagedError
-	if previous, err := store.ReadManifest(dir); errors.As(err, &damaged) {
+	if previous, err := store.ReadManifest(dir); errors.As(err, new(*store.DamagedError)) {
 		m.Progress.Note(fmt.Sprintf("note: %s is damaged; it is written again from the configuration",
 			filepath.Join(dir, store.ManifestName)))
 	} else if err == nil {

@@ -85,9 +85,8 @@ func printNotes(stderr io.Writer, all ...*logs.Log) {
 // badInput makes the errors of a log's content, and of a path that is none, errors of
 // the user's input.
 func badInput(path string, err error) error {
-	var content *logs.Error
 	switch {
-	case !errors.As(err, &content) && !errors.Is(err, os.ErrNotExist):
+	case !errors.As(err, new(*logs.Error)) && !errors.Is(err, os.ErrNotExist):
 		return err
 	case path == stdin:
 		return usageError{err}

@@ -87,10 +87,6 @@ func exitCode(stderr io.Writer, err error, args ...string) int {
 	var (
 		exit     exitError
 		panicked *sim.Panic
-		problems config.Problems
-		folder   *store.FolderError
-		inUse    *store.InUseError
-		usage    usageError
 	)
 	switch {
 	case err == nil:
@@ -113,9 +109,10 @@ func exitCode(stderr io.Writer, err error, args ...string) int {
 	}
 	printLines(stderr, err.Error())
 	switch {
-	case errors.As(err, &inUse):
+	case errors.As(err, new(*store.InUseError)):
 		return exitTryAgain
-	case errors.As(err, &problems), errors.As(err, &folder), errors.As(err, &usage):
+	case errors.As(err, new(config.Problems)), errors.As(err, new(*store.FolderError)),
+		errors.As(err, new(usageError)):
 		return exitUsage
 	}
 	return exitDamaged

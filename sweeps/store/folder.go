@@ -55,7 +55,6 @@ func FoldersIn(dir string) (folders []string) {
 // another process has locked an *InUseError. A damaged manifest is as good as none.
 func Lock(dir, name string) (release func() error, err error) {
 	manifest, err := ReadManifest(dir)
-	var damaged *DamagedError
 	switch {
 	case err == nil && manifest.Name != name:
 		return nil, &FolderError{fmt.Sprintf("%s holds the results of %q, not of %q: choose another "+
@@ -64,7 +63,7 @@ func Lock(dir, name string) (release func() error, err error) {
 		return nil, &FolderError{dir + " is not a folder: choose another --out"}
 	case tooLong(err):
 		return nil, &FolderError{err.Error() + ": choose another --out"}
-	case errors.Is(err, fs.ErrNotExist), errors.As(err, &damaged):
+	case errors.Is(err, fs.ErrNotExist), errors.As(err, new(*DamagedError)):
 		_, journal := os.Stat(filepath.Join(dir, JournalName))
 		entries, err := os.ReadDir(dir)
 		if others := slices.DeleteFunc(entries, isLock); err == nil && len(others) > 0 && journal != nil {
