@@ -118,7 +118,7 @@ var table = []fault{
 	{"rom", "Nesterov's step has the velocity times μ instead of μ²",
 		"return 1 + momentum, momentum * momentum", "return 1 + momentum, momentum"},
 	{"rom", "the variance of the logit gap lacks its factor 2",
-		"gap := 2 * sigma.At(0, 0)", "gap := sigma.At(0, 0)"},
+		"LogitGap = new(2 * sigma.At(0, 0))", "LogitGap = new(sigma.At(0, 0))"},
 	{"rom", "the oscillator's variance N/(γk) lacks its ½",
 		"GradientVariance / (2 * o.Damping * o.Spring)", "GradientVariance / (o.Damping * o.Spring)"},
 	{"rom", "the fixed point of the mean shift has the wrong sign",
