@@ -26,11 +26,10 @@ type Experiment struct {
 
 // Show adds a figure: in the place of the figure with the same name, or first if there is none.
 func (e *Experiment) Show(f Figure) {
-	for i := range e.Figures {
-		if e.Figures[i].Name == f.Name {
-			e.Figures[i] = f
-			return
-		}
+	same := func(other Figure) bool { return other.Name == f.Name }
+	if i := slices.IndexFunc(e.Figures, same); i >= 0 {
+		e.Figures[i] = f
+		return
 	}
 	e.Figures = slices.Insert(e.Figures, 0, f)
 }

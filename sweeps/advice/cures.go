@@ -158,11 +158,7 @@ func (advice *Advice) cure(ctx context.Context, t *Trials, present *Trial) error
 // hopeful returns the trial of changes. It is nil where their run without noise is not on the right
 // arm, or is much slower than another trial, if there is one.
 func (t *Trials) hopeful(ctx context.Context, set []change, than *Trial) (*Trial, error) {
-	changed, broken := config.Change(t.cell.Settings, set...)
-	if broken != "" {
-		return nil, nil
-	}
-	if changed.Estimator.GroupSize != option.Infinite {
+	if t.cell.Settings.Estimator.GroupSize != option.Infinite {
 		mean, err := t.Of(ctx, append(slices.Clone(set), withoutNoise)...)
 		if err != nil || mean != nil && (mean.Outcome != Arrives && mean.Count(theory.TooDeep) == 0 ||
 			than != nil && than.Outcome == Arrives && mean.slower(than, 1.5)) {

@@ -154,8 +154,7 @@ func (j *Journal) Copy(o *Outcome) error {
 	if err != nil {
 		return err
 	}
-	copied := *o
-	return j.write(&copied, line)
+	return j.write(new(*o), line)
 }
 
 // write appends the line of an outcome and adds it to Outcomes.

@@ -116,7 +116,7 @@ func newPeriodogram(at, values []float64) *periodogram {
 }
 
 // sinusoid is the best of some trials.
-type sinusoid struct{ cycles, explained, trials float64 } // explained: part of Σ y²
+type sinusoid struct{ explained, trials float64 } // explained: part of Σ y²
 
 func (p *periodogram) amplitude(s sinusoid) float64 {
 	return math.Sqrt(2 * s.explained / float64(len(p.y)))
@@ -157,7 +157,7 @@ func (p *periodogram) best(from, to float64) (found sinusoid) {
 		}
 		part := explainedBy(cc-c*c/n-ct*ct/times, cs-c*s/n-ct*st/times, n-cc-s*s/n-st*st/times, cy, sy)
 		if part > found.explained {
-			found.cycles, found.explained = cycles, part
+			found.explained = part
 		}
 	}
 	return found
