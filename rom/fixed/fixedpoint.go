@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 
 	"grposim/fp"
 	"grposim/option"
@@ -649,14 +650,8 @@ func LeastWithout(from float64, still func(x float64) bool) float64 {
 			return math.Inf(1)
 		}
 	}
-	for high > low+1 {
-		if middle := (low + high) / 2; still(number(middle)) {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	return number(high)
+	low++
+	return number(low + sort.Search(high-low, func(n int) bool { return !still(number(low + n)) }))
 }
 
 // scanStep is the step of the scan for zeros in units of log-odds. Where the policy no longer

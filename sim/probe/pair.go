@@ -26,11 +26,7 @@ func newPair(c *sim.Cell, point, direction []float64, offset float64) *pair {
 // begin sets both sides to step 0 of the run of the given index, at their start.
 func (p *pair) begin(purpose sim.Purpose, index int) {
 	for side, walk := range p.Sides {
-		logits, offset := make([]float64, len(p.point)), float64(1-2*side)*p.offset
-		for a, x := range p.point {
-			logits[a] = x + float64(offset*p.direction[a])
-		}
-		walk.Begin(purpose, index, logits)
+		walk.Begin(purpose, index, displaced(p.point, p.direction, float64(1-2*side)*p.offset))
 	}
 }
 

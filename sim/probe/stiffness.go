@@ -110,7 +110,8 @@ func (p *Stiffness) slopes(ctx context.Context, c *Cell, number, bin int) slopes
 // policies returns the current policies and the snapshots of the sides of a pair at ±d.
 func (p *Stiffness) policies(d float64) (current, behaviour [2]*grpo.Policy) {
 	for side := range current {
-		moved, point := displaced(p.Point, p.Direction, float64(1-2*side)*d), grpo.NewPolicy(p.Point)
+		moved := grpo.NewPolicy(displaced(p.Point, p.Direction, float64(1-2*side)*d))
+		point := grpo.NewPolicy(p.Point)
 		current[side], behaviour[side] = moved, moved
 		switch p.Displaced {
 		case sim.Current:
@@ -162,11 +163,11 @@ func (p *Stiffness) slope(
 // 1,000 arms they take a fraction of a second.
 const stepsBetweenChecks = 1 << 11
 
-// displaced returns the policy with logits point + d·direction.
-func displaced(point, direction []float64, d float64) *grpo.Policy {
+// displaced returns point + d·direction.
+func displaced(point, direction []float64, d float64) []float64 {
 	logits := make([]float64, len(point))
 	for a, x := range point {
 		logits[a] = x + float64(d*direction[a])
 	}
-	return grpo.NewPolicy(logits)
+	return logits
 }

@@ -296,9 +296,9 @@ func (t *trial) ringing(ctx context.Context) outcome {
 	if fit.Faint(t.cell.Optimizer.LearningRate / (1 - momentum(t.cell.Optimizer))) {
 		return undecided
 	}
-	o := rings(fit.Multipliers(), t.tolerance)
+	o := outcomeOf(fit.Multipliers().Ringing(t.tolerance))
 	if t.period > 1 && o != present {
-		switch inside := rings(step.Multipliers(), t.tolerance); {
+		switch inside := outcomeOf(step.Multipliers().Ringing(t.tolerance)); {
 		case inside == present, o == absent:
 			return inside
 		}
@@ -325,11 +325,6 @@ func (p *Location) reach(c *Cell, start float64) float64 {
 		return linearRange(start, followedGrowth)
 	}
 	return start * grownBy / (1 - momentum(c.Optimizer))
-}
-
-// rings decides whether the dominant multiplier is complex or negative.
-func rings(m measure.Multipliers, tolerance float64) outcome {
-	return outcomeOf(m.Ringing(tolerance))
 }
 
 // blockStates holds the coordinates of a deviation inside a block. There the snapshot's

@@ -176,10 +176,8 @@ func zeroLoss(l *logs.Log) []Finding {
 		}
 		shown = fmt.Sprintf("the gradient is not 0 (%s %s)", norm.key, span(norm.values, plain))
 	}
-	if shown == "" {
-		return nil
-	}
-	if slices.ContainsFunc(noSignal(l), func(f Finding) bool { return f.Level == Failure }) {
+	if fails := func(f Finding) bool { return f.Level == Failure }; shown == "" ||
+		slices.ContainsFunc(noSignal(l), fails) {
 		return nil
 	}
 	at := longest(loss.steps, func(int) bool { return true })
