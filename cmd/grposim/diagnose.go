@@ -215,12 +215,8 @@ func notJudged(name string, l *logs.Log) string {
 
 // answer says what leads, or what it means that nothing does.
 func (r *runReport) answer() string {
-	hidden := 0
-	for _, m := range r.modes {
-		if m.Finding == diagnose.NotObservable {
-			hidden++
-		}
-	}
+	hidden := config.Count(r.modes,
+		func(m findings.Verdict) bool { return m.Finding == diagnose.NotObservable })
 	switch {
 	case r.leading != string(diagnose.None):
 		return "leading: " + r.leading

@@ -305,13 +305,8 @@ func DampingRatio(values []complex128) (ratio float64, ok bool) {
 // conjugate pair the one with positive imaginary part comes first.
 func Sort(values []complex128) {
 	slices.SortStableFunc(values, func(a, b complex128) int {
-		if c := cmp.Compare(cmplx.Abs(b), cmplx.Abs(a)); c != 0 {
-			return c
-		}
-		if c := cmp.Compare(real(b), real(a)); c != 0 {
-			return c
-		}
-		return cmp.Compare(imag(b), imag(a))
+		return cmp.Or(cmp.Compare(cmplx.Abs(b), cmplx.Abs(a)), cmp.Compare(real(b), real(a)),
+			cmp.Compare(imag(b), imag(a)))
 	})
 }
 

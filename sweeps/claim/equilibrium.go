@@ -286,9 +286,7 @@ func (m *Model) fitted(c *plan.Cell) (rate, dampingRatio float64, because scope.
 		return math.NaN(), math.NaN(), scope.Reason{}
 	}
 	start := slices.Clone(in.Relaxation.Direction)
-	for a := range start {
-		start[a] *= in.Relaxation.Offset
-	}
+	floats.Scale(in.Relaxation.Offset, start)
 	force, params := 0.0, m.Params(c)
 	before, g := make([]float64, len(start)), make([]float64, len(start))
 	rate, dampingRatio = probe.FitRelaxation(&in, func(yield func(x, v []float64) bool) {
