@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_633
+	mostProduct = 69_492
 	mostTools   = 5_301
 	mostTests   = 45_744
 	mostDocs    = 329
@@ -11,7 +11,7 @@ const (
 
 // rooms has the most lines of each folder, without tests.
 var rooms = map[string]int{
-	"cmd/grposim":            5033,
+	"cmd/grposim":            5018,
 	"configs":                39,
 	"fp":                     546,
 	"grpo":                   1258,
@@ -21,13 +21,13 @@ var rooms = map[string]int{
 	"rom/arrive":             818,
 	"rom/cell":               1173,
 	"rom/deep":               954,
-	"rom/fixed":              1060,
+	"rom/fixed":              1056,
 	"rom/force":              1439,
-	"rom/group":              2173,
-	"rom/linear":             3087,
+	"rom/group":              2154,
+	"rom/linear":             3082,
 	"rom/paper":              327,
-	"rom/path":               2959,
-	"rom/rest":               2860,
+	"rom/path":               2952,
+	"rom/rest":               2844,
 	"rom/scope":              462,
 	"rom/weight":             214,
 	"sim":                    4411,
@@ -35,16 +35,16 @@ var rooms = map[string]int{
 	"sim/lanes":              1443,
 	"sim/lanes/wide":         42,
 	"sim/measure":            1071,
-	"sim/probe":              1624,
-	"sweeps":                 4170,
-	"sweeps/advice":          1870,
-	"sweeps/claim":           2892,
+	"sim/probe":              1616,
+	"sweeps":                 4151,
+	"sweeps/advice":          1866,
+	"sweeps/claim":           2888,
 	"sweeps/config":          5229,
-	"sweeps/judge":           1818,
-	"sweeps/plan":            1157,
+	"sweeps/judge":           1797,
+	"sweeps/plan":            1150,
 	"sweeps/report":          1744,
-	"sweeps/store":           1887,
-	"sweeps/theory":          2623,
+	"sweeps/store":           1885,
+	"sweeps/theory":          2621,
 	"tools/bench":            161,
 	"tools/calibrate":        1257,
 	"tools/explorer":         119,
@@ -58,7 +58,7 @@ var rooms = map[string]int{
 	"training/change":        328,
 	"training/diagnose":      1187,
 	"training/equivalence":   799,
-	"training/findings":      1680,
+	"training/findings":      1678,
 	"training/fit":           874,
-	"training/logs":          5037,
+	"training/logs":          5031,
 }
