@@ -147,7 +147,7 @@ var domains = []struct {
 		scope.RateVaries.Because("is not constant")},
 	{DynamicsAtRest, randomAges, clips, scope.NormClips.Because("")},
 	{DynamicsAtRest | SpreadOfRuns, anyLag, func(p *Params) bool {
-		return p.LimitedOnTheWay() && (p.Tabular() || len(p.Arms) > mostLimitedArms || p.AgeDraws() > 1)
+		return p.LimitedOnTheWay() && (p.Tabular() || len(p.Arms) > mostLimitedArms)
 	}, scope.NormClips.Because("")},
 	{DynamicsAtRest, anyLag, fewLimited, scope.NormClips.Because("")},
 	{SpreadOfRuns, anyLag, func(p *Params) bool { return fewLimited(p) && !p.GroupsCounted() },

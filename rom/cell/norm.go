@@ -39,7 +39,7 @@ func (p *Params) cutForce() float64 {
 // independently.
 func (p *Params) GroupsCounted() bool {
 	return len(p.Arms) == 2 && !manyValues(p) && p.GroupSize <= maxLimited &&
-		p.Filter != option.Drop &&
+		p.Filter != option.Drop && p.AgeDraws() <= 1 &&
 		p.Advantage.Baseline != option.RunningMean && !p.KL.OfReward() && p.Chance == 0 &&
 		(p.GroupsPerStep == 1 || !p.Advantage.Scale.OfStep()) &&
 		(!prompts(p) || !p.Tabular() && p.Prompts.Order == option.Independent)

@@ -148,7 +148,7 @@ func (s *adamState) derive(at []int, centre []float64, cov [][]float64) (
 		all := make([]float64, 2*arms)
 		s.Set(s.visiting(x[:n]), s.logits(x[len(x)-n:]))
 		s.MeanForce(all[:arms])
-		s.limit(all[:arms])
+		s.limit(i, all[:arms])
 		noise := s.ofStep()
 		for a, f := range all[:arms] {
 			all[arms+a] = (1-shared)*f*f + max(noise.At(a, a), 0)

@@ -282,7 +282,7 @@ func (s *spread) force(t int, theta []float64, olds [][]float64) (local *localFo
 	forceAt := func(i int, x []float64, weight float64) []float64 {
 		s.Set(s.moved(theta, x[:n]), s.moved(olds[i], x[len(x)-n:]))
 		s.MeanForce(all)
-		s.limit(all)
+		s.limit(i, all)
 		reduced := linear.Reduce(s.ofForce, all)
 		if weight > 0 {
 			here := s.ofStep()
@@ -298,10 +298,21 @@ func (s *spread) force(t int, theta []float64, olds [][]float64) (local *localFo
 		}
 		return reduced
 	}
+	about := func(x []float64) { // of a step with groups of several ages
+		if s.several() {
+			drawn := make([][]float64, len(olds))
+			for i, old := range olds {
+				drawn[i] = s.moved(old, x[(1+i)*n:][:n])
+			}
+			s.meanForce(all, s.moved(theta, x[:n]), drawn)
+		}
+	}
+	about(mean)
 	l, apart := s.overAges(at, cov, forceAt)
 	apart.Scale(1/float64(max(s.AgeDraws(), 1)), apart)
 	l.missed = missed
 	l.centre, l.noise = centre, linear.Sum(linear.Within(s.ofNoise, noise), apart)
+	about(make([]float64, d))
 	for i, share := range s.shares {
 		floats.AddScaled(l.offset, -share, forceAt(i, make([]float64, 2*n), 0))
 	}

@@ -42,6 +42,7 @@ type state struct {
 	now         []float64
 	olds, means [][]float64
 	laws        []limited
+	others      []limited // by age what the other groups of a step add; nil: its groups have one age
 }
 
 // limited has the law of the force of a step under a largest norm. free and noise are mean and
@@ -93,12 +94,23 @@ func newState(p *cell.Params, init []float64, steps, n, present, blocks int) sta
 	return s
 }
 
-// limit overwrites the mean of the force that is set with that of a limited one. It keeps both laws.
-func (s *state) limit(mean []float64) {
+// limit overwrites the mean of the force that is set, of the age i, with that of a limited step. It
+// keeps both laws.
+func (s *state) limit(i int, mean []float64) {
 	if s.most == 0 {
 		return
 	}
-	s.limited = limited{free: slices.Clone(mean), noise: s.Covariance(),
+	noise := s.Covariance()
+	if s.others != nil {
+		floats.Add(mean, s.others[i].free)
+		addScaled(noise, 1, s.others[i].noise)
+	}
+	s.limitStep(mean, noise)
+}
+
+// limitStep is limit of a step of this mean and covariance.
+func (s *state) limitStep(mean []float64, noise *mat.SymDense) {
+	s.limited = limited{free: slices.Clone(mean), noise: noise,
 		scaled: mat.NewSymDense(len(mean), nil)}
 	if s.GroupsCounted() {
 		k := force.LimitedStep(s.Model, s.most, mean[0], s.noise.At(0, 0))
@@ -235,25 +247,49 @@ func (s *state) policies(at []int) (mean []float64, cov [][]float64, ok bool) {
 	return mean, cov, ok
 }
 
-// meanForce sets the state and writes the mean force.
+// meanForce sets the state and writes the mean force. A step whose groups have ages of their own is
+// limited as a whole.
 func (s *state) meanForce(dst, now []float64, olds [][]float64) {
 	clear(dst)
-	s.now, s.olds, s.laws = now, olds, s.laws[:0]
+	s.now, s.olds, s.laws, s.others = now, olds, s.laws[:0], nil
 	for i, old := range olds {
 		if len(s.means) == i {
 			s.means = append(s.means, make([]float64, len(dst)))
 		}
 		s.Set(now, old)
 		s.MeanForce(s.means[i])
-		s.limit(s.means[i])
+		if s.several() {
+			s.scaled = s.Covariance()
+		} else {
+			s.limit(i, s.means[i])
+		}
 		s.laws = append(s.laws, s.limited)
 		floats.AddScaled(dst, s.shares[i], s.means[i])
 	}
+	if !s.several() {
+		return
+	}
+	whole, others := s.covariance(dst), make([]limited, len(olds))
+	for i := range others {
+		others[i] = limited{floats.SubTo(make([]float64, len(dst)), dst, s.means[i]),
+			mat.NewSymDense(len(dst), nil), nil, nil}
+		addScaled(others[i].noise, 1, whole)
+		addScaled(others[i].noise, -1, s.laws[i].scaled)
+	}
+	s.others = others
+	s.limitStep(dst, whole)
+	for i := range s.laws {
+		s.laws[i] = s.limited
+	}
 }
+
+// several reports whether a limited step has groups of several ages.
+func (s *state) several() bool { return s.most > 0 && len(s.shares) > 1 && s.AgeDraws() > 1 }
 
 // covariance returns that of the force of a step, whose mean is given, with that of its ages.
 func (s *state) covariance(mean []float64) *mat.SymDense {
-	if len(s.shares) == 1 || s.GroupSize == option.Infinite { // whose step has the mean over the ages
+	// whose step has the mean over the ages, or is limited as a whole
+	if len(s.shares) == 1 || s.GroupSize == option.Infinite || s.others != nil {
 		return s.ofStep()
 	}
 	sum, off := mat.NewSymDense(len(mean), nil), mat.NewVecDense(len(mean), nil)
