@@ -149,8 +149,10 @@ var domains = []struct {
 	{DynamicsAtRest | SpreadOfRuns, anyLag, func(p *Params) bool {
 		return p.LimitedOnTheWay() && (p.Tabular() || len(p.Arms) > mostLimitedArms)
 	}, scope.NormClips.Because("")},
-	{DynamicsAtRest, anyLag, fewLimited, scope.NormClips.Because("")},
-	{SpreadOfRuns, anyLag, func(p *Params) bool { return fewLimited(p) && !p.GroupsCounted() },
+	{DynamicsAtRest | DeviationOfRuns, anyLag, func(p *Params) bool {
+		return fewLimited(p, 2*group.LeastExpanded)
+	}, scope.NormClips.Because("")},
+	{SpreadOfRuns, anyLag, func(p *Params) bool { return fewLimited(p, group.LeastExpanded) },
 		scope.NormClips.Because("")},
 	{LockingOfRuns, anyLag, clips, scope.NormClips.Because("")},
 	{DynamicsAtRest, notLastBlock, reused,
@@ -255,10 +257,11 @@ func fewUnderAdam(p *Params, samples int) bool {
 		p.Advantage.Scale.OfStep() || manyValues(p) && !composes(p))
 }
 
-// fewLimited reports whether a limited gradient is of too few samples to be taken for normal. Of 22
-// random cells with 16 to 24 none was beyond its size.
-func fewLimited(p *Params) bool {
-	return p.LimitedOnTheWay() && p.GroupSize*p.GroupsPerStep < 2*group.LeastExpanded
+// fewLimited reports whether a limited gradient is of fewer samples, if their law on the way is not
+// counted. Of 42 random cells with 8 to 24 none was beyond its size.
+func fewLimited(p *Params, samples int) bool {
+	return p.LimitedOnTheWay() && p.GroupSize*p.GroupsPerStep < samples &&
+		!(p.OnTheWay && p.GroupsCounted())
 }
 
 // notTwoArms reports whether a share of lost runs, derived for a better and a worse arm, has no

@@ -36,13 +36,15 @@ func (p *Params) cutForce() float64 {
 
 // GroupsCounted reports whether a step is made of groups whose forces are known and independent.
 // They have two arms with rewards of two values, and all count. The prompt is one, or is drawn
-// independently.
+// independently. On the way a step may have one group of an epoch, where that is too small to be
+// taken for normal.
 func (p *Params) GroupsCounted() bool {
 	return len(p.Arms) == 2 && !manyValues(p) && p.GroupSize <= maxLimited &&
 		p.Filter != option.Drop && p.AgeDraws() <= 1 &&
 		p.Advantage.Baseline != option.RunningMean && !p.KL.OfReward() && p.Chance == 0 &&
 		(p.GroupsPerStep == 1 || !p.Advantage.Scale.OfStep()) &&
-		(!prompts(p) || !p.Tabular() && p.Prompts.Order == option.Independent)
+		(!prompts(p) || !p.Tabular() && (p.Prompts.Order == option.Independent ||
+			p.OnTheWay && p.GroupsPerStep == 1 && p.GroupSize < 2*group.LeastExpanded))
 }
 
 // Clipped returns the reason of forces that the largest norm may clip, with the least norm that

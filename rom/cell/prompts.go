@@ -124,7 +124,7 @@ func (p *Params) always() bool {
 func (p *Params) DrawnAsByChance() bool {
 	chance := p.Chance > 0 && p.Chance < 1 && p.Prompts.Order == option.Shuffled
 	return chance || prompts(p) && !p.Tabular() && p.Prompts.Order == option.Shuffled && (adam(p) ||
-		p.LimitedOnTheWay() || len(p.Prompts.First)%p.GroupsPerStep != 0)
+		p.LimitedOnTheWay() || p.cut > 0 || len(p.Prompts.First)%p.GroupsPerStep != 0)
 }
 
 // Visited returns the bandit of a prompt with the lag and the optimizer of its visits.

@@ -30,9 +30,18 @@ const (
 //
 // The latter are scaled to the sum E min(q, c²) of the diagonal. Where c² > tr Σ/1000, the series
 // leave out less than a hundredth of min(c, ‖F‖ + √tr Σ), and of its square for the covariance. Of
-// one axis that dominates the variance is up to 6 % too large where c < ½√tr Σ.
+// one axis that dominates the variance is up to 6 % too large where c < ½√tr Σ. Of two arms the law
+// is that of a cut normal number, which is exact.
 func ScaledLaw(mean []float64, cov *mat.SymDense, c float64) {
 	arms := len(mean)
+	if v := cov.At(0, 0); arms == 2 && v > 0 {
+		m, v := cutNormal(mean[0], math.Sqrt(v), c/math.Sqrt2)
+		mean[0], mean[1] = m, -m
+		cov.SetSym(0, 0, v)
+		cov.SetSym(0, 1, -v)
+		cov.SetSym(1, 1, v)
+		return
+	}
 	var eigen mat.EigenSym
 	if !eigen.Factorize(cov, true) {
 		return // of gradients that are not finite
@@ -92,6 +101,20 @@ func ScaledLaw(mean []float64, cov *mat.SymDense, c float64) {
 			cov.SetSym(a, b, back.At(a, b))
 		}
 	}
+}
+
+// cutNormal returns mean and variance of a normal number, of mean m and deviation s > 0, that is cut
+// to [−b, b].
+func cutNormal(m, s, b float64) (mean, variance float64) {
+	low, high := (-b-m)/s, (b-m)/s
+	below, above := fp.NormalCDF(low), fp.NormalCDF(-high)
+	within, first := 1-below-above, fp.NormalPDF(low)-fp.NormalPDF(high)
+	second := within + low*fp.NormalPDF(low) - high*fp.NormalPDF(high)
+	mean = m*within + s*first + b*(above-below)
+	d := m - mean
+	variance = d*d*within + 2*d*s*first + s*s*second +
+		(b-mean)*(b-mean)*above + (b+mean)*(b+mean)*below
+	return mean, max(variance, 0)
 }
 
 // scaling returns the coefficients of the cosine series of h = min(1, c/√q), h² and qh² for q from

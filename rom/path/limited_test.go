@@ -18,22 +18,32 @@ import (
 // the mean to noise alone.
 func TestScaledLaw(t *testing.T) {
 	const draws = 200_000
-	for _, c := range []float64{0.3, 1, 3} {
-		for _, noise := range []float64{0.05, 0.5, 2, 20} {
-			cov := mat.NewSymDense(3, []float64{2, -1, -1, -1, 1.5, -0.5, -1, -0.5, 1.5})
-			cov.ScaleSym(noise*noise/5, cov)
-			mean := []float64{0.9, -0.7, -0.2}
-			ridge := mat.NewSymDense(3, []float64{1e-12, 0, 0, 0, 1e-12, 0, 0, 0, 1e-12})
+	for _, of := range []struct {
+		force []float64
+		cov   []float64
+	}{
+		{[]float64{0.9, -0.7, -0.2}, []float64{2, -1, -1, -1, 1.5, -0.5, -1, -0.5, 1.5}},
+		{[]float64{0.8, -0.8}, []float64{2, -2, -2, 2}},
+	} {
+		arms := len(of.force)
+		for i := range 12 {
+			c, noise := [3]float64{0.3, 1, 3}[i/4], [4]float64{0.05, 0.5, 2, 20}[i%4]
+			cov, ridge := mat.NewSymDense(arms, nil), mat.NewSymDense(arms, nil)
+			cov.ScaleSym(noise*noise/5, mat.NewSymDense(arms, of.cov))
+			for a := range arms {
+				ridge.SetSym(a, a, 1e-12)
+			}
 			ridge.AddSym(ridge, cov)
+			mean := append([]float64{}, of.force...)
 			law, _ := distmv.NewNormal(mean, ridge, rand.NewPCG(7, 7))
-			sum, second := make([]float64, 3), mat.NewSymDense(3, nil)
+			sum, second := make([]float64, arms), mat.NewSymDense(arms, nil)
 			for range draws {
 				g := law.Rand(nil)
 				floats.Scale(min(1, c/floats.Norm(g, 2)), g)
 				floats.AddScaled(sum, 1.0/draws, g)
-				second.SymRankOne(second, 1.0/draws, mat.NewVecDense(3, g))
+				second.SymRankOne(second, 1.0/draws, mat.NewVecDense(arms, g))
 			}
-			second.SymRankOne(second, -1, mat.NewVecDense(3, sum))
+			second.SymRankOne(second, -1, mat.NewVecDense(arms, sum))
 			ScaledLaw(mean, cov, c)
 			var off mat.SymDense
 			off.ScaleSym(-1, second)

@@ -33,14 +33,15 @@ func noSpread(p *cell.Params, steps int) scope.Reason {
 	if (arms-1)*(2+past.kept()) > cell.MaxPathState || arms*len(past.ages) > cell.MaxDrawing {
 		return scope.TooLarge.Because("the spread of runs with so many arms and past policies")
 	}
-	if p.LimitedOnTheWay() && len(past.ages) > 1 && len(past.ages)*steps > mostLimitedAges {
+	normal := arms == 2 && !p.GroupsCounted()
+	if p.LimitedOnTheWay() && !normal && len(past.ages) > 1 && len(past.ages)*steps > mostLimitedAges {
 		return scope.TooLarge.Because("a largest norm that acts on runs of so many ages and steps")
 	}
 	return scope.Reason{}
 }
 
 // mostLimitedAges is the number of ages times steps up to which a limited gradient is followed in
-// seconds.
+// seconds. Of two arms that are taken for normal its law takes no time.
 const mostLimitedAges = 2000
 
 // spread is the normal law of the deviations of runs from the mean field at one step:
