@@ -72,7 +72,7 @@ small: build ## four small experiments give the committed results to the byte
 
 nightly: ## what takes longer than CI has: tests with the oldest toolchain and on other vectors, long tests, every suite, random configurations, error rates of verdicts, mutants, kills; hours
 	GOTOOLCHAIN=local GOEXPERIMENT= $(MAKE) test
-	for bits in 0 128 256; do GODEBUG=simd=$$bits $(GO) test -count 1 ./sim || exit 1; done
+	for bits in 0 128 +256; do GODEBUG=simd=$$bits $(GO) test -count 1 ./sim || exit 1; done
 	for system in darwin windows; do GOOS=$$system CGO_ENABLED=0 GOEXPERIMENT= $(GO) build -o /dev/null ./cmd/grposim || exit 1; done
 	$(MAKE) test-long fuzz-theory calibrate mutants test-kills
 
