@@ -363,7 +363,7 @@ func (p *Params) AgeDraws() int {
 // oldBaseline reports whether the baseline is a running mean of old rewards whose error the weights
 // do not cancel.
 func (p *Params) oldBaseline() bool {
-	up, down := weight.Slopes(&p.Importance)
+	up, down := weight.Slopes(&p.Importance, 1, 1)
 	return p.Advantage.Baseline == option.RunningMean && !linear.NewLag(&p.Lag).OnPolicy() &&
 		(up != 1 || down != 1)
 }

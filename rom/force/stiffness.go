@@ -85,7 +85,7 @@ func dense(rows [][]float64, factor float64) *mat.Dense {
 //
 //	−(I − π1ᵀ) diag d (I − 1πᵀ)
 func (m *Model) bendWeights(fresh, stale [][]float64) {
-	up, down := weight.Slopes(&m.Importance)
+	up, down := weight.Slopes(&m.Importance, 1, 1)
 	if up == 1 && down == 1 {
 		return
 	}

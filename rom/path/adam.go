@@ -260,7 +260,8 @@ func (s *adamState) average(l *adamLocal, growth float64, moments []float64, at 
 		if s.visit.chance < 1 {
 			s.visit.leave(c)
 		}
-		for a, x := range pushOf(s.Model, c, s.mean[:arms]) {
+		old := at[len(at)-1]
+		for a, x := range pushOf(s.Model, c, s.mean[:arms], s.mean[old:old+arms]) {
 			moments[arms+a] += 2*moments[a]*x + 2*floats.Dot(l.along[a][:arms], c.RawRowView(a))
 			moments[a] += x
 		}

@@ -14,6 +14,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // The mean path along ten bandits, against programs written from docs/theory.md §1 alone: the
@@ -779,6 +780,27 @@ func adamNear(t *testing.T, name string, got, want, tol float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= tol) {
 		t.Errorf("%s: got %.9g, want %.9g ± %.2g", name, got, want, tol)
+	}
+}
+
+// With sure rewards 1 and 0 a group with k right samples moves the gap by 2η(k/G)(1−k/G)(ρ_0π_1 +
+// ρ_1π_0) in each of the steps that use it, far from the policy that drew it.
+func TestReusedGroupOfTwoArms(t *testing.T) {
+	const steps, size, rate = 3, 200, 1.7
+	p, init := plainRun(size, rate, 1, 0)
+	p.Lag, p.Samples, p.Importance.Mode = option.Lag{Interval: steps}, option.Reused, option.Ratio
+	want := 0.0
+	for k := range size + 1 {
+		share, gap, right := float64(k)/size, 0.0, 0.5
+		for range steps {
+			gap += 2 * rate * share * (1 - share) * 4 * right * (1 - right)
+			right = 1 / (1 + math.Exp(-gap))
+		}
+		want += right * distuv.Binomial{N: size, P: 0.5}.Prob(float64(k))
+	}
+	path := Paths(p, init, []int{steps}, Reward)[0]
+	if off := math.Abs(path.Mean[0] - want); !(off < math.Abs(path.Field[0]-want)/20) {
+		t.Errorf("J %v (mean field %v), want %v", path.Mean[0], path.Field[0], want)
 	}
 }
 

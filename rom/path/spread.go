@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"grposim/fp"
 	"grposim/rom/cell"
 	"grposim/rom/force"
 	"grposim/rom/group"
@@ -114,7 +115,7 @@ func (s *spread) step(t int, theta []float64) {
 	if s.renew(t, local.noise.RawRowView) {
 		s.drawn = mat.Trace(local.noise)
 	}
-	s.advance(t, theta, local, growth)
+	s.advance(t, theta, olds[0], local, growth)
 }
 
 // order draws the prompts of step t, where a draw differs from the mean of all prompts by U, of
@@ -135,26 +136,35 @@ func (s *spread) order(t int) {
 	s.add(sum, s.draw, []float64{1})
 }
 
-// pushOf returns the push, beyond the mean force, of reused groups on the policy at theta, which
-// they have moved. C is the covariance of their noise with the logits, by arm; weights are ratios:
+// pushOf returns the push, beyond the mean force, of groups drawn at the logits old and reused at
+// now, where they have moved the policy. C is the covariance of their noise when it is drawn with
+// the logits, by arm. With the means w and s of w^± and of their slopes by ρ it is
 //
-//	w_a − π_a Σ_b w_b,   w_a = C_aa − Σ_b C_ab π_b
+//	v_a − π_a Σ_b v_b − π_a (u_a − Σ_b π_b u_b),
+//	v_a = ρ_a s_a (C_aa − Σ_b C_ab π_b),   u_a = Σ_b w_b C_ba
 //
-// and with other weights as much as they follow the ratio at 1.
-func pushOf(m *force.Model, c *mat.Dense, theta []float64) []float64 {
-	up, down := weight.Slopes(&m.Importance)
-	m.Now.Set(theta)
-	w := make([]float64, len(theta))
-	for a := range w {
-		w[a] = (c.At(a, a) - floats.Dot(c.RawRowView(a), m.Now.Probs)) * (up + down) / 2
+// as advantages of a group add up to 0, and the noise does.
+func pushOf(m *force.Model, c *mat.Dense, now, old []float64) []float64 {
+	m.Now.Set(now)
+	m.Past.Set(old)
+	pi, v, u := m.Now.Probs, make([]float64, len(now)), make([]float64, len(now))
+	for a := range v {
+		ratio := fp.MathExp(m.Now.Logs[a] - m.Past.Logs[a])
+		up, down := weight.Slopes(&m.Importance, ratio, m.Past.Probs[a])
+		v[a] = ratio * (up + down) / 2 * (c.At(a, a) - floats.Dot(c.RawRowView(a), pi))
+		up, down = weight.At(&m.Importance, ratio, m.Past.Probs[a])
+		floats.AddScaled(u, (up+down)/2, c.RawRowView(a))
 	}
-	floats.AddScaled(w, -floats.Sum(w), m.Now.Probs)
-	return w
+	sum := floats.Sum(v) - floats.Dot(u, pi)
+	for a, p := range pi {
+		v[a] -= p * (sum + u[a])
+	}
+	return v
 }
 
 // advance takes the law from step t to t+1 by v′ = μv + g and θ′ = θ + η(carry·v + gain·g), linear
 // in the velocity and the policies that the force depends on.
-func (s *spread) advance(t int, theta []float64, local *localForce, growth float64) {
+func (s *spread) advance(t int, theta, old []float64, local *localForce, growth float64) {
 	n := s.n
 	mu, rate := s.Optimizer.Momentum, RateAt(&s.Optimizer, t)
 	gain, carry := linear.StepGains(s.Optimizer.Kind, mu)
@@ -173,7 +183,9 @@ func (s *spread) advance(t int, theta []float64, local *localForce, growth float
 			share = math.Sqrt(max(mat.Trace(local.noise), 0) / s.drawn)
 		}
 		c := linear.Congruence(s.q, own)
-		pushed = linear.Reduce(s.q, pushOf(s.Model, c, s.moved(theta, s.mean[n:2*n])))
+		drawn := s.drawing(t)[0]
+		pushed = linear.Reduce(s.q, pushOf(s.Model, c, s.moved(theta, s.mean[n:2*n]),
+			s.moved(old, s.mean[drawn:drawn+n])))
 	}
 	force[0] = push
 	ahead := rate * (carry - gain*mu) // θ′ = θ + ahead·v + η gain·v′

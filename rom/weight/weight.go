@@ -13,8 +13,8 @@ import (
 type row struct {
 	// weight returns w^± of an arm with the given ratio ρ and π_old.
 	weight func(imp *option.Importance, ratio, old float64) (up, down float64)
-	// slope returns s^± = dw^±/dρ at ρ = 1.
-	slope func(imp *option.Importance) (up, down float64)
+	// slope returns dw^±/dρ of an arm with the given ratio ρ and π_old.
+	slope func(imp *option.Importance, ratio, old float64) (up, down float64)
 	// most returns a bound of w^± of an arm with a ratio from low to high and the given π_old.
 	most func(imp *option.Importance, low, high, old float64) float64
 	// signed reports whether w⁺ and w⁻ differ at any distance from ρ = 1; nil: they do not.
@@ -44,6 +44,14 @@ func (b Band) of(ratio float64) float64 {
 	return ratio
 }
 
+// slope returns that of the weight.
+func (b Band) slope(ratio float64) float64 {
+	if ratio > 1+b.Above || ratio < 1-b.Below {
+		return 0
+	}
+	return 1
+}
+
 // most returns the least bound of the weights at the ratios from low to high.
 func (b Band) most(low, high float64) float64 {
 	if b.Held && high < 1-b.Below {
@@ -59,7 +67,10 @@ func banded(bands func(imp *option.Importance, prob float64) (up, down Band)) ro
 			above, below := bands(imp, old)
 			return above.of(ratio), below.of(ratio)
 		},
-		slope: func(*option.Importance) (up, down float64) { return 1, 1 },
+		slope: func(imp *option.Importance, ratio, old float64) (up, down float64) {
+			above, below := bands(imp, old)
+			return above.slope(ratio), below.slope(ratio)
+		},
 		most: func(imp *option.Importance, low, high, old float64) float64 {
 			up, down := bands(imp, old)
 			return max(up.most(low, high), down.most(low, high))
@@ -72,12 +83,12 @@ func banded(bands func(imp *option.Importance, prob float64) (up, down Band)) ro
 var weightings = [...]row{
 	option.NoImportance: {
 		weight: func(*option.Importance, float64, float64) (up, down float64) { return 1, 1 },
-		slope:  func(*option.Importance) (up, down float64) { return 0, 0 },
+		slope:  func(*option.Importance, float64, float64) (up, down float64) { return 0, 0 },
 		most:   func(*option.Importance, float64, float64, float64) float64 { return 1 },
 	},
 	option.Ratio: {
 		weight: func(_ *option.Importance, ratio, _ float64) (up, down float64) { return ratio, ratio },
-		slope:  func(*option.Importance) (up, down float64) { return 1, 1 },
+		slope:  func(*option.Importance, float64, float64) (up, down float64) { return 1, 1 },
 		most:   mostRatio,
 	},
 	option.Clip: banded(func(imp *option.Importance, _ float64) (up, down Band) {
@@ -100,15 +111,16 @@ var weightings = [...]row{
 	}),
 	option.SAPO: {
 		weight: func(imp *option.Importance, ratio, _ float64) (up, down float64) {
-			// 4σ(1−σ) = 1/cosh²(x/2), which is 0 long before cosh overflows
+			of := func(tau float64) float64 { return min(ratio, 1e300) * bell(tau, ratio) }
+			return of(imp.Temperature.Positive), of(imp.Temperature.Negative)
+		},
+		slope: func(imp *option.Importance, ratio, _ float64) (up, down float64) {
 			of := func(tau float64) float64 {
 				ratio := min(ratio, 1e300)
-				c := fp.Cosh(min(tau*math.Abs(ratio-1)/2, 300))
-				return ratio / (c * c)
+				return bell(tau, ratio) * (1 - ratio*tau*math.Tanh(tau*(ratio-1)/2))
 			}
 			return of(imp.Temperature.Positive), of(imp.Temperature.Negative)
 		},
-		slope:  func(*option.Importance) (up, down float64) { return 1, 1 },
 		most:   mostRatio, // w ≤ ρ
 		signed: func(imp *option.Importance) bool { return imp.Temperature.Positive != imp.Temperature.Negative },
 		scale: func(imp *option.Importance) float64 {
@@ -117,8 +129,10 @@ var weightings = [...]row{
 	},
 	option.VESPO: {
 		weight: weighVESPO,
-		slope: func(imp *option.Importance) (up, down float64) {
-			return imp.Power.Positive - imp.Decay.Positive, imp.Power.Negative - imp.Decay.Negative
+		slope: func(imp *option.Importance, ratio, _ float64) (up, down float64) {
+			up, down = weighVESPO(imp, ratio, 0)
+			return up * (imp.Power.Positive/ratio - imp.Decay.Positive),
+				down * (imp.Power.Negative/ratio - imp.Decay.Negative)
 		},
 		most: mostVESPO,
 		signed: func(imp *option.Importance) bool {
@@ -131,6 +145,12 @@ var weightings = [...]row{
 	option.DPPO: banded(func(imp *option.Importance, prob float64) (up, down Band) {
 		return Band{math.Inf(1), imp.ClipHigh / prob, false}, Band{imp.ClipLow / prob, math.Inf(1), false}
 	}),
+}
+
+// bell returns 4σ(1−σ) = 1/cosh²(x/2), x = τ(ρ − 1), which is 0 long before cosh overflows.
+func bell(tau, ratio float64) float64 {
+	c := fp.Cosh(min(tau*math.Abs(ratio-1)/2, 300))
+	return 1 / (c * c)
 }
 
 func mostRatio(_ *option.Importance, _, high, _ float64) float64 { return high }
@@ -166,8 +186,10 @@ func Most(imp *option.Importance, low, high, old float64) float64 {
 	return weightings[imp.Mode].most(imp, low, high, old)
 }
 
-// Slopes returns s^± = dw^±/dρ at ρ = 1.
-func Slopes(imp *option.Importance) (up, down float64) { return weightings[imp.Mode].slope(imp) }
+// Slopes returns dw^±/dρ of an arm with the ratio ρ and the given π_old.
+func Slopes(imp *option.Importance, ratio, old float64) (up, down float64) {
+	return weightings[imp.Mode].slope(imp, ratio, old)
+}
 
 // Bands returns where w^± is ρ, for an arm of the given probability; ok is false where w^± is
 // smooth.
