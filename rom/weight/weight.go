@@ -117,7 +117,8 @@ var weightings = [...]row{
 		slope: func(imp *option.Importance, ratio, _ float64) (up, down float64) {
 			of := func(tau float64) float64 {
 				ratio := min(ratio, 1e300)
-				return bell(tau, ratio) * (1 - ratio*tau*math.Tanh(tau*(ratio-1)/2))
+				sigmoid := 1 / (1 + fp.MathExp(-tau*(ratio-1)))
+				return bell(tau, ratio) * (1 - ratio*tau*(2*sigmoid-1))
 			}
 			return of(imp.Temperature.Positive), of(imp.Temperature.Negative)
 		},
