@@ -100,8 +100,6 @@ var domains = []struct {
 		return p.KL.OfReward() && weight.BySign(&p.Importance) && !linear.NewLag(&p.Lag).OnPolicy() &&
 			p.GroupSize != option.Infinite && !composes(p)
 	}, simulated("a KL in the reward of older samples under a clip, at rest or of too many values")},
-	{MeanForceKnown, anyLag, func(p *Params) bool { return p.KL.OfReward() && p.Entropy > 0 },
-		simulated("a KL penalty in the reward with an entropy bonus")},
 	{MeanForceKnown, anyLag, func(p *Params) bool {
 		normal := slices.ContainsFunc(
 			p.Arms, func(arm option.Arm) bool { return arm.Law == option.Normal })

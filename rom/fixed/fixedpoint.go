@@ -87,7 +87,7 @@ func (f *Folded) Reached() []float64 {
 	start, followed := f.From(), len(f.Arms) > 2
 	var end []float64
 	converged := false
-	if followed && (!m.Factored() || f.sharesK3()) { // it need not be one of those that Newton's method finds
+	if followed && (!m.Factored() || f.sharesPull()) { // it need not be one of those that Newton's method finds
 		if end, converged = f.flow(m, start); converged {
 			return end
 		}
@@ -117,7 +117,7 @@ func (f *Folded) Reached() []float64 {
 	if !followed {
 		// In one dimension the flow cannot pass a fixed point. From the reference a
 		// common factor pushes towards the better arm, up to the first one.
-		if f.Start == nil && m.Factored() && !m.Resamples() && !f.sharesK3() {
+		if f.Start == nil && m.Factored() && !m.Resamples() && !f.sharesPull() {
 			return all[0]
 		}
 		return f.firstAhead(m, all)
@@ -223,7 +223,7 @@ func (f *Folded) fixedPoints() [][]float64 {
 	if !linear.IsFinite(m.LogReference...) {
 		return nil
 	}
-	if m.Resamples() && !f.sharesK3() {
+	if m.Resamples() && !f.sharesPull() {
 		return redrawnPoints(m)
 	}
 	c := newCurve(m)
@@ -233,7 +233,7 @@ func (f *Folded) fixedPoints() [][]float64 {
 			all = append(all, logits)
 		}
 	}
-	if m.Limited() || f.sharesK3() && len(f.Arms) == 2 {
+	if m.Limited() || f.sharesPull() && len(f.Arms) == 2 {
 		all = gapZeros(m)
 	} else if !m.Factored() && len(f.Arms) == 2 {
 		for _, value := range [][]float64{{1, 0}, {0, 1}} {
@@ -247,7 +247,7 @@ func (f *Folded) fixedPoints() [][]float64 {
 		for _, t := range c.zeros() {
 			starts = append(starts, c.logits(t))
 		}
-		if m.Factored() && !f.sharesK3() {
+		if m.Factored() && !f.sharesPull() {
 			return starts
 		}
 		for _, start := range append(starts, f.Reference) { // Newton changes none
@@ -255,7 +255,7 @@ func (f *Folded) fixedPoints() [][]float64 {
 				add(end)
 			}
 		}
-		if len(all) == 0 && !f.sharesK3() {
+		if len(all) == 0 && !f.sharesPull() {
 			if end, ok := c.balance(); ok {
 				add(end)
 			}
@@ -267,9 +267,11 @@ func (f *Folded) fixedPoints() [][]float64 {
 	return all
 }
 
-// sharesK3 reports whether k3 and an entropy bonus pull, so that fixed points lie on no curve.
-func (f *Folded) sharesK3() bool {
-	return f.Entropy > 0 && f.KL.Coefficient > 0 && f.KL.Gradient == option.K3 && f.KL.In == option.InLoss
+// sharesPull reports whether an entropy bonus pulls beside k3 or a KL in the reward, so that fixed
+// points lie on no curve.
+func (f *Folded) sharesPull() bool {
+	k3 := f.KL.Gradient == option.K3 && f.KL.In == option.InLoss
+	return f.Entropy > 0 && f.KL.Coefficient > 0 && (k3 || f.KL.OfReward())
 }
 
 // same reports whether two solutions of Newton's method are the same fixed point:
