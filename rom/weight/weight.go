@@ -111,14 +111,14 @@ var weightings = [...]row{
 	}),
 	option.SAPO: {
 		weight: func(imp *option.Importance, ratio, _ float64) (up, down float64) {
-			of := func(tau float64) float64 { return min(ratio, 1e300) * bell(tau, ratio) }
+			of := func(tau float64) float64 { return min(ratio, 1e300) / steepness(tau, ratio) }
 			return of(imp.Temperature.Positive), of(imp.Temperature.Negative)
 		},
 		slope: func(imp *option.Importance, ratio, _ float64) (up, down float64) {
 			of := func(tau float64) float64 {
 				ratio := min(ratio, 1e300)
 				sigmoid := 1 / (1 + fp.MathExp(-tau*(ratio-1)))
-				return bell(tau, ratio) * (1 - ratio*tau*(2*sigmoid-1))
+				return (1 - ratio*tau*(2*sigmoid-1)) / steepness(tau, ratio)
 			}
 			return of(imp.Temperature.Positive), of(imp.Temperature.Negative)
 		},
@@ -148,10 +148,11 @@ var weightings = [...]row{
 	}),
 }
 
-// bell returns 4σ(1−σ) = 1/cosh²(x/2), x = τ(ρ − 1), which is 0 long before cosh overflows.
-func bell(tau, ratio float64) float64 {
+// steepness returns 1/(4σ(1−σ)) = cosh²(x/2), x = τ(ρ − 1), whose inverse is 0 long before cosh
+// overflows.
+func steepness(tau, ratio float64) float64 {
 	c := fp.Cosh(min(tau*math.Abs(ratio-1)/2, 300))
-	return 1 / (c * c)
+	return c * c
 }
 
 func mostRatio(_ *option.Importance, _, high, _ float64) float64 { return high }

@@ -72,7 +72,8 @@ func Translate(file string, data []byte) (*Translation, error) {
 	if problem := unreadable(data); problem != "" {
 		return nil, Wrong(file, "%s", problem)
 	}
-	t := &Translation{Learn: trainers().Learn, values: map[string]string{}, usual: map[string]string{}, used: map[string]bool{},
+	t := &Translation{Learn: trainers().Learn, values: map[string]string{},
+		usual: map[string]string{}, used: map[string]bool{},
 		set: map[string]any{LearningRateKey: 0.01, InitKey: []float64{0, 0.85}, "policy.reference": []float64{0, 0.85}}}
 	var tree yaml.Node
 	err := yaml.Unmarshal(data, &tree)
@@ -165,7 +166,8 @@ func (t *Translation) read() {
 			why = "no effect without " + k.When
 		case k.Is[strings.ToLower(value)] != nil:
 			sets = k.Is[strings.ToLower(value)]
-		case k.Is != nil || err != nil || x != math.Trunc(x) && Keys[keyIndex(k.Sets[0])].Kind == IntegerValue:
+		case k.Is != nil || err != nil,
+			x != math.Trunc(x) && Keys[keyIndex(k.Sets[0])].Kind == IntegerValue:
 			why = unmodelled
 		default:
 			for _, key := range k.Sets {
@@ -178,8 +180,11 @@ func (t *Translation) read() {
 			continue
 		}
 		maps.Copy(t.set, sets)
-		says := Each(slices.Sorted(maps.Keys(sets)), func(key string) string { return fmt.Sprint(key, " ", sets[key]) })
-		t.Modelled = append(t.Modelled, name+" "+value+t.usual[name]+": "+cmp.Or(strings.Join(says, ", "), "the same update here"))
+		says := Each(slices.Sorted(maps.Keys(sets)), func(key string) string {
+			return fmt.Sprint(key, " ", sets[key])
+		})
+		t.Modelled = append(t.Modelled, name+" "+value+t.usual[name]+": "+
+			cmp.Or(strings.Join(says, ", "), "the same update here"))
 	}
 }
 
@@ -199,7 +204,8 @@ func (t *Translation) make() {
 		says := strings.Join(slices.Compact(from), ", ") + ": "
 		if round := max(math.Round(product), m.Least); m.Word != "" && !(product > 1) {
 			continue
-		} else if m.Word == "" && !(product > 0 && round < maxInteger && Keys[keyIndex(m.Sets)].Range.Contains(round)) {
+		} else if m.Word == "" && !(product > 0 && round < maxInteger &&
+			Keys[keyIndex(m.Sets)].Range.Contains(round)) {
 			t.Left = append(t.Left, says+unmodelled)
 			continue
 		} else if t.set[m.Sets] = int(round); m.Word != "" {
