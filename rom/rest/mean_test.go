@@ -25,3 +25,19 @@ func TestRewardedKLWithEntropy(t *testing.T) {
 		}
 	}
 }
+
+// Between arms that always pay, J does not move: what is left of its deviation is rounding.
+func TestNoiseThatMovesNoReward(t *testing.T) {
+	p := cell.Params{Arms: make([]option.Arm, 6),
+		Estimator: option.Estimator{GroupSize: 32, GroupsPerStep: 16, Filter: option.Redraw,
+			Advantage:  option.Advantage{Baseline: option.LeaveOneOut, Std: option.SampleStd, Epsilon: 1e-6},
+			Importance: option.Importance{Mode: option.Ratio},
+			KL:         option.KL{Coefficient: 0.0972, In: option.InAdvantage}},
+		Lag: option.Lag{Interval: 2}, Optimizer: option.Optimizer{LearningRate: 0.371}}
+	for a, mean := range []float64{1, 1, 0.04, 0.27, 0.25, 1} {
+		p.Arms[a].Mean = mean
+	}
+	if rest := Predict(p); math.Abs(rest.FixedPoint.Reward-1) > 1e-6 || rest.Noise.In {
+		t.Errorf("J %v, law of its noise: %v", rest.FixedPoint.Reward, rest.Noise)
+	}
+}

@@ -122,6 +122,9 @@ func (l *linearization) changesAlong(gradient []float64, sigma *mat.Dense) (bend
 	}
 	along.MulVec(sigma, mat.NewVecDense(n, gradient))
 	deviation := math.Sqrt(linear.Form(gradient, sigma, gradient))
+	if !(deviation > 0) { // rounding errors alone are left of it
+		return math.Inf(1), math.Inf(1)
+	}
 	l.model.Set(l.logits, l.logits)
 	defer l.model.HoldCuts()()
 	h := l.model.DifferenceStep()
