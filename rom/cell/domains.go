@@ -143,7 +143,6 @@ var domains = []struct {
 		"what one sample of a rare arm does, under Adam or of other rewards than two values")},
 	{OscillatorOfPath | LockingOfRuns | FlipsOfReuse, anyLag, rateVaries,
 		scope.RateVaries.Because("is not constant")},
-	{DynamicsAtRest, randomAges, clips, scope.NormClips.Because("")},
 	{DynamicsAtRest | SpreadOfRuns, anyLag, func(p *Params) bool {
 		return p.LimitedOnTheWay() && (p.Tabular() || len(p.Arms) > mostLimitedArms)
 	}, scope.NormClips.Because("")},

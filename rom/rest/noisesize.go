@@ -203,6 +203,30 @@ func (l *linearization) shiftBeyond(shift, missing float64) float64 {
 	return shift * (1 + missing)
 }
 
+// mostKicked is the way of a logit gap by one step up to which none throws a run over to another arm.
+const mostKicked = 1
+
+// longestKick bounds the way of a logit gap by the samples of one step, without Adam.
+func (l *linearization) longestKick() float64 {
+	free, o := cell.WithoutNorm(l.Params), &l.Optimizer
+	norm := force.New(&free).NormMet(l.logits, l.logits)
+	if o.MaxNorm > 0 {
+		norm = min(norm, o.MaxNorm)
+	}
+	return l.shiftBeyond(math.Sqrt2*norm*o.LearningRate/(1-o.Momentum), 0)
+}
+
+// rareReward bounds |E J − J*| by the arms beside the one in front, Σ 4π_a|m_a − m_front|. Of two
+// arms with the exact KL E[pq(z* − z)] = 0 says that E q is at most (e + 1/e)q* where p is near 1.
+func (l *linearization) rareReward() (bound float64) {
+	probs := cell.PolicyAt(l.logits)
+	front := l.Arms[floats.MaxIdx(probs)].Mean
+	for a, p := range probs {
+		bound += 4 * p * math.Abs(l.Arms[a].Mean-front)
+	}
+	return bound
+}
+
 // expansionNeglect returns what the expansion of the force in 1/G leaves out where Var J is
 // variance; zero where the force is exact. The mean force is off by a share of LeftOut, as by
 // a penalty that is smaller by that share.

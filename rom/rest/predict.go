@@ -259,6 +259,9 @@ func (e *Equilibrium) locate() (because scope.Reason) {
 		e.linearization = newLinearization(fixed.Unmerged(*p), f.Unfold(e.logits))
 	}
 	if !e.linearization.finite() {
+		if floats.Max(point.Policy) > 1-lockedRest {
+			return e.locked()
+		}
 		return scope.BeyondRange.Because()
 	}
 	e.directions = e.linearization.modes()
@@ -757,8 +760,13 @@ func (l *linearization) stationary(prediction *Prediction, p cell.Params, m *mot
 			(higher.RewardMean+skew)/math.Sqrt(reward))
 	}
 	*noise = l.outOfReach(&law, gap, size).Scope()
-	if !noise.In && p.Optimizer.Kind == option.Adam { // whose kicks are bounded
-		prediction.MeanKnown, higher.RewardMean = true, l.shiftBeyond(shift, max(size, missing))
+	switch beyond := l.shiftBeyond(shift, max(size, missing)); {
+	case noise.In:
+	case p.Optimizer.Kind == option.Adam: // whose kicks are bounded
+		prediction.MeanKnown, higher.RewardMean = true, beyond
+	case noise.Because.Is(scope.NoiseTooLarge) && l.longestKick() <= mostKicked:
+		prediction.MeanKnown, higher.RewardMean = true, min(beyond, l.rareReward())
+		prediction.Moments.RewardShift = nil
 	}
 	neglected.Add(scope.HigherOrder, higher)
 	perStep := math.Inf(1)
