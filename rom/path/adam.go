@@ -336,9 +336,7 @@ func (o *observable) underAdam(s *adamState, t int) shifted {
 		idle := o.of(s.Model, s.logits(moved), stillOld) - o.of(s.Model, still, stillOld)
 		by := o.over(&s.state, at, mean, cov)
 		by.nearBound, by.idle = s.nearBound, math.Abs(idle)
-		if s.moves[1] > s.moves[0]/2 {
-			by.deviation = math.NaN()
-		}
+		by.isRough = s.moves[1] > s.moves[0]/2
 		return by
 	})
 }

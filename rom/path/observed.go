@@ -347,6 +347,7 @@ type shifted struct {
 	shift     float64
 	variance  float64 // the largest of a gap of two logits
 	deviation float64 // of the observable over runs
+	isRough   bool    // the deviation is not known
 	idle      float64 // how far it may be off by what no expansion knows
 	nearBound float64 // largest share of groups whose force has jumped, see force.TieWithin
 }

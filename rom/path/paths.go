@@ -137,6 +137,14 @@ func pathsOf(p cell.Params, init []float64, at []int, of ...observable) []Path {
 	}
 	run, places := meansOf(p, init, at, steps, of, by, all)
 	neglect(&p, init, at, all, of, &run, steps, places)
+	unknown := p.NotDerived(cell.DeviationOfRuns).Out()
+	for i, of := range run.noisy {
+		for n, place := range places {
+			if all[i].Deviation != nil && (unknown || of[place].isRough) {
+				all[i].Deviation[n] = math.NaN()
+			}
+		}
+	}
 	return all
 }
 
@@ -160,10 +168,6 @@ func meansOf(p cell.Params, init []float64, at, steps []int, of []observable, by
 		place, _ := slices.BinarySearch(steps, t)
 		places = append(places, place)
 	}
-	unknown := 0.0
-	if p.NotDerived(cell.DeviationOfRuns).Out() {
-		unknown = math.NaN()
-	}
 	run.noisy = append(run.noisy, noisy...) // one of them is empty
 	for i, of := range noisy {
 		for n := range of {
@@ -178,7 +182,7 @@ func meansOf(p cell.Params, init []float64, at, steps []int, of []observable, by
 			path.Field = append(path.Field, mean)
 			if finite {
 				mean += run.noisy[i][place].shift
-				path.Deviation[n] = run.noisy[i][place].deviation + unknown
+				path.Deviation[n] = run.noisy[i][place].deviation
 			}
 			path.Mean = append(path.Mean, mean)
 		}

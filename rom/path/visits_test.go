@@ -240,3 +240,18 @@ func TestRedrawnPromptsStepByStep(t *testing.T) {
 		near(t, "logit gap", got.Mean[0], want, 1e-4)
 	}
 }
+
+// Prompts that are redrawn have each the course of the others, also where their deviations are not
+// told: Adam's first steps are signs.
+func TestRedrawnPromptsUnderAdam(t *testing.T) {
+	p := promptParams(option.Tabular, option.NoScale)
+	p.Prompts = cell.Prompts{First: []float64{0.9, 0.8, 0.7, 0.6}, Second: []float64{0.2, 0.3, 0.3, 0.1},
+		Parameters: option.Tabular, Order: option.Independent}
+	p.KL, p.Filter, p.GroupSize, p.GroupsPerStep = option.KL{}, option.Redraw, 12, 4
+	p.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: 0.006, Beta1: 0.9, Beta2: 0.999,
+		Epsilon: 1e-8}
+	path := Paths(p, []float64{0, 0}, []int{1, 100}, Reward)[0]
+	if !path.Scope.In || !(path.Neglected[0] < 0.01) || !(path.Mean[1] > path.Mean[0]) {
+		t.Errorf("J %v ± %v: %v", path.Mean, path.Neglected, path.Scope)
+	}
+}
