@@ -3,7 +3,6 @@ package rest
 import (
 	"math"
 
-	"grposim/fp"
 	"grposim/rom/linear"
 	"grposim/rom/path"
 
@@ -22,8 +21,7 @@ type limited struct{ force, law float64 }
 //	Λ ← S Λ,   S = E[ggᵀh] Σ⁻¹
 //
 // Groups are not normal: with the excess x of arms and N samples that is x/2 + 1/(2N) of Var J. The
-// series of the law leave out (0.04 s/c)² of it, s² = tr Σ. That of two arms is E min(g², c²) in
-// closed form.
+// series of the law leave out (0.04 s/c)² of it, s² = tr Σ. That of two arms has none.
 func (l *linearization) limit(c float64) {
 	arms := len(l.logits)
 	l.model.Set(l.logits, l.logits)
@@ -50,13 +48,9 @@ func (l *linearization) limit(c float64) {
 			part.SetCol(b, column)
 		}
 	}
-	x := c / math.Sqrt(mat.Trace(free))
 	if l.noise = mat.DenseCopyOf(scaled(still)); arms > 2 {
-		l.missed.law += 0.0016 / (x * x)
-		return
+		l.missed.law += 0.0016 * mat.Trace(free) / (c * c)
 	}
-	beyond := 2 * fp.NormalCDF(-x)
-	l.noise.Scale(1-beyond-2*x*fp.NormalPDF(x)+x*x*beyond, free)
 }
 
 // missing returns what a largest norm leaves out of E J, and of Var J as a share. The share has the
