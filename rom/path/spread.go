@@ -138,12 +138,12 @@ func (s *spread) order(t int) {
 
 // pushOf returns the push, beyond the mean force, of groups drawn at the logits old and reused at
 // now, where they have moved the policy. C is the covariance of their noise when it is drawn with
-// the logits, by arm. With the means w and s of w^± and of their slopes by ρ it is
+// the logits, by arm. w and s are the means of w^± and of their slopes by ρ:
 //
 //	v_a − π_a Σ_b v_b − π_a (u_a − Σ_b π_b u_b),
 //	v_a = ρ_a s_a (C_aa − Σ_b C_ab π_b),   u_a = Σ_b w_b C_ba
 //
-// as advantages of a group add up to 0, and the noise does.
+// Advantages of a group add up to 0, and so does their noise.
 func pushOf(m *force.Model, c *mat.Dense, now, old []float64) []float64 {
 	m.Now.Set(now)
 	m.Past.Set(old)
@@ -168,7 +168,8 @@ func (s *spread) advance(t int, theta, old []float64, local *localForce, growth 
 	n := s.n
 	mu, rate := s.Optimizer.Momentum, RateAt(&s.Optimizer, t)
 	gain, carry := linear.StepGains(s.Optimizer.Kind, mu)
-	parts, share := append([]int{0}, s.inputs(t)...), 0.0
+	at := s.inputs(t)
+	parts, share := append([]int{0}, at...), 0.0
 	force, pushed, push, by := make([]float64, n), []float64(nil), 0.0, 0.0
 	own, noise := block(s.cov, s.reused, n, n), local.noise.At
 	if s.epoch > 0 && local.between[0] > 0 { // n is 1
@@ -183,7 +184,7 @@ func (s *spread) advance(t int, theta, old []float64, local *localForce, growth 
 			share = math.Sqrt(max(mat.Trace(local.noise), 0) / s.drawn)
 		}
 		c := linear.Congruence(s.q, own)
-		drawn := s.drawing(t)[0]
+		drawn := at[len(at)-1]
 		pushed = linear.Reduce(s.q, pushOf(s.Model, c, s.moved(theta, s.mean[n:2*n]),
 			s.moved(old, s.mean[drawn:drawn+n])))
 	}
