@@ -87,7 +87,8 @@ func (f *Folded) Reached() []float64 {
 	start, followed := f.From(), len(f.Arms) > 2
 	var end []float64
 	converged := false
-	if followed && (!m.Factored() || f.sharesPull()) { // it need not be one of those that Newton's method finds
+	// the end need not be one of those that Newton's method finds
+	if followed && (!m.Factored() || f.sharesPull()) {
 		if end, converged = f.flow(m, start); converged {
 			return end
 		}

@@ -40,9 +40,9 @@ type Part struct {
 	Arms, Weights    []float64 // probabilities of the arm of each, and the weights of the arms
 }
 
-// Composing returns the law of a group by its compositions where it is that; else nil. It is where the
-// expansion is not exact, and these are few or have to serve: in groups below LeastExpanded, and
-// under weights that depend on the sign of an advantage.
+// Composing returns the law of a group by its compositions where it is that; else nil. It is where
+// the expansion is not exact, and these are few or have to serve. They have to in groups below
+// LeastExpanded, and under weights that depend on the sign of an advantage.
 func Composing(arms []option.Arm, e *option.Estimator, s *Samples) *Composed {
 	if e.KL.OfReward() {
 		return nil

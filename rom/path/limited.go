@@ -103,8 +103,8 @@ func ScaledLaw(mean []float64, cov *mat.SymDense, c float64) {
 	}
 }
 
-// cutNormal returns mean and variance of a normal number, of mean m and deviation s > 0, that is cut
-// to [−b, b].
+// cutNormal returns mean and variance of a normal number that is cut to [−b, b]. Uncut it has the
+// mean m and the deviation s > 0.
 func cutNormal(m, s, b float64) (mean, variance float64) {
 	low, high := (-b-m)/s, (b-m)/s
 	below, above := fp.NormalCDF(low), fp.NormalCDF(-high)

@@ -178,8 +178,8 @@ func newSnapshots(l *option.Lag, init []float64, steps int) *snapshots {
 	return s
 }
 
-// place returns the place in the ring of the policy of an age, in periods, in step t; that of step 0
-// for one before the run.
+// place returns the place in the ring of the policy of an age, in periods, in step t. Before the run
+// it is that of step 0.
 func (s *snapshots) place(t, age int) int { return max(t/s.period-age, 0) % len(s.ring) }
 
 // onPolicy reports whether groups are drawn by the present policy.

@@ -194,8 +194,8 @@ func (l *linearization) outOfReach(law *linear.Law, gap, size float64) scope.Rea
 	return scope.Reason{}
 }
 
-// shiftBeyond returns the size of the shift of E J where the law does not reach. shift is that by the
-// law, missing the share of Var J that it leaves out. Kicks of reused samples are longer.
+// shiftBeyond returns the size of the shift of E J where the law does not reach. The law's own is
+// shift, and missing the share of Var J that it leaves out. Kicks of reused samples are longer.
 func (l *linearization) shiftBeyond(shift, missing float64) float64 {
 	if l.Samples == option.Reused {
 		shift *= float64(max(l.Lag.Interval, 1))
@@ -203,7 +203,7 @@ func (l *linearization) shiftBeyond(shift, missing float64) float64 {
 	return shift * (1 + missing)
 }
 
-// mostKicked is the way of a logit gap by one step up to which none throws a run over to another arm.
+// mostKicked is the way of a logit gap by one step up to which none throws a run to another arm.
 const mostKicked = 1
 
 // longestKick bounds the way of a logit gap by the samples of one step, without Adam.
@@ -216,8 +216,8 @@ func (l *linearization) longestKick() float64 {
 	return l.shiftBeyond(math.Sqrt2*norm*o.LearningRate/(1-o.Momentum), 0)
 }
 
-// rareReward bounds |E J − J*| by the arms beside the one in front, Σ 4π_a|m_a − m_front|. Of two
-// arms with the exact KL E[pq(z* − z)] = 0 says that E q is at most (e + 1/e)q* where p is near 1.
+// rareReward bounds |E J − J*| by the arms beside the one in front, Σ 4π_a|m_a − m_front|. Two arms
+// with the exact KL have E[pq(z* − z)] = 0. So E q ≤ (e + 1/e)q* where p is near 1.
 func (l *linearization) rareReward() (bound float64) {
 	probs := cell.PolicyAt(l.logits)
 	front := l.Arms[floats.MaxIdx(probs)].Mean

@@ -147,7 +147,9 @@ func (t *Translation) is(condition string) bool {
 	return condition == "" || slices.Contains(strings.Split(words, "|"), value) != not
 }
 
-var unset, unmodelled = []string{"", "null", "None"}, "this value is not modelled: the preset's stays"
+var unset = []string{"", "null", "None"}
+
+const unmodelled = "this value is not modelled: the preset's stays"
 
 // read translates the keys that have a row.
 func (t *Translation) read() {
@@ -215,8 +217,8 @@ func (t *Translation) make() {
 	}
 }
 
-// number returns the number of NAME:DEFAULT, where DEFAULT may be another name, 1 where there is
-// none, 0 where it is no number, and adds the names with their values.
+// number returns the number of NAME:DEFAULT, and adds the names with their values. DEFAULT may be
+// another name. Where there is none it is 1, and 0 where it is no number.
 func (t *Translation) number(name string, from *[]string) float64 {
 	name, usual, _ := strings.Cut(name, ":")
 	known := t.find(name)
@@ -246,10 +248,11 @@ func (t *Translation) flatten(n *yaml.Node, path string) {
 var notes, spaced = regexp.MustCompile(`(?m)(^|[ \t])#.*$`), regexp.MustCompile(`[ \t]*=[ \t]*`)
 
 // arguments adds those of a command line or a call: --name value, --name=value, --name, name=value
-// or +name=value, with variables of the shell, ${name:-default} too, in their places.
+// or +name=value. Variables of the shell are put in their places, ${name:-default} too.
 func (t *Translation) arguments(text string) {
 	text = spaced.ReplaceAllString(notes.ReplaceAllString(text, ""), "=")
-	words := strings.Fields(strings.NewReplacer("\\\n", " ", "'", "", `"`, "", "(", " ", ")", " ").Replace(text))
+	unquoted := strings.NewReplacer("\\\n", " ", "'", "", `"`, "", "(", " ", ")", " ").Replace(text)
+	words := strings.Fields(unquoted)
 	for i, word := range words {
 		name, isOption := strings.CutPrefix(word, "--")
 		name, value, assigned := strings.Cut(strings.TrimLeft(name, "+"), "=")

@@ -22,8 +22,9 @@ const (
 	Agree        Ruling = "agree" // the interval lies inside predicted ± margin
 	// the interval lies wholly outside; or at least half of the replicas diverged, whichever is
 	// expected
-	Disagree   Ruling = "disagree"
-	OutOfScope Ruling = "out-of-scope" // the theory does not hold for these cells, by its own conditions
+	Disagree Ruling = "disagree"
+	// the theory does not hold for these cells, by its own conditions
+	OutOfScope Ruling = "out-of-scope"
 )
 
 // ControlVerdict is the verdict of the same check, on the same measurement, against

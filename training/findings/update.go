@@ -176,8 +176,8 @@ func zeroLoss(l *logs.Log) []Finding {
 		}
 		shown = fmt.Sprintf("the gradient is not 0 (%s %s)", norm.key, span(norm.values, plain))
 	}
-	if fails := func(f Finding) bool { return f.Level == Failure }; shown == "" ||
-		slices.ContainsFunc(noSignal(l), fails) {
+	fails := func(f Finding) bool { return f.Level == Failure }
+	if shown == "" || slices.ContainsFunc(noSignal(l), fails) {
 		return nil
 	}
 	at := longest(loss.steps, func(int) bool { return true })
