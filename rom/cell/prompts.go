@@ -30,11 +30,11 @@ func (p *Params) Prompt(x int, init []float64) (one Params, start []float64) {
 // or the reason why that is not so.
 func (p *Params) Visits() (visit Params, period int, because scope.Reason) {
 	o, prompts := p.Optimizer, len(p.Prompts.First)
-	period = prompts / p.GroupsPerStep
+	period = max(prompts/p.GroupsPerStep, 1)
 	switch {
 	case p.Prompts.Order >= option.Independent:
 		because = scope.NotPredicted.Because("prompts with a policy each that are drawn with replacement")
-	case prompts%p.GroupsPerStep != 0:
+	case prompts%p.GroupsPerStep != 0 && !p.always():
 		because = scope.NotPredicted.Because("prompts of which the groups of a step are no divisor")
 	case clips(p):
 		because = p.Clipped(math.Inf(1))
@@ -42,12 +42,13 @@ func (p *Params) Visits() (visit Params, period int, because scope.Reason) {
 		because = p.NotDerived(visitsOfPrompts)
 	}
 	visit = *p
-	if visit.Prompts, visit.GroupsPerStep = (Prompts{}), 1; period > 1 && !reused(p) {
+	visit.Prompts, visit.GroupsPerStep = Prompts{}, max(p.GroupsPerStep/prompts, 1)
+	if period > 1 && !reused(p) {
 		visit.Lag = option.Lag{Kind: option.Block, Interval: 1}
 	}
 	visit.Optimizer.Momentum = fp.Pow(o.Momentum, float64(period))
 	visit.Optimizer.LearningRate = o.LearningRate * Coasted(o.Momentum, period) /
-		float64(p.GroupsPerStep)
+		float64(p.GroupsPerStep/visit.GroupsPerStep)
 	return visit, period, because
 }
 
@@ -113,9 +114,9 @@ func AtRest(p *Params) (visit Params, period int, because scope.Reason) {
 	return visit, 1, p.NotDerived(DynamicsAtRest)
 }
 
-// always reports whether each step has a group of each prompt.
+// always reports whether each step has as many groups of each prompt.
 func (p *Params) always() bool {
-	return p.Prompts.Order < option.Independent && len(p.Prompts.First) == p.GroupsPerStep
+	return p.Prompts.Order < option.Independent && p.GroupsPerStep%len(p.Prompts.First) == 0
 }
 
 // DrawnAsByChance reports whether shuffled epochs of prompts are taken for draws with replacement,

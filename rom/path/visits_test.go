@@ -255,3 +255,27 @@ func TestRedrawnPromptsUnderAdam(t *testing.T) {
 		t.Errorf("J %v ± %v: %v", path.Mean, path.Neglected, path.Scope)
 	}
 }
+
+// Where each step has n groups of each of C prompts, in any epoch, each is a bandit alone with n
+// groups and the rate η/C.
+func TestPromptsOfWhichEachStepHasSeveralGroups(t *testing.T) {
+	for _, o := range []option.Optimizer{{Kind: option.Nesterov, Momentum: 0.5},
+		{Schedule: option.Schedule{Kind: option.LinearDecay, Total: 20}}} {
+		p, at := fourPrompts(option.InOrder, 0), []int{0, 5, 12}
+		p.Importance.Mode, p.Lag.Interval, p.GroupsPerStep = option.Masked, 3, 12
+		o.LearningRate, p.Prompts.Starts = 0.8, nil
+		p.Optimizer = o
+		all, want := Paths(p, []float64{0, 0}, at, Reward)[0], make([]float64, len(at))
+		p.Optimizer.LearningRate /= 4
+		for x := range 4 {
+			one, _ := p.Prompt(x, nil)
+			one.GroupsPerStep = 3
+			for i, mean := range Paths(one, []float64{0, 0}, at, Reward)[0].Mean {
+				want[i] += mean / 4
+			}
+		}
+		for i, mean := range all.Mean {
+			near(t, "J", mean, want[i], 1e-12)
+		}
+	}
+}

@@ -26,7 +26,7 @@ func newTabularEquilibrium(p cell.Params) *Equilibrium {
 	e := &Equilibrium{params: p}
 	for _, one := range p.Distinct(p.Start) {
 		one.Params = cell.WithoutNorm(one.Params)
-		one.GroupsPerStep = 1
+		one.GroupsPerStep = max(p.GroupsPerStep/len(p.Prompts.First), 1)
 		e.prompts = append(e.prompts, promptGroup{NewEquilibrium(one.Params), one.Alike,
 			float64(len(one.Alike)), 1})
 	}
