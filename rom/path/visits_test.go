@@ -262,7 +262,8 @@ func TestPromptsOfWhichEachStepHasSeveralGroups(t *testing.T) {
 	for _, o := range []option.Optimizer{{Kind: option.Nesterov, Momentum: 0.5},
 		{Schedule: option.Schedule{Kind: option.LinearDecay, Total: 20}}} {
 		p, at := fourPrompts(option.InOrder, 0), []int{0, 5, 12}
-		p.Importance.Mode, p.Lag.Interval, p.GroupsPerStep = option.Masked, 3, 12
+		p.Importance = option.Importance{Mode: option.Clip, ClipLow: 0.02, ClipHigh: 0.02}
+		p.Lag.Interval, p.GroupsPerStep = 3, 12
 		o.LearningRate, p.Prompts.Starts = 0.8, nil
 		p.Optimizer = o
 		all, want := Paths(p, []float64{0, 0}, at, Reward)[0], make([]float64, len(at))
