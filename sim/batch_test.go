@@ -130,7 +130,6 @@ func anyCell(random *rand.Rand, i int) Cell {
 	}
 	if random.IntN(3) == 0 {
 		c.Estimator.Entropy = random.Float64()
-		c.Optimizer.MaxNorm = pick(random, 0, 0.1, 1)
 		if c.Lag.Kind == option.Block {
 			c.Estimator.Samples = pick(random, option.Fresh, option.Fresh, option.Reused)
 		}
@@ -332,6 +331,7 @@ func anyTwoArmCell(random *rand.Rand, i int) Cell {
 	c.Optimizer.LearningRate = 0.5 * random.Float64()
 	c.Optimizer.Kind = pick(random, option.HeavyBall, option.HeavyBall, option.Nesterov, option.Adam)
 	c.Optimizer.Beta1, c.Optimizer.Beta2, c.Optimizer.Epsilon = 0.9, 0.99, 1e-8
+	c.Optimizer.MaxNorm = pick(random, 0, 0, 0.1, 1)
 	if random.IntN(3) == 0 {
 		c.Optimizer.Schedule = option.Schedule{Kind: option.ScheduleKinds[random.IntN(3)],
 			Warmup: random.IntN(20), Total: 300}

@@ -17,6 +17,8 @@ type fastPath struct {
 	weights     []grpo.WeightForm // of importance modes
 	linear      bool              // of these, only weights of 1 and ρ
 	klGradients []option.KLGradient
+	samples     []option.Samples
+	entropy     bool // a bonus
 }
 
 // vectorPath lists what package lanes computes, of groups that it or the sampler draws.
@@ -30,6 +32,8 @@ var vectorPath = fastPath{
 	klGradients: []option.KLGradient{
 		option.ExactKL, option.K1, option.K2, option.K3, option.RatioK1, option.RatioK3,
 	},
+	samples: option.SampleUses,
+	entropy: true,
 }
 
 // twoArmPath has the options that a twoArmBatch computes. It leaves other steps than heavy ball's at
@@ -41,6 +45,7 @@ var twoArmPath = fastPath{
 	weights:     []grpo.WeightForm{grpo.UnitWeight, grpo.DroppedWeight},
 	linear:      true,
 	klGradients: []option.KLGradient{option.ExactKL},
+	samples:     []option.Samples{option.Fresh},
 }
 
 // computes reports whether the path computes all options of a cell and what it records. No path
@@ -62,7 +67,8 @@ func (p *fastPath) computes(c *Cell) bool {
 		slices.Contains(p.weights, form) && (!p.linear || imp.Linear()) &&
 		(kl.Coefficient == 0 || among(kl.In, option.InLoss) && slices.Contains(p.klGradients, kl.Gradient) &&
 			among(kl.At, option.AtCurrent, option.AtSnapshot)) &&
-		among(c.Estimator.Samples, option.Fresh) && among(c.Lag.Kind, option.Block, option.Delay) &&
+		slices.Contains(p.samples, c.Estimator.Samples) &&
+		(p.entropy || c.Estimator.Entropy == 0) && among(c.Lag.Kind, option.Block, option.Delay) &&
 		among(c.Optimizer.Kind, option.HeavyBall, option.Nesterov, option.Adam) &&
 		c.ReferenceUpdate.Interval == 0
 }
@@ -75,12 +81,13 @@ func onlyKnown(c *Cell) bool {
 	adv, kl := &e.Advantage, &e.KL
 	estimator := option.Estimator{
 		GroupSize: e.GroupSize, GroupsPerStep: e.GroupsPerStep,
-		Filter: e.Filter, Importance: e.Importance, Samples: e.Samples, Rollout: e.Rollout,
+		Filter: e.Filter, Importance: e.Importance, Samples: e.Samples, Rollout: e.Rollout, Entropy: e.Entropy,
 		Advantage: option.Advantage{Baseline: adv.Baseline, Scale: adv.Scale, Std: adv.Std,
 			Value: adv.Value, Rate: adv.Rate, Epsilon: adv.Epsilon},
 		KL: option.KL{Coefficient: kl.Coefficient, In: kl.In, Gradient: kl.Gradient, At: kl.At},
 	}
 	optimizer := option.Optimizer{Kind: o.Kind, LearningRate: o.LearningRate, Momentum: o.Momentum,
-		Beta1: o.Beta1, Beta2: o.Beta2, Epsilon: o.Epsilon, Schedule: o.Schedule}
+		Beta1: o.Beta1, Beta2: o.Beta2, Epsilon: o.Epsilon, Schedule: o.Schedule,
+		MaxNorm: o.MaxNorm}
 	return *e == estimator && *o == optimizer
 }

@@ -56,9 +56,9 @@ func TestFastPaths(t *testing.T) {
 		"ratio-k3":           {func() { e.KL.Gradient = option.RatioK3 }, slower},
 		"KL in advantage":    {func() { e.KL.In = option.InAdvantage }, none},
 		"KL in reward":       {func() { e.KL.In = option.InReward }, none},
-		"entropy bonus":      {func() { e.Entropy = 0.1 }, none},
-		"reused samples":     {func() { e.Samples = option.Reused }, none},
-		"largest norm":       {func() { c.Optimizer.MaxNorm = 1 }, none},
+		"entropy bonus":      {func() { e.Entropy = 0.1 }, slower},
+		"reused samples":     {func() { e.Samples = option.Reused }, slower},
+		"largest norm":       {func() { c.Optimizer.MaxNorm = 1 }, all},
 		"noise of sampler":   {func() { e.Rollout.Noise = 0.1 }, none},
 		"constant rewards":   {func() { c.Bandit.Arms[0].Law = option.Constant }, slower},
 

@@ -97,7 +97,7 @@ func newTwoArmBatch(replicas []*replica) *twoArmBatch {
 		ratio:             e.Importance.Mode == option.Ratio,
 		penaltyAtSnapshot: e.KL.At == option.AtSnapshot,
 		blocks:            ClipFraction.SinceRecord(c.Lag),
-		plain:             o.Kind == option.HeavyBall && !o.Schedule.Varies(),
+		plain:             o.Kind == option.HeavyBall && !o.Schedule.Varies() && o.MaxNorm == 0,
 		optimizer:         o,
 		reward0:           r.start.Mean(r.means), gap0: gap(r.start),
 		burnIn: c.Run.BurnIn, groups: e.GroupsPerStep, size: e.GroupSize,
@@ -388,8 +388,9 @@ func (b *twoArmBatch) move(t int) {
 			x.now.logits0, x.now.logits1 = l0+float64(b.rate*v0), l1+float64(b.rate*v1)
 			continue
 		}
-		logits, state := [2]float64{l0, l1}, x.replica.optimizerState
-		grpo.Step(b.optimizer, logits[:], []float64{g0, g1}, state, grpo.Rate(b.optimizer, t))
+		logits, g, state := [2]float64{l0, l1}, [2]float64{g0, g1}, x.replica.optimizerState
+		grpo.LimitNorm(b.optimizer, g[:])
+		grpo.Step(b.optimizer, logits[:], g[:], state, grpo.Rate(b.optimizer, t))
 		x.now.logits0, x.now.logits1 = logits[0], logits[1]
 	}
 }

@@ -27,6 +27,7 @@ type runner struct {
 	state                     []arm        // by team and arm
 	squares                   []floats     // of Adam, by team and arm
 	sums                      []advantages // by team and arm
+	reused                    []advantages // of the groups of a block, unweighted; empty unless they are reused
 	bounds                    []bounds     // by team and arm
 	counts                    []counts     // by team and arm
 	tally                     []tally      // by team and arm; empty unless counts are needed
@@ -97,6 +98,7 @@ type constants struct {
 	most, limit, infinite                  floats // of smooth weights
 	positive, negative, decay1, decay2     floats
 	beta1, rest1, beta2, rest2, epsilon    floats
+	entropy, norm                          floats // α, and the largest norm
 	reward0, gap0, logNorm0                floats
 	low                                    words // the bits of a count
 }
@@ -124,7 +126,8 @@ func New(cell *Cell, replicas int) Runner {
 	k.exact = e.KL.Coefficient != 0 && !k.sampled
 	k.atSnapshot = e.KL.At == option.AtSnapshot
 	k.logNorms = k.weighted && k.form == grpo.PowerWeight || k.sampled && e.KL.Gradient != option.K1 && e.KL.Gradient != option.K3
-	k.short = o.Kind == option.HeavyBall && e.Importance.Linear() && !k.sampled && !k.logNorms
+	k.short = o.Kind == option.HeavyBall && e.Importance.Linear() && !k.sampled && !k.logNorms &&
+		e.Entropy == 0 && o.MaxNorm == 0 && e.Samples == option.Fresh
 	k.method, k.gradient, k.groups = o.Kind, e.KL.Gradient, e.GroupsPerStep
 	k.setConstants()
 	reference := grpo.NewPolicy(cell.Reference)
@@ -141,6 +144,9 @@ func New(cell *Cell, replicas int) Runner {
 	}
 	k.teams, k.state, k.squares = make([]team, n), make([]arm, n*k.arms), make([]floats, n*k.arms)
 	k.sums, k.bounds, k.counts = make([]advantages, n*k.arms), make([]bounds, n*k.arms), make([]counts, n*k.arms)
+	if e.Samples == option.Reused {
+		k.reused = make([]advantages, n*k.arms)
+	}
 	k.now = make([]policy, n*k.stride)
 	for len(k.past) < grpo.StoredPolicies(cell.Lag, cell.Steps) {
 		k.past = append(k.past, make([]policy, n*k.stride))
@@ -178,6 +184,7 @@ func (k *runner) setConstants() {
 	c.share, c.beta, c.momentum = floatsOf(1/samples), floatsOf(e.KL.Coefficient), floatsOf(o.Momentum)
 	c.beta1, c.rest1, c.beta2, c.rest2 = floatsOf(o.Beta1), floatsOf(1-o.Beta1), floatsOf(o.Beta2), floatsOf(1-o.Beta2)
 	c.epsilon, c.reward0, c.gap0 = floatsOf(o.Epsilon), floatsOf(start.Mean(k.Means)), floatsOf(k.Init[0]-k.Init[1])
+	c.entropy, c.norm = floatsOf(e.Entropy), floatsOf(o.MaxNorm)
 	c.size, c.low = floatsOf(float64(e.GroupSize)), wordsOf(0xffff)
 }
 

@@ -13,13 +13,26 @@ func (k *runner) drawStep(t int) {
 	k.fresh = false
 	if k.Lag.Refreshes(t) {
 		k.refresh(t)
+	} else if len(k.reused) > 0 {
+		k.exchange(k.sums, k.reused)
+		return
 	}
 	if k.together == 0 {
 		k.drawSampler()
-		return
+	} else {
+		for g := 0; g < k.groups; g++ {
+			k.drawGroup(g == 0)
+		}
 	}
-	for g := 0; g < k.groups; g++ {
-		k.drawGroup(g == 0)
+	if len(k.reused) > 0 {
+		k.exchange(k.reused, k.sums)
+	}
+}
+
+// exchange copies the sums of the teams that run, which weights change in place.
+func (k *runner) exchange(to, from []advantages) {
+	for j := k.first * k.arms; j < k.end*k.arms; j++ { // copy would use older instructions
+		to[j].positive, to[j].negative = from[j].positive, from[j].negative
 	}
 }
 
@@ -86,6 +99,12 @@ func (k *runner) moveStep(t int) {
 		k.push(i)
 		if k.sampled {
 			k.subtractSampledKL(i)
+		}
+		if k.Estimator.Entropy != 0 {
+			k.addEntropy(i)
+		}
+		if k.Optimizer.MaxNorm != 0 {
+			k.limitNorm(k.state[i*k.arms:][:k.arms])
 		}
 		k.step(i, n)
 	}
@@ -154,6 +173,30 @@ func (k *runner) push(i int) {
 		l := at[a].logit.Sub(reference[a])
 		g := arms[a].force.Sub(now[a].prob.Mul(sum))
 		arms[a].force = g.Sub(beta.Mul(at[a].prob.Mul(l.Sub(pull))))
+	}
+}
+
+// addEntropy adds α∇H, as grpo.Force.Sampled.
+func (k *runner) addEntropy(i int) {
+	alpha, now, arms, mean := k.c.entropy, k.nowOf(i), k.state[i*k.arms:][:k.arms], floats{}
+	for a := range now {
+		mean = mean.Add(now[a].prob.Mul(now[a].logit))
+	}
+	for a := range now {
+		arms[a].force = arms[a].force.Sub(alpha.Mul(now[a].prob.Mul(now[a].logit.Sub(mean))))
+	}
+}
+
+// limitNorm is grpo.LimitNorm. A norm that is NaN limits nothing.
+func (k *runner) limitNorm(arms []arm) {
+	square, most := floats{}, k.c.norm
+	for a := range arms {
+		square = square.Add(arms[a].force.Mul(arms[a].force))
+	}
+	norm := square.Sqrt()
+	factor := where(most, norm, most.Div(norm), k.c.one)
+	for a := range arms {
+		arms[a].force = arms[a].force.Mul(factor)
 	}
 }
 
