@@ -39,8 +39,10 @@ type adamState struct {
 	locals map[int]*adamLocal // by force.Turn
 	drawn  [][]float64        // the covariance of the reused noise where it is drawn
 
-	decay1, decay2 float64   // β1^t, β2^t
-	idle           []float64 // see coast
+	decay1, decay2 float64 // β1^t, β2^t
+	// How far few draws in the memory of v may have moved runs, as coast and move tell. The larger
+	// of both counts: they may have opposite signs.
+	idle, beyond []float64
 	// The sums over the steps so far of the variance of m/√v, of first and of second order in noise.
 	// Where the latter is over half of the former, no deviation over runs is known.
 	moves [2]float64
@@ -71,7 +73,8 @@ type adamLocal struct {
 func newAdamState(p cell.Params, init []float64, steps int) *adamState {
 	arms := len(p.Arms)
 	s := &adamState{state: newState(&p, init, steps, arms, 0, 3), decay1: 1, decay2: 1,
-		idle: make([]float64, arms), visit: visit{chance: 1}, locals: make(map[int]*adamLocal)}
+		idle: make([]float64, arms), beyond: make([]float64, arms), visit: visit{chance: 1},
+		locals: make(map[int]*adamLocal)}
 	if s.visit.begin(arms); s.reused > 0 && p.Chance > 0 {
 		s.visit.chance = p.Chance
 	}
@@ -306,7 +309,7 @@ func (s *adamState) move(rate, share float64) {
 		s.mean[a] += rate * (h.value + noisy)
 		// the order beyond the second, where few draws are in the memory of v
 		q := s.cov[v][v] / (s.mean[v] * s.mean[v])
-		s.idle[a] += rate * math.Copysign(
+		s.beyond[a] += rate * math.Copysign(
 			min(q*q, 1)*(math.Abs(h.value)+math.Abs(noisy))+share*math.Abs(h.value), h.value+noisy)
 		byM[a], byV[a] = rate*k1*h.byM, rate*k2*h.byV
 		mm, mv, vv := s.cov[m][m], s.cov[m][v], s.cov[v][v]
@@ -332,10 +335,13 @@ func (o *observable) underAdam(s *adamState, t int) shifted {
 		at := func(x []float64) (now, drawn []float64) {
 			return o.arguments(s.logits(x[:n]), s.logits(x[len(x)-n:]), still, stillOld)
 		}
-		moved := floats.AddTo(make([]float64, n), present, linear.Reduce(s.q, s.idle))
-		idle := o.of(s.Model, s.logits(moved), stillOld) - o.of(s.Model, still, stillOld)
 		by := o.over(&s.state, at, mean, cov)
-		by.nearBound, by.idle = s.nearBound, math.Abs(idle)
+		by.nearBound = s.nearBound
+		for _, far := range [][]float64{s.idle, s.beyond} {
+			moved := floats.AddTo(make([]float64, n), present, linear.Reduce(s.q, far))
+			there := o.of(s.Model, s.logits(moved), stillOld)
+			by.idle = max(by.idle, math.Abs(there-o.of(s.Model, still, stillOld)))
+		}
 		by.isRough = s.moves[1] > s.moves[0]/2
 		return by
 	})
