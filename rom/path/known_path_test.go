@@ -816,3 +816,13 @@ func TestDeviationOfSignsIsNotKnown(t *testing.T) {
 		t.Errorf("deviations %v, want none after 8 steps, one after 240", path.Deviation)
 	}
 }
+
+// Once runs come near a bound of the clip, what spreads them has no order.
+func TestDeviationNearABoundIsNotKnown(t *testing.T) {
+	p, init := plainRun(64, 0.1, 0.9, 0.2)
+	p.Lag, p.Importance = option.Lag{Interval: 16}, option.Importance{Mode: option.Clip, ClipLow: 0.2, ClipHigh: 0.2}
+	path := Paths(p, init, []int{4, 48}, Reward)[0]
+	if !(path.Deviation[0] > 0) || !math.IsNaN(path.Deviation[1]) {
+		t.Errorf("deviations %v, want one after 4 steps, none after 48", path.Deviation)
+	}
+}

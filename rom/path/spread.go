@@ -472,7 +472,8 @@ func (s *spread) shift(o *observable, t int, theta []float64) shifted {
 		}
 		by := o.over(&s.state, at, mean, cov)
 		by.shift -= o.of(s.Model, theta, olds[i])
-		by.nearBound = s.nearBound
+		// the force jumps in this share of the groups, or of the samples
+		by.nearBound, by.isRough = s.nearBound, s.nearBound > 0.1
 		if floats.Norm(s.aside, 1) > 0 { // of such a push the next order is not known
 			moved := s.moved(theta, s.aside)
 			by.idle = math.Abs(o.of(s.Model, moved, olds[i]) - o.of(s.Model, theta, olds[i]))
