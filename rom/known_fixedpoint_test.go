@@ -55,6 +55,19 @@ func TestReferenceBandit(t *testing.T) {
 	}
 }
 
+// Presets of trainers name an estimator of a KL that they do not take. An entropy bonus alone rests
+// at π ∝ e^{R/α}.
+func TestWordsOfNoPenalty(t *testing.T) {
+	p := bandit(option.NoScale, 0, 16)
+	p.Entropy = 0.5
+	for _, p.KL.Gradient = range option.KLGradients {
+		f, ok := rest.Reached(p)
+		if closeTo(t, describe(p)+" z*", gapOf(f.Logits), 1.3125, 1e-9); !ok {
+			t.Error("no fixed point is reached")
+		}
+	}
+}
+
 // richardson returns −∂f/∂θ_b by central differences of two step lengths, with an error O(h⁴).
 func richardson(f func(shift float64) []float64) []float64 {
 	const h = 2e-3

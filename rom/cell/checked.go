@@ -58,7 +58,7 @@ func (p Params) Checked() Params {
 		group.AtInfinity(&p.Advantage)
 	}
 	if p.KL.Coefficient == 0 {
-		p.KL.In = option.InLoss // of no penalty
+		p.KL = option.KL{} // whose other words say nothing
 	}
 	Must(p.Estimator.Check)
 	Must(p.ReferenceUpdate.Check)
