@@ -5,7 +5,7 @@ package main
 const (
 	mostProduct = 69_714
 	mostTools   = 5_301
-	mostTests   = 45_935
+	mostTests   = 45_948
 	mostDocs    = 329
 )
 
