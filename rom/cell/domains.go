@@ -207,10 +207,9 @@ var domains = []struct {
 
 	{drawsOfPrompts, anyLag, func(p *Params) bool {
 		old, penalty := !linear.NewLag(&p.Lag).OnPolicy(), p.KL.Coefficient+p.Entropy > 0
-		return !adam(p) && old && (!p.Importance.Linear() || reused(p) && penalty)
+		return !adam(p) && !p.always() && old && (!p.Importance.Linear() || reused(p) && penalty)
 	}, simulated("clips, or reuse with a penalty, of prompts with a policy each, as good as drawn " +
 		"with replacement")},
-	{drawsOfPrompts, anyLag, clips, scope.NormClips.Because("")},
 	{visitsOfPrompts, anyLag, func(p *Params) bool {
 		return p.Optimizer.Kind != option.HeavyBall || rateVaries(p)
 	}, simulated("prompts with a policy each under Adam, Nesterov or a varying learning rate")},

@@ -28,7 +28,7 @@ func (p *Params) cutForce() float64 {
 	switch {
 	case p.Optimizer.MaxNorm == 0 || p.GroupSize == option.Infinite ||
 		p.Importance.Mode == option.NoImportance && p.largestForce() <= p.Optimizer.MaxNorm:
-	case p.GroupsCounted() && p.GroupsPerStep == 1 && p.Samples != option.Reused:
+	case p.GroupsCounted() && p.GroupsPerStep == 1 && p.Samples != option.Reused && p.Chance == 0:
 		return p.Optimizer.MaxNorm / math.Sqrt2
 	}
 	return 0
@@ -41,7 +41,7 @@ func (p *Params) cutForce() float64 {
 func (p *Params) GroupsCounted() bool {
 	return len(p.Arms) == 2 && !manyValues(p) && p.GroupSize <= maxLimited &&
 		p.Filter != option.Drop && p.AgeDraws() <= 1 &&
-		p.Advantage.Baseline != option.RunningMean && !p.KL.OfReward() && p.Chance == 0 &&
+		p.Advantage.Baseline != option.RunningMean && !p.KL.OfReward() &&
 		(p.GroupsPerStep == 1 || !p.Advantage.Scale.OfStep()) &&
 		(!prompts(p) || !p.Tabular() && (p.Prompts.Order == option.Independent ||
 			p.OnTheWay && p.GroupsPerStep == 1 && p.GroupSize < 2*group.LeastExpanded))
@@ -113,11 +113,12 @@ func Plain(p Params) Params {
 }
 
 // NeverClipped reports whether no force is longer than the largest norm, at G = ∞ not even
-// force, the largest that is met; there it is 0 at the fixed point.
+// force, the largest that is met; there it is 0 at the fixed point. A norm that a prompt among others
+// with a policy each still has is one that all of them exceed.
 func (p *Params) NeverClipped(force float64) bool {
 	norm := p.Optimizer.MaxNorm
 	mean := p.GroupSize == option.Infinite && !p.Tabular() // whose gradient is that of all prompts
-	return norm == 0 || mean && force <= norm || p.largestForce() <= norm
+	return norm == 0 || mean && force <= norm || p.Chance == 0 && p.largestForce() <= norm
 }
 
 // RewardWithinNorm reports whether the bound without a penalty is at most the largest norm.

@@ -137,9 +137,10 @@ type Params struct {
 	// policy each; 0: it is.
 	Chance float64
 
-	// Others is ΣP of the other prompts by step, the last for later ones. P is the probability that
-	// rewards of a group differ. Where groups are redrawn Chance is P/(P + Others); nil: as it is.
-	Others   []float64
+	// Others is of the other prompts by step, the last for later ones; nil: not known yet. Where groups
+	// are redrawn it is ΣP, P the probability that rewards of a group differ: Chance is P/(P + Others).
+	// Under a largest norm it is mean and variance of what they add to g_1², see Beside.
+	Others   [][2]float64
 	OnTheWay bool // rewards with the KL in them have the law of their compositions, which has jumps
 
 	uniform []float64 // logits of the uniform policy over arms, by class; nil: all 0

@@ -62,7 +62,8 @@ func (p *Params) ByChance() (visit Params, because scope.Reason) {
 	prompts, groups := len(p.Prompts.First), p.GroupsPerStep
 	switch {
 	case p.Prompts.Order == option.Independent:
-	case !adam(p) && p.Prompts.Order == option.InOrder, p.Prompts.Order == option.ByFailure:
+	case !adam(p) && p.Prompts.Order == option.InOrder && !p.always(),
+		p.Prompts.Order == option.ByFailure:
 		_, _, because = p.Visits()
 		return visit, because
 	case prompts < 2*groups && prompts%groups != 0 && groups%prompts != 0:
@@ -71,11 +72,29 @@ func (p *Params) ByChance() (visit Params, because scope.Reason) {
 		visit.GroupsPerStep = max(groups/prompts, 1)
 		visit.Chance = min(float64(groups)*visit.Chance, 1)
 		each := float64(groups / visit.GroupsPerStep)
+		visit.Optimizer.MaxNorm *= each
 		if visit.Optimizer.Epsilon *= each; !adam(p) {
 			visit.Optimizer.LearningRate /= each
 		}
 	}
+	if clips(p) && (p.Filter == option.Redraw || !visit.GroupsCounted()) {
+		return visit, p.Clipped(math.Inf(1))
+	}
 	return visit, p.NotDerived(MeanForceKnown, drawsOfPrompts)
+}
+
+// Beside returns mean and variance of the sum R of g_1² over the other prompts in a step that has this
+// one. In any step Σ has these. Of B groups N other prompts have Bc/(B−1) of the rest by chance:
+//
+//	f E Σ,   f (Var Σ − (1/c − 1)(E Σ)²/N),   f = (B−1)/(Nc)
+func (p *Params) Beside(sum, variance float64) [2]float64 {
+	all, groups := float64(len(p.Prompts.First)), float64(p.GroupsPerStep)
+	others := all
+	if p.Prompts.Order < option.Independent {
+		groups, others = min(groups, all), all-1
+	}
+	f := (groups - 1) / max(others, 1) * all / groups
+	return [2]float64{f * sum, f * max(variance-(all/groups-1)*sum*sum/others, 0)}
 }
 
 // NormOfPrompts returns each √(n/B), which bounds the norm of the gradient of all prompts where each

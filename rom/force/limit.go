@@ -96,19 +96,41 @@ func eachGroup(m *Model, now, where *groupForce, visit func(x, decides, w float6
 			if where != nil {
 				at, atSuccess, atFailure = where.line(m.GroupSize, s, up, down)
 			}
-			successes := group.NewBinomial(s, alpha[0], alpha[1], m.inner[0])
-			failures := group.NewBinomial(m.GroupSize-s, delta[0], delta[1], m.inner[1])
-			m.inner = [2][]float64{successes.Weights, failures.Weights}
-			for k, p := range successes.Weights {
-				n := float64(successes.First + k)
-				g, where, p := base+n*bySuccess, at+n*atSuccess, share*chance*p
-				for l, q := range failures.Weights {
-					n := float64(failures.First + l)
-					visit(g+n*byFailure, where+n*atFailure, p*q)
+			successes, weights := m.numbers(0, s, alpha)
+			failures, others := m.numbers(1, m.GroupSize-s, delta)
+			for k, n := range successes {
+				g, where, p := base+n*bySuccess, at+n*atSuccess, share*chance*weights[k]
+				for l, n := range failures {
+					visit(g+n*byFailure, where+n*atFailure, p*others[l])
 				}
 			}
 		}
 	}
+}
+
+// numbers returns the values of a binomial number of the first arm, and their probabilities. Of large
+// groups beside other prompts, which smooth the cut, two nodes serve.
+func (m *Model) numbers(part, size int, chances []float64) (values, weights []float64) {
+	if n, p := float64(size), chances[0]; m.Others != nil && m.GroupSize > 2*group.LeastExpanded {
+		return twoNodes(n*p, n*p*chances[1], (chances[1]-p)/2)
+	}
+	law := group.NewBinomial(size, chances[0], chances[1], m.inner[part])
+	for k := range law.Weights {
+		values = append(values, float64(law.First+k))
+	}
+	m.inner[part] = law.Weights
+	return values, law.Weights
+}
+
+// twoNodes returns the nodes, with weights, that have the mean, the variance and the third cumulant
+// of a law, half of which is skew times the variance.
+func twoNodes(mean, variance, skew float64) (nodes, weights []float64) {
+	if variance <= 0 {
+		return []float64{mean}, []float64{1}
+	}
+	reach := math.Sqrt(variance + skew*skew)
+	return []float64{mean + skew - reach, mean + skew + reach},
+		[]float64{(1 + skew/reach) / 2, (1 - skew/reach) / 2}
 }
 
 const (
@@ -117,17 +139,29 @@ const (
 )
 
 // LimitedStep returns the cumulants of g_1 of a step that is cut to [−c/√2, c/√2], where
-// Params.GroupsCounted, given mean and variance without the cut.
+// Params.GroupsCounted, given mean and variance without the cut. Other prompts with a policy each add
+// R to g_1², which makes the cut c|g_1|/√(2(g_1² + R)). R is taken for gamma, by two nodes.
 func LimitedStep(m *Model, c, mean, variance float64) (cumulants [4]float64) {
-	var values, weights []float64
+	free, law, chance := m.step[0][:0], m.step[1][:0], Visiting(m)
 	eachGroup(m, newGroupForce(m), nil, func(x, _, w float64) {
-		values, weights = append(values, x), append(weights, w)
+		free, law = append(free, x), append(law, chance*w)
 	})
-	if m.GroupsPerStep > 1 {
-		values, weights = onLattice(m, values, weights, mean, variance)
+	if chance < 1 {
+		free, law = append(free, 0), append(law, 1-chance)
 	}
-	for i, x := range values {
-		values[i] = max(-c/math.Sqrt2, min(c/math.Sqrt2, x))
+	m.step = [2][]float64{free, law}
+	if m.GroupsPerStep > 1 {
+		free, law = onLattice(m, free, law, mean, variance)
+	}
+	values, weights := make([]float64, 0, 2*len(free)), make([]float64, 0, 2*len(free))
+	others, shares := twoNodes(m.others[0], m.others[1], m.others[1]/m.others[0])
+	for n, square := range others {
+		for i, x := range free {
+			norm := max(math.Sqrt(x*x+square), math.SmallestNonzeroFloat64)
+			most := c / math.Sqrt2 * (math.Abs(x) / norm)
+			values = append(values, max(-most, min(most, x)))
+			weights = append(weights, shares[n]*law[i])
+		}
 	}
 	cumulants[0] = floats.Dot(values, weights)
 	for i, x := range values {
@@ -150,23 +184,27 @@ func LimitedStep(m *Model, c, mean, variance float64) (cumulants [4]float64) {
 func onLattice(m *Model, values, weights []float64, mean, variance float64) (at, law []float64) {
 	groups := float64(m.GroupsPerStep)
 	far := max(floats.Max(values)-mean, mean-floats.Min(values))
-	step := 2.01 * min(far, latticeReach*math.Sqrt(variance)) / latticeNodes
+	nodes := latticeNodes
+	if m.Others != nil {
+		nodes /= 4
+	}
+	step := 2.01 * min(far, max(latticeReach*math.Sqrt(variance), 2*far/groups)) / float64(nodes)
 	if step == 0 {
 		return []float64{mean}, []float64{1}
 	}
-	law = make([]float64, latticeNodes)
+	law = make([]float64, nodes)
 	for i, x := range values {
 		place := (x - mean) / (groups * step)
 		low := math.Floor(place)
-		law[int(low)&(latticeNodes-1)] += weights[i] * (1 - place + low)
-		law[int(low+1)&(latticeNodes-1)] += weights[i] * (place - low)
+		law[int(low)&(nodes-1)] += weights[i] * (1 - place + low)
+		law[int(low+1)&(nodes-1)] += weights[i] * (place - low)
 	}
 	if m.series == nil {
-		m.series = fourier.NewFFT(latticeNodes)
+		m.series = fourier.NewFFT(nodes)
 	}
 	spectrum := m.series.Coefficients(nil, law)
 	for i, x := range spectrum {
-		spectrum[i] = 1.0 / latticeNodes
+		spectrum[i] = complex(1/float64(nodes), 0)
 		for n := m.GroupsPerStep; n > 0; n /= 2 {
 			if n%2 == 1 {
 				spectrum[i] *= x
@@ -176,7 +214,7 @@ func onLattice(m *Model, values, weights []float64, mean, variance float64) (at,
 	}
 	m.series.Sequence(law, spectrum)
 	for i := range law {
-		at = append(at, mean+float64(i-i/(latticeNodes/2)*latticeNodes)*step)
+		at = append(at, mean+float64(i-i/(nodes/2)*nodes)*step)
 	}
 	return at, law
 }

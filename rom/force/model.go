@@ -45,7 +45,7 @@ type Model struct {
 	Counts *group.Counts
 	Each   []*group.Counts  // of each prompt
 	draws  []*group.Prompts // of prompts in a fixed order, see Turn; nil: of none
-	others float64          // of Params.Others, see Turn
+	others [2]float64       // of Params.Others, see Turn
 
 	Size float64 // G; +Inf where infinite
 
@@ -58,6 +58,7 @@ type Model struct {
 	parts  [3][][]float64 // of covariance; nil: not needed yet
 	inner  [2][]float64   // binomial probabilities of eachGroup
 	series *fourier.FFT   // of LimitedStep; nil: not needed yet
+	step   [2][]float64   // values and weights of LimitedStep
 }
 
 // New returns the model of p, which Params.Checked has completed. Prompts with a policy
@@ -104,12 +105,12 @@ func New(p *cell.Params) *Model {
 }
 
 // Turn gives a group the law of step t where prompts that share a policy come in a fixed order. It
-// returns the number of the draw in its epoch. Where prompts with a policy each are redrawn, it
-// returns a number that Params.Others within 2 % share. Elsewhere it does nothing and returns 0.
+// returns the number of the draw in its epoch. Where prompts with a policy each depend on the others,
+// it returns a number that Params.Others within 2 % share. Elsewhere it does nothing and returns 0.
 func Turn(m *Model, t int) (draw int) {
 	if n := len(m.Others); n > 0 {
 		m.others = m.Others[min(t, n-1)]
-		return int(math.Log(max(m.others, math.SmallestNonzeroFloat64)) / 0.02)
+		return int(math.Log(max(m.others[0], math.SmallestNonzeroFloat64)) / 0.02)
 	}
 	if m.draws == nil {
 		return 0
@@ -124,11 +125,11 @@ func Turn(m *Model, t int) (draw int) {
 
 // Visiting returns the probability that a group is of this prompt, at the state that is set.
 func Visiting(m *Model) float64 {
-	if m.Others == nil {
+	if m.Others == nil || m.Filter != option.Redraw {
 		return cell.Visiting(m.Params)
 	}
 	p, _ := m.Counts.Differ(m.Counts.Chances(m.Old))
-	return p / (p + m.others)
+	return p / (p + m.others[0])
 }
 
 // sharesOf returns the laws of the prompts, if rewards take two values, with their probabilities.

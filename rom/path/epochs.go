@@ -245,13 +245,16 @@ func followEpochs(of []observable, p cell.Params, init []float64, at []int,
 	}
 	e.at = at
 	visits := e.visits(at[len(at)-1])
+	if visit.LimitedOnTheWay() && e.prompts*len(visits) > mostTogether {
+		return scope.TooLarge.Because("a largest norm that acts on so many prompts and steps")
+	}
 	all, _ := alone(&p, &visit, init, visits)
 	var before [][]Path
-	if p.Filter == option.Redraw {
+	if _, coupled := coupling(&visit); coupled {
 		if because = noSpread(&all[0].Params, len(visits)); because.Out() {
 			return because
 		}
-		before = redraw(all, visits, of)
+		before = together(&p, all, visits, of)
 	}
 	for i, one := range all {
 		for k, path := range pathsOf(one.Params, one.Init, visits, of...) {
@@ -274,7 +277,7 @@ func followEpochs(of []observable, p cell.Params, init []float64, at []int,
 	}
 	for k := range of {
 		for _, part := range parts[k] {
-			if e.close(part, &of[k]); visit.Chance > 0 && visit.Chance < 1 {
+			if e.close(part, &of[k]); visit.Chance > 0 && visit.Chance < 1 || before != nil {
 				part.Deviation = nil
 			}
 		}

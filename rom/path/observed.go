@@ -293,6 +293,7 @@ func (o *observable) over(s *state, at func(x []float64) (now, old []float64),
 		variance += slope*slope*v + 0.5*bend*bend*v*v/s.stands(axis)
 	})
 	if o.samples != nil {
+		value(mean)
 		variance += o.samples(s.Model, here)
 	}
 	all.deviation = math.Sqrt(variance)

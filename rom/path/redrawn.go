@@ -13,52 +13,87 @@ var differing = observable{depends: ofDrawing, of: func(m *force.Model, _, old [
 	return p
 }}
 
-// fieldRounds is the number of rounds on mean fields. The n-th knows ΣP to the n-th order in time.
+// square is the mean of g_1² in a step, without a limit. Its deviation has that of a step.
+var square = observable{depends: ofBoth, of: func(m *force.Model, now, old []float64) float64 {
+	m.Set(now, old)
+	mean, joint := ofStep(m)
+	return mean*mean + joint[0][0]
+}, samples: func(m *force.Model, _ float64) float64 {
+	_, joint := ofStep(m)
+	return joint[2][2]
+}}
+
+// ofStep returns the mean of g_1 of two arms and the covariance of (g, g²) at the state that is set.
+func ofStep(m *force.Model) (force float64, joint [][]float64) {
+	mean := make([]float64, 2)
+	m.MeanForce(mean)
+	joint, _ = m.Joint(mean)
+	return mean[0], joint
+}
+
+// coupling returns what prompts know of each other; ok is false where they need not.
+func coupling(visit *cell.Params) (of observable, ok bool) {
+	if visit.Filter == option.Redraw {
+		return differing, true
+	}
+	return square, visit.LimitedOnTheWay()
+}
+
+// fieldRounds is the number of rounds on mean fields. The n-th knows the others to the n-th order in
+// time.
 const fieldRounds = 8
 
+// mostTogether is the number of prompts times steps up to which a largest norm is followed in a
+// minute.
+const mostTogether = 20_000
+
 // alone returns the prompts that differ, as they are visited in the given steps, and the largest
-// chance of one. Where groups of equal rewards are redrawn, each has the course of the others on the
-// mean fields (docs/theory-trainers.md §11.7). They are found in rounds that begin with equal chances.
+// chance of one. Where they depend on each other, each has the course of the others on the mean
+// fields (docs/theory-trainers.md §11.7). They are found in rounds that begin without the others.
 func alone(p, visit *cell.Params, init []float64, visits []int) (
 	all []cell.StartingPrompt, chance float64) {
 	all, chance = p.Distinct(init), visit.Chance
 	for i := range all {
 		all[i].Params = all[i].Visited(visit).Checked()
 	}
-	for round := 0; round < fieldRounds && p.Filter == option.Redraw; round++ {
-		chance = share(all, func(i int) (mean, deviation []float64) {
-			run := followOn(all[i].Params, all[i].Init, visits, len(visits), 0, []observable{differing}, nil)
+	of, coupled := coupling(visit)
+	for round := 0; round < fieldRounds && coupled; round++ {
+		chance = share(p, all, func(i int) (mean, deviation []float64) {
+			run := followOn(all[i].Params, all[i].Init, visits, len(visits), 0, []observable{of}, nil)
 			return run.field[0], make([]float64, len(visits))
 		})
 	}
 	return all, chance
 }
 
-// redraw gives the prompts the courses of runs with noise. It returns their paths of observables
+// together gives the prompts the courses of runs with noise. It returns their paths of observables
 // before the last round: by how much that moves them is the size of what is left out.
-func redraw(all []cell.StartingPrompt, steps []int, of []observable) [][]Path {
+func together(p *cell.Params, all []cell.StartingPrompt, steps []int, of []observable) [][]Path {
 	paths := make([][]Path, len(all))
+	known, _ := coupling(p)
 	for _, of := range [2][]observable{{}, of} {
-		share(all, func(i int) (mean, deviation []float64) {
+		share(p, all, func(i int) (mean, deviation []float64) {
 			paths[i] = make([]Path, len(of)+1)
-			meansOf(all[i].Params, all[i].Init, steps, steps, append(of, differing), bases{}, paths[i])
-			p := &paths[i][len(of)]
-			if len(of) == 0 {
-				clear(p.Deviation)
+			meansOf(all[i].Params, all[i].Init, steps, steps, append(of, known), bases{}, paths[i])
+			seen := &paths[i][len(of)]
+			if len(of) == 0 && p.Filter == option.Redraw {
+				clear(seen.Deviation)
 			}
-			return p.Mean, p.Deviation
+			return seen.Mean, seen.Deviation
 		})
 	}
 	return paths
 }
 
-// share gives each prompt the course of the others, given means and deviations of P by step. It
-// returns the largest chance. As E 1/ΣP exceeds 1/E ΣP, the others count less by Var O/ΣP.
-func share(all []cell.StartingPrompt, of func(i int) (mean, deviation []float64)) (chance float64) {
+// share gives each prompt the course of the others, given means and deviations of what they have to
+// know by step. Where groups are redrawn it returns the largest chance. As E 1/ΣP exceeds 1/E ΣP, the
+// others count less by Var O/ΣP.
+func share(p *cell.Params, all []cell.StartingPrompt, of func(i int) (mean, deviation []float64)) (
+	chance float64) {
 	means, deviations := make([][]float64, len(all)), make([][]float64, len(all))
 	for i := range all {
 		means[i], deviations[i] = of(i)
-		all[i].Others = make([]float64, len(means[i]))
+		all[i].Others = make([][2]float64, len(means[i]))
 	}
 	for t := range means[0] {
 		sum, variance := 0.0, 0.0
@@ -68,8 +103,11 @@ func share(all []cell.StartingPrompt, of func(i int) (mean, deviation []float64)
 		}
 		for i := range all {
 			own, d := means[i][t], deviations[i][t]
-			all[i].Others[t] = max(sum-own-(variance-d*d)/sum, 0)
-			chance = max(chance, own/sum)
+			if chance = max(chance, own/sum); p.Filter == option.Redraw {
+				all[i].Others[t][0] = max(sum-own-(variance-d*d)/sum, 0)
+			} else {
+				all[i].Others[t] = p.Beside(sum-own, variance-d*d)
+			}
 		}
 	}
 	return chance

@@ -9,7 +9,6 @@ import (
 	"grposim/option"
 	"grposim/rom/cell"
 	"grposim/rom/force"
-	"grposim/rom/scope"
 )
 
 // A prompt that few blocks draw under Adam has the mean logit gap of runs that draw it by chance and
@@ -60,8 +59,8 @@ func TestVisitsOfReusedPrompts(t *testing.T) {
 	}
 }
 
-// A largest norm that the gradient of all prompts exceeds is no limit of the groups of each, on the
-// way and at rest; one that it does not reach changes no number.
+// A largest norm that the gradient of all prompts does not reach changes no number, whatever that of
+// each does.
 func TestNormOfAllPrompts(t *testing.T) {
 	for _, kind := range []option.Method{option.HeavyBall, option.Adam} {
 		p := fourPrompts(option.Shuffled, 0)
@@ -78,11 +77,40 @@ func TestNormOfAllPrompts(t *testing.T) {
 				t.Errorf("%v: J %v in %+v, want %v", kind, within.Mean[i], within.Scope, want)
 			}
 		}
-		p.Optimizer.MaxNorm = 0.2
-		if cut := Paths(p, nil, at, Reward)[0]; !cut.Scope.Because.Is(scope.NormClips) {
-			t.Errorf("%v: a norm of 0.2 has the scope %+v", kind, cut.Scope)
+	}
+}
+
+// A largest norm scales the gradients of all prompts of a step by one factor. In many groups of each,
+// they move as their mean forces do.
+func TestNormOfPromptsStepByStep(t *testing.T) {
+	const steps, prompts, bound = 30, 4, 0.1
+	p := fourPrompts(option.InOrder, 0.5)
+	p.GroupSize, p.GroupsPerStep, p.Optimizer.LearningRate, p.Optimizer.MaxNorm = 256, 256, 2, bound
+	got := Paths(p, []float64{0, 0}, []int{steps}, LogitGap)[0]
+	var theta, velocity, g [prompts][2]float64
+	for step := range steps {
+		square := 0.0
+		for x := range g {
+			one, start := p.Prompt(x, nil)
+			if step == 0 {
+				theta[x] = [2]float64(start)
+			}
+			one.GroupsPerStep, one.Optimizer.MaxNorm = 1, 0
+			force.Mean(g[x][:], one, theta[x][:], theta[x][:])
+			square += 2 * g[x][0] * g[x][0] / (prompts * prompts)
+		}
+		for x := range theta {
+			for a, f := range g[x] {
+				velocity[x][a] = velocity[x][a]/2 + f/prompts*min(1, bound/math.Sqrt(square))
+				theta[x][a] += 2 * velocity[x][a]
+			}
 		}
 	}
+	want := 0.0
+	for _, x := range theta {
+		want += (x[0] - x[1]) / prompts
+	}
+	near(t, "logit gap", got.Mean[0], want, 3e-3)
 }
 
 // Runs under Adam are followed beyond the last step asked for only where they have been spread.

@@ -110,7 +110,7 @@ func TestEveryParameterIsInTheKey(t *testing.T) {
 	s.Prompts = config.Prompts{Count: 2, Parameters: option.Tabular, Order: option.Shuffled,
 		Start: config.BetaLaw{Alpha: 1, Beta: 1}}
 	p := Params(&s, rom.Unit)
-	p.TrueMeans, p.Others = []float64{1, 0}, []float64{1}
+	p.TrueMeans, p.Others = []float64{1, 0}, [][2]float64{{1}}
 	p.Measured = &rom.Measured{Fresh: mat.NewDense(1, 1, nil), Stale: mat.NewDense(1, 1, nil)}
 	keys := map[string]string{keyOf(p): "unchanged"}
 	var walk func(path string, v reflect.Value)
