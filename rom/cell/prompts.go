@@ -87,7 +87,7 @@ func (p *Params) ByChance() (visit Params, because scope.Reason) {
 // one. In any step Σ has these. Of B groups N other prompts have Bc/(B−1) of the rest by chance:
 //
 //	f E Σ,   f (Var Σ − (1/c − 1)(E Σ)²/N),   f = (B−1)/(Nc)
-func (p *Params) Beside(sum, variance float64) [2]float64 {
+func Beside(p *Params, sum, variance float64) [2]float64 {
 	all, groups := float64(len(p.Prompts.First)), float64(p.GroupsPerStep)
 	others := all
 	if p.Prompts.Order < option.Independent {

@@ -96,8 +96,8 @@ func eachGroup(m *Model, now, where *groupForce, visit func(x, decides, w float6
 			if where != nil {
 				at, atSuccess, atFailure = where.line(m.GroupSize, s, up, down)
 			}
-			successes, weights := m.numbers(0, s, alpha)
-			failures, others := m.numbers(1, m.GroupSize-s, delta)
+			successes, weights := numbers(m, 0, s, alpha)
+			failures, others := numbers(m, 1, m.GroupSize-s, delta)
 			for k, n := range successes {
 				g, where, p := base+n*bySuccess, at+n*atSuccess, share*chance*weights[k]
 				for l, n := range failures {
@@ -110,7 +110,7 @@ func eachGroup(m *Model, now, where *groupForce, visit func(x, decides, w float6
 
 // numbers returns the values of a binomial number of the first arm, and their probabilities. Of large
 // groups beside other prompts, which smooth the cut, two nodes serve.
-func (m *Model) numbers(part, size int, chances []float64) (values, weights []float64) {
+func numbers(m *Model, part, size int, chances []float64) (values, weights []float64) {
 	if n, p := float64(size), chances[0]; m.Others != nil && m.GroupSize > 2*group.LeastExpanded {
 		return twoNodes(n*p, n*p*chances[1], (chances[1]-p)/2)
 	}

@@ -106,7 +106,7 @@ func share(p *cell.Params, all []cell.StartingPrompt, of func(i int) (mean, devi
 			if chance = max(chance, own/sum); p.Filter == option.Redraw {
 				all[i].Others[t][0] = max(sum-own-(variance-d*d)/sum, 0)
 			} else {
-				all[i].Others[t] = p.Beside(sum-own, variance-d*d)
+				all[i].Others[t] = cell.Beside(p, sum-own, variance-d*d)
 			}
 		}
 	}
