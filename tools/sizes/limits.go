@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_815
+	mostProduct = 69_786
 	mostTools   = 5_301
 	mostTests   = 45_976
 	mostDocs    = 329
@@ -28,7 +28,7 @@ var rooms = map[string]int{
 	"rom/paper":              327,
 	"rom/path":               3089,
 	"rom/rest":               2873,
-	"rom/scope":              462,
+	"rom/scope":              433,
 	"rom/weight":             238,
 	"sim":                    4419,
 	"sim/draw":               1126,
