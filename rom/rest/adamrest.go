@@ -21,19 +21,22 @@ const LeastEscape = 0.8
 // without one. Beyond η* it is the second moment v of g_1 that sets the rate of the motion κ =
 // (1−β1)ηλ/√v to its critical value κ* = (1−β1)η*λ/√C, λ the stiffness and C the variance of g_1 at
 // the fixed point; and where the noise is small beside the force v = (λ/2)² Var z. stiffest is
-// λ/√C, with more arms of the stiffest mode of the forces divided by their noise. Runs may leave
-// the well before η* is reached: two arms 0.9 and 0.2, std, G = 64, B = 8, K = 16, β = 0.5, KL at
-// the snapshot, have η_1 = 0.093 and η* = 0.22, and of their runs 98 % stay at η = 0.075, 28 % at
-// 0.1 and 5 % at 0.12.
-func adamAtRest(d *Dynamics, o option.Optimizer, stiffest float64) *AdamAtRest {
+// λ/√C, with more arms of the stiffest mode of the forces divided by their noise.
+func adamAtRest(d *Dynamics, stiffest float64) *AdamAtRest {
 	if d.CriticalLearningRate == nil || !(*d.CriticalLearningRate > 0) || !(stiffest > 0) {
 		return nil
 	}
 	escape := *d.CriticalLearningRate * stiffest / 2
-	if !linear.IsFinite(escape, o.LearningRate/escape) {
+	if !linear.IsFinite(escape, 1/escape) {
 		return nil
 	}
-	return &AdamAtRest{LogitGapDeviation: o.LearningRate / escape, EscapeLearningRate: escape}
+	return &AdamAtRest{escape}
+}
+
+// adamKick is the way of a logit gap by one gradient among none, which alone makes v:
+// 2η(1−β1)Σ(β1/√β2)^k/√(1−β2).
+func adamKick(o *option.Optimizer) float64 {
+	return 2 * o.LearningRate * (1 - o.Beta1) / math.Sqrt(1-o.Beta2) / max(1-o.Beta1/math.Sqrt(o.Beta2), 0)
 }
 
 // Limits of the search for Adam's second moment at rest: the logarithm of its ratio to the noise

@@ -465,7 +465,7 @@ func (e *Equilibrium) addDynamics(
 				*rate /= 1 - p.Optimizer.Beta1
 			}
 		}
-		prediction.Adam = adamAtRest(d, o, prediction.Oscillator.Spring/((1-o.Beta1)*o.LearningRate))
+		prediction.Adam = adamAtRest(d, prediction.Oscillator.Spring/((1-o.Beta1)*o.LearningRate))
 	} else {
 		noise := 0.0
 		if len(p.Arms) == 2 && p.GroupSize != option.Infinite {
@@ -762,8 +762,11 @@ func (l *linearization) stationary(prediction *Prediction, p cell.Params, m *mot
 	*noise = l.outOfReach(&law, gap, size).Scope()
 	switch beyond := l.shiftBeyond(shift, max(size, missing)); {
 	case noise.In:
-	case p.Optimizer.Kind == option.Adam: // whose kicks are bounded
-		prediction.MeanKnown, higher.RewardMean = true, beyond
+	case p.Optimizer.Kind == option.Adam:
+		front := floats.Max(prediction.FixedPoint.Policy)
+		if size < 1 || adamKick(&p.Optimizer) <= max(mostKicked, math.Log(front/(1-front))) {
+			prediction.MeanKnown, higher.RewardMean = true, beyond
+		}
 	case noise.Because.Is(scope.NoiseTooLarge) && l.longestKick() <= mostKicked:
 		prediction.MeanKnown, higher.RewardMean = true, min(beyond, l.rareReward())
 		prediction.Moments.RewardShift = nil

@@ -93,12 +93,8 @@ func shareOf(law *linear.Law, o *option.Optimizer, a []float64, from, to int) (s
 }
 
 // missingMoment returns the number of steps of which an average varies as much as Adam's second
-// moment at step t does beyond a settled one: with its bias corrected it varies as an average of n
-// steps,
-//
-//	1/n = (1−β2)/(1+β2) (1 + β2^t)/(1 − β2^t),
-//
-// of which (1−β2)/(1+β2) remains.
+// moment at step t does beyond a settled one. With its bias corrected it varies as that of n steps,
+// 1/n = (1−β2)/(1+β2) (1 + β2^t)/(1 − β2^t), of which (1−β2)/(1+β2) remains.
 func missingMoment(beta2 float64, t int) (steps float64) {
 	kept := fp.Pow(beta2, float64(t))
 	return min((1+beta2)*(1-kept)/(2*(1-beta2)*kept), math.MaxFloat64)
