@@ -180,14 +180,11 @@ func (a *adviser) rates(d *rom.Dynamics) {
 		return rate, "below " + number(rate) + timesPresent(&a.settings, rate)
 	}
 	asked, assumes := a.limitWords("learning rates", "η")
-	a.limit(ofRate, asked, d.CriticalLearningRate, d.Searched.LearningRate, say, assumes)
+	critical := d.CriticalLearningRate
 	if at := a.p.Adam; at != nil {
-		rate, says := say(rest.LeastEscape * at.EscapeLearningRate)
-		a.add("learning rates that keep Adam in its well", rate, says, a.kind,
-			fmt.Sprintf("%.2g of the η at which z fluctuates by 1: up to twice it runs leave for good. "+
-				"Far above the row before, z does by %.3g", rest.LeastEscape, at.LogitGapDeviation))
-		a.bound(ofRate, rate, at.EscapeLearningRate)
+		critical = new(min(*critical, rest.LeastEscape*at.EscapeLearningRate))
 	}
+	a.limit(ofRate, asked, critical, d.Searched.LearningRate, say, assumes)
 	if d.MeanSquareLearningRate != nil {
 		a.limit(ofRate, "learning rates with a bounded variance", d.MeanSquareLearningRate, 0, say,
 			"the smallest η at which the noise of random ages makes the variance infinite"+otherwiseAsItIs)
@@ -201,7 +198,7 @@ func (a *adviser) limitWords(name, symbol string) (asked, assumes string) {
 	if a.settings.Optimizer.Kind == option.Adam && a.settings.Estimator.GroupSize != option.Infinite {
 		return name + " that keep Adam's spread small", "no limit of stability, as second moments grow " +
 			"with the force: the smallest " + symbol + " at which held ones would be unstable, " +
-			"from which on the spread is several times that of smaller steps"
+			"from which on the spread is several times that of smaller steps, or runs leave for good"
 	}
 	return name + " that are stable at rest", "the smallest " + symbol + onUnitCircle + otherwiseAsItIs
 }

@@ -24,6 +24,8 @@ const trained = 0.9
 // latest is the share of a run after which this is too late, madeBy that by which it is to be.
 const latest, madeBy = 0.85, 0.75
 
+const onTrials = "take the suggestion below, of trials"
+
 // mostFollowed is the largest number of steps times squared arms of a way, about a second. Adam
 // counts ten times.
 const mostFollowed = 4_000_000
@@ -43,9 +45,6 @@ type course struct {
 // there are none.
 func nearer(s *config.Settings) string {
 	switch {
-	case s.Estimator.Samples == option.Reused:
-		s.Estimator.Samples = option.Fresh
-		return "fresh samples"
 	case s.Lag.Kind == option.Random:
 		s.Lag = option.Lag{Kind: option.Delay, Interval: int(math.Round(grpo.LagAge(&s.Lag)))}
 		return "samples of one age"
@@ -172,7 +171,7 @@ func (a *adviser) follow() {
 	}
 	const assumes = "mean path of J to its fixed point, without one to the best arms: `predict --path`"
 	a.add(Way, c.made.Value, c.takes(), c.Kind, assumes)
-	if math.IsInf(c.made.Size(), 1) {
+	if !(c.made.Size() < c.made.Value) {
 		return
 	}
 	when := " by then"
@@ -235,6 +234,8 @@ func (a *adviser) inWords() []string {
 	switch best := safe(s, a.lines); {
 	case s.Units() != "":
 		do = "give a learning rate of logits, such as 0.01: this one is a network's"
+	case a.cache.Stationary(s).Numbers().NoiseDecides():
+		do = onTrials
 	case best.rate < s.Optimizer.LearningRate:
 		do = fmt.Sprintf("cut η to %s: %s", config.Format(best.rate), best.because)
 	case best.interval < s.Lag.Interval:
@@ -254,9 +255,9 @@ func (a *adviser) wayInWords() (says, do string) {
 	c := a.course
 	switch {
 	case c == nil:
-		return "The way from the start is too long to follow here", "take the suggestion below, of trials"
+		return "The way from the start is too long to follow here", onTrials
 	case !c.Scope.In:
-		return "The way from the start: " + c.Scope.Because.String(), "take the suggestion below, of trials"
+		return "The way from the start: " + c.Scope.Because.String(), onTrials
 	case c.isThere():
 		return fmt.Sprintf("J starts where it should end, at %.3g", c.end), ""
 	}
@@ -264,25 +265,32 @@ func (a *adviser) wayInWords() (says, do string) {
 	if dangers, lost := Dangers(c.arrival); dangers != nil && !(lost <= 1-wantedShare) {
 		return says, "see which of the changes below brings the runs home"
 	}
-	s, steps := &a.settings, float64(a.settings.Run.Steps)
+	if !(c.made.Size() < c.made.Value) {
+		return says, onTrials
+	}
 	if c.samples > 0 && !math.IsInf(c.made.Value, 1) {
 		says += fmt.Sprintf(", %s samples", number(c.samples))
 	}
+	s, at, steps := a.settings, a.settings, float64(a.settings.Run.Steps)
 	switch {
-	case math.IsInf(c.made.Size(), 1):
-		return says, "take the suggestion below, of trials"
 	case c.made.Value <= latest*steps:
 		return says, ""
 	case math.IsInf(c.made.Value, 1):
-		at, broken := config.Change(*s, longer(s)[1]...)
+		longer, broken := config.Change(s, longer(&s)[1]...)
 		if broken == "" {
-			c = newCourse(a.cache, &at, a.p)
+			at, c = longer, newCourse(a.cache, &longer, a.p)
 		}
 	}
-	if c == nil || !c.Scope.In || math.IsInf(c.made.Value, 1) || c.made.Size() > c.made.Value {
-		return says, fmt.Sprintf("raise η: %d steps may be few for this one", 4*s.Run.Steps)
+	if c == nil || !c.Scope.In || !(c.made.Size() < c.made.Value) || math.IsInf(c.made.Value, 1) {
+		return says, fmt.Sprintf("raise η: even %d steps may be few for this one", 4*s.Run.Steps)
 	}
-	factor := c.made.Value / madeBy / steps
+	rated := func(s *config.Settings, steps float64) (sum float64) {
+		for t := range int(math.Ceil(steps)) {
+			sum += grpo.RateFactor(&s.Optimizer.Schedule, t)
+		}
+		return sum
+	}
+	factor := rated(&at, c.made.Value) / rated(&s, madeBy*steps)
 	return says, fmt.Sprintf("run about %s steps, or raise η to about %.2g", number(factor*steps),
 		factor*s.Optimizer.LearningRate)
 }

@@ -213,7 +213,7 @@ func safe(s *config.Settings, lines []Line) choice {
 	first, name := shortestLag(s.Lag.Kind)
 	longest := max(s.Run.Steps/fewestPeriods, s.Lag.Interval)
 	if l := limit(lines, ofInterval); l != nil && l.safe > first && !math.IsInf(l.safe, 1) {
-		best.because = fmt.Sprintf("half of %.0f, the largest %s known to be safe", l.safe, name)
+		best.because = fmt.Sprintf("half of %.0f, the limit of the %s at rest", l.safe, name)
 		best.interval, best.kind = int(l.safe/safetyFactor), l.Kind
 		if best.interval > longest {
 			best.interval, best.because = longest, "an eighth of the run, less than "+best.because
@@ -222,10 +222,10 @@ func safe(s *config.Settings, lines []Line) choice {
 			best.because = "the present η, and " + best.because
 		}
 	} else if l := limit(lines, ofRate); l != nil && l.safe > 0 {
-		best.because = "the present ones; η is at most half of the largest known to be safe"
+		best.because = "the present ones; η is at most half of its limit at rest"
 		best.kind = l.Kind
 		if half := rounded(l.safe/safetyFactor, 2); half < best.rate && half >= option.SmallestNormal {
-			best.because = fmt.Sprintf("the present %s, and half of %.3g, the largest safe η", name, l.safe)
+			best.because = fmt.Sprintf("the present %s, and half of %.3g, the limit of η at rest", name, l.safe)
 			best.rate = half
 		}
 	}

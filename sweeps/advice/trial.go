@@ -77,8 +77,6 @@ type Ending struct {
 	Reward  store.Number `json:"reward"`   // J in the mean over the last quarter of the run
 	Last    store.Number `json:"last"`     // J at the last step
 	LogOdds store.Number `json:"log_odds"` // of the most probable arm
-	// expected number of samples of other arms in a run of as many steps
-	Rare store.Number `json:"rare"`
 }
 
 // What decides a trial. With 128 runs none may fail, with 256 three, with 512 twelve: a setting
@@ -185,7 +183,7 @@ type way struct {
 // count sets the trial's counts to those of the ends of runs, recorded at the given steps.
 func (t *Trial) count(ends []sim.End, steps []int) {
 	type group struct {
-		since, reward, last, odds, rare []float64
+		since, reward, last, odds []float64
 	}
 	groups := make(map[way]*group)
 	var order []way
@@ -208,13 +206,12 @@ func (t *Trial) count(ends []sim.End, steps []int) {
 		}
 		if e.Logits != nil {
 			g.odds = append(g.odds, theory.LogOdds(e.Logits))
-			g.rare = append(g.rare, samples*theory.Rarity(e.Logits))
 		}
 	}
 	for _, w := range order {
 		g := groups[w]
 		t.Endings = append(t.Endings, Ending{w.how, w.arm, len(g.since), w.moves, middle(g.since),
-			middle(g.reward), middle(g.last), middle(g.odds), middle(g.rare)})
+			middle(g.reward), middle(g.last), middle(g.odds)})
 	}
 	first := map[theory.How]int{theory.AtTarget: 1}
 	slices.SortStableFunc(t.Endings, func(a, b Ending) int {
@@ -268,10 +265,8 @@ func (t *Trial) ways(ends []sim.End, samples float64) []way {
 
 // leastMove is the share of its distance from the goal, or from the arm on which it stands, by
 // which a run on the way moves in a quarter of its length: others take some hundred times as long.
-const leastMove = 0.01
-
-// clearMove is the number of standard errors, as of independent records, by which a run must move.
-const clearMove = 3
+// clearMove is the number of standard errors, as of independent records, by which it must move.
+const leastMove, clearMove = 0.01, 3
 
 // moved reports whether J of a run moves toward the goal from the third quarter of its steps to the
 // last. arm is that on which it stands, or −1.

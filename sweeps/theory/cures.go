@@ -75,8 +75,7 @@ func WayCures(cells []config.Settings, judged func(changed []config.Settings) sc
 			return ""
 		}
 	}
-	longer := func(c cure) bool { return c.key == config.BurnInKey }
-	return curesOf(slices.DeleteFunc(slices.Clone(cures), longer), cells, judged)
+	return curesOf(cures[:len(cures)-1], cells, judged) // the last makes runs longer
 }
 
 func curesOf(cures []cure, cells []config.Settings, judged func([]config.Settings) scope.Reason) string {
@@ -139,16 +138,16 @@ func (m Margin) Judge(variance *scope.Number) scope.Reason {
 	return variance.JudgedWithin(m.About(variance.Value), m.Called)
 }
 
-// VarianceCures is Cures of the stationary Var J of a cell.
+// VarianceCures is Cures of Var J at rest or, where that is in scope, of the way of the runs there.
 func (cache *Cache) VarianceCures(s *config.Settings, margin Margin) string {
-	return Cures([]config.Settings{*s}, func(changed []config.Settings) scope.Reason {
+	judged := func(changed []config.Settings) scope.Reason {
 		return margin.Judge(new(cache.Stationary(&changed[0]).Variance()))
-	})
-}
-
-// ArrivalCures is Cures of the way of a cell's runs to their stationary state.
-func (cache *Cache) ArrivalCures(s *config.Settings, margin Margin) string {
-	return Cures([]config.Settings{*s}, func(changed []config.Settings) scope.Reason {
-		return cache.Stationary(&changed[0]).Arrival(cache.Start(&changed[0]), margin)
-	})
+	}
+	alone := []config.Settings{*s}
+	if !judged(alone).Out() {
+		judged = func(changed []config.Settings) scope.Reason {
+			return cache.Stationary(&changed[0]).Arrival(cache.Start(&changed[0]), margin)
+		}
+	}
+	return Cures(alone, judged)
 }

@@ -51,6 +51,11 @@ type Numbers struct {
 	TrueMean  *scope.Number `json:"true_reward,omitempty"` // nil: the true means are the arms'
 }
 
+// NoiseDecides reports whether the noise is so large that not even where runs rest is known.
+func (n Numbers) NoiseDecides() bool {
+	return n.Mean.Because.Is(scope.NoiseTooLarge, scope.AdamEscapes)
+}
+
 // Line returns what the theory says of a cell with the given id and settings, whose Var J is judged
 // within a margin.
 func (cache *Cache) Line(id string, s *config.Settings, margin Margin) *Prediction {

@@ -1,15 +1,12 @@
 package theory
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"strings"
 
 	"grposim/fp"
 	"grposim/rom"
-	"grposim/rom/rest"
-	"grposim/rom/scope"
 	"grposim/sweeps/config"
 )
 
@@ -68,12 +65,10 @@ func (r *Rest) Swing() (period, left float64, found bool) {
 func (r *Rest) Says() string {
 	v, mean := r.at.Variance, r.at.Mean
 	if r.Dynamics == nil {
-		d, _ := r.p.Linear()
-		because := cmp.Or(MissingFixedPoint(r.p), d.Scope.Because,
-			scope.NoNumber.Because("the multipliers of the linear map are not known"))
 		switch {
 		case mean.Out():
-			return "No state at rest is predicted: " + strings.TrimPrefix(because.String(), "no stationary state: ")
+			return "No state at rest is predicted: " +
+				strings.TrimPrefix(mean.Because.String(), "no stationary state: ")
 		case v.Out():
 			return fmt.Sprintf("Runs rest at a mean J of %.4g ± %.1g; its fluctuation is not known: %s",
 				mean.Value, mean.Size(), v.Because)
@@ -87,8 +82,6 @@ func (r *Rest) Says() string {
 		ringing = "in swings of " + Steps(period)
 	case swings && left >= 0.01*0.01: // half a period leaves the square root, with the other sign
 		ringing = "with a small overshoot"
-	case NewRegime(r.settings, r.p).Name() == Oscillatory:
-		ringing = "with swings too small to see"
 	}
 	point := fmt.Sprintf("fixed point J* = %.4g", r.p.FixedPoint.Reward)
 	switch {
@@ -103,18 +96,21 @@ func (r *Rest) Says() string {
 		return sentence
 	}
 	sentence := "Stable at its " + point + ", " + ringing
+	if r.at.NoiseDecides() {
+		sentence = "Without noise s" + sentence[1:]
+	}
 	if n := r.Dynamics.Neutral; n > 0 {
 		sentence += fmt.Sprintf(", but for %d of %d directions, in which nothing pulls back", n, len(r.p.FixedPoint.Logits)-1)
-	}
-	if a := r.p.Adam; a != nil && r.settings.Optimizer.LearningRate > rest.LeastEscape*a.EscapeLearningRate {
-		sentence += "; noise may carry runs away"
 	}
 	if rate := r.Dynamics.RelaxationRate; rate != nil && *rate > 0 {
 		sentence += "; a small displacement is 95 % gone after " + Steps(-math.Log(0.05) / *rate)
 	}
-	if v.Value > 0 && !v.Judged(v.Value).Out() {
+	switch {
+	case r.at.NoiseDecides():
+		sentence += "; how far noise carries runs is not known"
+	case v.Value > 0 && !v.Judged(v.Value).Out():
 		sentence += fmt.Sprintf("; J fluctuates by ± %.3g", math.Sqrt(v.Value))
-	} else if v.Out() && !mean.Out() {
+	case v.Out() && !mean.Out():
 		sentence += fmt.Sprintf("; in the mean J is within %.1g of J*, how much it fluctuates is not known", mean.Size())
 	}
 	if _, kind := r.p.Linear(); kind != rom.Exact {
