@@ -76,10 +76,8 @@ func (p *page) remedies(plan *plan.Plan, lines []*theory.Prediction) {
 	for i, line := range lines {
 		because := outOfScope(line)
 		name := because.Name()
-		if _, known := cured[name]; !known && because.Is(scope.TooMuchNeglected, scope.UnknownSize,
-			scope.NoiseTooLarge, scope.BoundWithinNoise) {
-			cache, s := theory.NewCache(), &plan.Cells[i].Settings
-			cured[name] = cmp.Or(cache.VarianceCures(s, line.Margin), cache.ArrivalCures(s, line.Margin))
+		if _, known := cured[name]; !known {
+			cured[name] = theory.NewCache().VarianceCures(&plan.Cells[i].Settings, line.Margin)
 		}
 		all = append(all, said{name, "out of scope (" + name + ")",
 			because.String() + ". What to do: " + because.Try() + cured[name]})
@@ -151,6 +149,9 @@ func predictionsInWords(plan *plan.Plan, lines []*theory.Prediction) string {
 func outOfScope(p *theory.Prediction) scope.Reason {
 	dynamics, _ := p.Linear()
 	because := cmp.Or(p.Scope.Because, dynamics.Scope.Because, p.Run.Because)
+	if p.Scope.In && because.Is(scope.NoNumber) { // prompts with a policy each have a state at rest
+		because = p.Run.Because
+	}
 	if !because.Out() && p.Variance != nil {
 		because = p.Margin.Judge(&p.AtRest.Variance)
 	}
@@ -168,8 +169,7 @@ func predictionRow(p *theory.Prediction) []string {
 	if p.FixedPoint == nil {
 		return append(slices.Repeat([]string{"–"}, 8), says)
 	}
-	regime, variance, total := cmp.Or(p.Regime, "–"), p.Variance, "–"
-	truth := "–"
+	regime, variance, total, truth := cmp.Or(p.Regime, "–"), p.Variance, "–", "–"
 	if x := p.AtRest.TrueMean; x != nil {
 		truth = digits(x.Value)
 	}
@@ -179,7 +179,7 @@ func predictionRow(p *theory.Prediction) []string {
 	if p.AtRest.Variance.Out() || variance != nil && *variance < 0 {
 		variance = nil // not known, or its second order is larger than its first
 	}
-	if p.Scope.In || dynamics.Scope.In {
+	if dynamics.Scope.In {
 		total = digits(p.Stiffness.Total)
 	}
 	return []string{digits(p.FixedPoint.Reward), truth, total, optional(dynamics.DampingRatio), regime,

@@ -150,7 +150,7 @@ var rows = [...]struct{ name, says, try string }{
 	Networks:      {"networks", "of a policy that is a network %s is not derived", "judge another number, or a bandit: `policy.network.kind` none"},
 	TooLarge:      {"too-large", "too large for the theory: %s", "take a smaller one, or " + simulate},
 	NormClips:     {"norm-clips", "the largest norm may clip the force, which changes its mean%s", "leave `optimizer.max_norm` out (0), raise it to the norm that is named, if one is, or " + simulate},
-	NoNumber:      {"no-number", "the theory has no such number here: %s", "judge another kind of prediction, or simulate"},
+	NoNumber:      {"no-number", "the theory has no such number here: %s", "judge another number, or " + simulate},
 	PaperFormula:  {"paper-formula", "the paper's formulas do not apply: %s", "read the exact threshold, or start elsewhere: `policy.init`"},
 	Recurrence:    {"recurrence", "the recurrence of blocks does not apply: %s", "use `grpo.importance.mode` ratio, `grpo.kl.at` current and `grpo.group_size` inf, and raise `lag.interval`"},
 	BeyondRange:   {"beyond-range", "the fixed point or its dynamics leaves the range of floating point", "take smaller rewards, logits or rates"},
