@@ -105,7 +105,7 @@ run: {steps: 1000, burn_in: 250, replicas: 16}
 			if says := line.Run.Because.String(); !strings.Contains(says, want) {
 				t.Errorf("%s: %s, want %s", c.checks, says, want)
 			}
-			cures := theory.NewCache().ArrivalCures(&cell.Settings, line.Margin)
+			cures := theory.NewCache().VarianceCures(&cell.Settings, line.Margin)
 			if want := fmt.Sprintf("run.burn_in = %d with", c.burnIn); !strings.Contains(cures, want) {
 				t.Errorf("%s: %s, want %s", c.checks, cures, want)
 			}
