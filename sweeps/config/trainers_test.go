@@ -46,13 +46,13 @@ func TestTranslate(t *testing.T) {
 		"actor_rollout_ref.actor.clip_ratio_low=${low} +actor_rollout_ref.actor.use_kl_loss=False " +
 		"actor_rollout_ref.actor.kl_loss_coef=0.1 'trainer.total_training_steps=10' critic.ppo_epochs=7"
 	for _, c := range []struct{ text, trainer, set, left, unknown string }{
-		{mini, "verl", "grpo.kl.coefficient=0 lag.interval=8 lag.samples=reused run.steps=80 grpo.importance.clip_low=0.2",
+		{mini, "verl", "grpo.kl.coefficient=0 lag.interval=8 run.steps=80 grpo.importance.clip_low=0.2",
 			"kl_loss_coef 0.1: no effect without actor.use_kl_loss", "critic.ppo_epochs"},
 		{"async_training: {trigger_parameter_sync_step: 4, staleness_threshold: 1, partial_rollout: true}\n" +
 			"algorithm: {adv_estimator: rloo}\n", "verl",
 			"lag.interval=4 lag.behind=1 grpo.advantage.baseline=leave-one-out", "one policy", ""},
-		{"--num_generations 16 --per_device_train_batch_size=8 --num_processes 4 --bf16 --num_iterations 2 " +
-			"--gradient_accumulation_steps 2 --steps_per_generation 4 --learning_rate 1e-6 --loss_type other", "trl",
+		{"--num_generations 16 --per_device_train_batch_size=8 --num_processes 4 --bf16 --num_iterations 4 " +
+			"--gradient_accumulation_steps 2 --steps_per_generation 2 --learning_rate 1e-6 --loss_type other", "trl",
 			"grpo.group_size=16 grpo.groups_per_step=4 lag.interval=4 lag.samples=reused", "logits", "bf16"},
 		{"beta: null\nnum_generations: 4\nmax_staleness: 8\nsync_ref_model: true\nref_model_sync_steps: 64\n", "trl",
 			"grpo.group_size=4 lag.kind=random lag.ages.to=8 policy.reference_update.interval=64", "beta null: not set", ""},
