@@ -72,17 +72,13 @@ func TestMeanBeyondTheLaw(t *testing.T) {
 	}
 	kicked.Optimizer.LearningRate *= 20
 	// of 4,000 runs the mean J goes from 0.9962 to 0.793(6) in 10,000 steps
-	rare := cell.Params{
-		Arms: []option.Arm{{Mean: 1}, {Mean: 0}}, Reference: []float64{0, 0.85},
-		Estimator: option.Estimator{GroupSize: 16, GroupsPerStep: 2,
-			Advantage: option.Advantage{Std: option.SampleStd, Epsilon: 1e-4},
-			KL:        option.KL{Coefficient: 0.02, Gradient: option.K3}},
-		Optimizer: option.Optimizer{Kind: option.Adam, LearningRate: 1, MaxNorm: 1, Beta1: 0.9,
-			Beta2: 0.999, Epsilon: 1e-8},
-	}
+	rare := cell.Params{Arms: []option.Arm{{Mean: 1}, {Mean: 0}}, Optimizer: aged.Optimizer,
+		Estimator: option.Estimator{GroupSize: 16, GroupsPerStep: 2, Advantage: aged.Advantage,
+			KL: option.KL{Coefficient: 0.02, Gradient: option.K3}}}
+	rare.Optimizer.LearningRate, rare.Optimizer.Beta2 = 1, 0.999
 	for _, p := range []cell.Params{kicked, rare} {
 		if rest := Predict(p); rest.MeanKnown || rest.Noise.In {
-			t.Errorf("kicks of several logits at η = %g: the mean is known", p.Optimizer.LearningRate)
+			t.Error("kicks of several logits: the mean is known")
 		}
 	}
 }
