@@ -5,7 +5,7 @@ package main
 const (
 	mostProduct = 69_785
 	mostTools   = 5_301
-	mostTests   = 45_972
+	mostTests   = 45_980
 	mostDocs    = 329
 )
 
