@@ -5,7 +5,7 @@ package main
 const (
 	mostProduct = 69_785
 	mostTools   = 5_301
-	mostTests   = 45_980
+	mostTests   = 45_972
 	mostDocs    = 329
 )
 
