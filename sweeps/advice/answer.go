@@ -21,10 +21,9 @@ import (
 // trained is the share of the way of J, from the start to its end, after which a run has learnt.
 const trained = 0.9
 
-// latest is the share of a run after which this is too late, madeBy that by which it is to be.
-const latest, madeBy = 0.85, 0.75
-
-const onTrials = "take the suggestion below, of trials"
+// latest is the share of a run after which this is too late, madeBy that by which it is to be, and
+// onTrials what to do where the theory does not say.
+const latest, madeBy, onTrials = 0.85, 0.75, "take the suggestion below, of trials"
 
 // mostFollowed is the largest number of steps times squared arms of a way, about a second. Adam
 // counts ten times.
@@ -35,7 +34,7 @@ type course struct {
 	theory.Path                // of J
 	equal, entropy theory.Path // share of groups of equal rewards
 	arrival        *arrive.Prediction
-	end            float64      // J where it should end
+	end, near      float64      // J where it should end, and how near it is to be
 	made           scope.Number // steps that the trained share of the way takes; +Inf: not in the run
 	samples        float64      // drawn until then, or in the run; 0: not known
 	like           string       // what another cell has whose way it is; "": the cell's own
@@ -88,7 +87,7 @@ func newCourse(cache *theory.Cache, s *config.Settings, p *rom.Prediction) *cour
 	start := cache.Start(s)
 	arrival := rom.Arrival(theory.Params(s, rom.Unit), start, s.Run.Steps)
 	target := theory.NewTarget(s, start, p)
-	c.arrival, c.end = &arrival, target.Reward
+	c.arrival, c.end, c.near = &arrival, target.Reward, theory.NearInMean*target.Span
 	c.made = theory.TimeOf(steps, c.Reward, c.Neglected, c.level(), c.end >= c.Reward[0])
 	if c.like != "" && !math.IsInf(c.made.Value, 1) {
 		c.made.Leave(scope.HigherOrder, nearError*c.made.Value, "the way of a near cell")
@@ -273,8 +272,10 @@ func (a *adviser) wayInWords() (says, do string) {
 	}
 	s, at, steps := a.settings, a.settings, float64(a.settings.Run.Steps)
 	switch {
-	case c.made.Value <= latest*steps:
+	case c.made.Value <= latest*steps && math.Abs(c.end-c.Reward[len(c.Reward)-1]) <= c.near:
 		return says, ""
+	case c.made.Value <= latest*steps: // and what is left is too much, as where the rate decays
+		return says, onTrials
 	case math.IsInf(c.made.Value, 1):
 		longer, broken := config.Change(s, longer(&s)[1]...)
 		if broken == "" {
