@@ -202,7 +202,7 @@ func (f *logFit) print(p *page) {
 		parameters = append(parameters,
 			[]string{name, bound(x.Value, 4), bound(x.Lo, 4) + " to " + bound(x.Hi, 4), known})
 	}
-	if step := f.time.step(best.HalfTime()); !math.IsNaN(step) {
+	if step := f.time.step(best.HalfTime()); but != ", " && !math.IsNaN(step) {
 		trust += fmt.Sprintf(". Half of the way from the first row to the plateau is made at step %.4g", step)
 	}
 	p.paragraph("  ", trust+".")

@@ -134,7 +134,7 @@ const simulate = "simulate it (`predict --path --simulate`, `sweep`, or from the
 var rows = [...]struct{ name, says, try string }{
 	NoPenalty:        {"no-penalty", "no fixed point exists%s", "read the way: `predict --path`, `advise`; for a state at rest set `grpo.kl.coefficient` or `grpo.entropy.coefficient` above 0, or above the value named"},
 	MovingReference:  {"moving-reference", "simulated, not predicted: a reference that moves", "set `policy.reference_update.interval` 0, or " + simulate},
-	NotReached:       {"not-reached", "no fixed point is reached from the start", "start nearer to one: `policy.init`, or simulate"},
+	NotReached:       {"not-reached", "no fixed point is reached from the start", "raise `grpo.kl.coefficient` or `grpo.entropy.coefficient`, start nearer to one: `policy.init`, or simulate"},
 	Locked:           {"locked", "no stationary state: the rewards differ by far more than the %s coefficient %.3g balances, and the policy locks on arm %d, the first being 0, beside which the others have a probability of %.1g in all%s", "raise the coefficient to the one named, or read the way: `predict --path`"},
 	RoundedStiffness: {"rounded-stiffness", "rounding decides the dynamics: %s", "raise `grpo.kl.coefficient` or `optimizer.learning_rate`, or leave out arms that are almost never drawn"},
 	Unstable:         {"unstable", "unstable: spectral radius %.4g%s", "lower `optimizer.learning_rate`, `optimizer.momentum` or `lag.interval` below the values named, or weight the samples: `grpo.importance.mode` ratio or clip"},
