@@ -206,10 +206,10 @@ var domains = []struct {
 		"the share of runs that end on a wrong arm of more than two")},
 
 	{drawsOfPrompts, anyLag, func(p *Params) bool {
-		old, penalty := !linear.NewLag(&p.Lag).OnPolicy(), p.KL.Coefficient+p.Entropy > 0
-		return !adam(p) && !p.always() && old && (!p.Importance.Linear() || reused(p) && penalty)
-	}, simulated("clips, or reuse with a penalty, of prompts with a policy each, of which a " +
-		"step draws some")},
+		return reused(p) && !adam(p) && !p.always() &&
+			(!p.Importance.Linear() || p.KL.Coefficient+p.Entropy > 0)
+	}, simulated("reuse with a clip or a penalty, of prompts with a policy each, of which a step " +
+		"draws some")},
 	{visitsOfPrompts, anyLag, func(p *Params) bool {
 		return p.Optimizer.Kind != option.HeavyBall || rateVaries(p)
 	}, simulated("prompts with a policy each under Adam, Nesterov or a varying learning rate")},

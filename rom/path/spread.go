@@ -324,7 +324,16 @@ func (s *spread) force(t int, theta []float64, olds [][]float64) (local *localFo
 	about(mean)
 	l, apart := s.overAges(at, cov, forceAt)
 	apart.Scale(1/float64(max(s.AgeDraws(), 1)), apart)
-	l.missed = missed
+	// an epoch moves a prompt at once, by no force but that of before: draws by chance bend it by
+	// ½a FF′(1/c − 1) on the way, with a the sum of the steps that a force causes
+	if l.missed = missed; s.DrawnAsByChance() && s.Chance > 0 {
+		lump := RateAt(&s.Optimizer, t) / (1 - s.Optimizer.Momentum) * (1/s.Chance - 1) / 2
+		for i, row := range l.slope {
+			for k, x := range row {
+				l.missed[i] += math.Abs(lump * x * l.offset[k%n])
+			}
+		}
+	}
 	l.centre, l.noise = centre, linear.Sum(linear.Within(s.ofNoise, noise), apart)
 	about(make([]float64, d))
 	for i, share := range s.shares {

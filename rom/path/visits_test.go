@@ -308,3 +308,19 @@ func TestPromptsOfWhichEachStepHasSeveralGroups(t *testing.T) {
 		}
 	}
 }
+
+// Shuffled epochs that are taken for draws by chance are off by less than their size and by more than
+// a quarter of it, where there is no noise. Nesterov's rule without momentum is not counted by visits.
+func TestEpochsTakenForDrawsByChance(t *testing.T) {
+	p := fourPrompts(option.Shuffled, 0)
+	p.GroupsPerStep, p.Importance.Mode = 1, option.Ratio
+	p.Factors = cell.Factors{Stiffness: 1, Noise: 1e-12, Lag: 1, Mass: 1}
+	p.Optimizer.LearningRate = 0.5
+	visits := Paths(p, []float64{0, 0}, []int{80}, Reward)[0]
+	p.Optimizer.Kind = option.Nesterov
+	draws := Paths(p, []float64{0, 0}, []int{80}, Reward)[0]
+	off, size := math.Abs(draws.Mean[0]-visits.Mean[0]), draws.Neglected[0]
+	if !(off < size && off > size/4) {
+		t.Errorf("off by %.3g, want up to %.3g", off, size)
+	}
+}
