@@ -312,12 +312,11 @@ func signedWeights(p *Params) bool {
 
 // manyValued is the reason of rewards of many values whose expansion in 1/G does not hold.
 var manyValued = simulated(
-	"the std scale of rewards with the KL in them, and of many values or densities in groups below 8")
+	"the std scale of rewards with the KL in them, and of too many values in groups below 8")
 
 // composes reports whether the force of a group is known by its compositions.
 func composes(p *Params) bool {
-	return group.Composing(p.Arms, &p.Estimator, nil) != nil ||
-		p.OnTheWay && p.KL.OfReward() && group.Compose(p.Arms, &p.Estimator, nil) != nil
+	return (p.OnTheWay || !p.KL.OfReward()) && group.Compose(p.Arms, &p.Estimator, nil) != nil
 }
 
 // expands reports whether the force of a group is known to first order in 1/G only.

@@ -111,21 +111,12 @@ func (m *Model) given(visit func(weight float64, c *contribution)) {
 func givenParts(m *Model, groups iter.Seq2[float64, []group.Part], weight float64,
 	visit func(weight float64, c *contribution)) {
 	c, one := newContribution(len(m.Arms)), newContribution(len(m.Arms))
-	var units []*contribution // of a sample of unit advantage
 	for chance, parts := range groups {
 		c.clear()
-		for j, part := range parts {
-			if len(units) == j {
-				units = append(units, newContribution(len(m.Arms)))
-				units[j].ofOne(m, 1, part.Weights, part.Arms)
-			}
-			switch {
-			case part.Count == 0:
-			case m.KL.Sampled(): // which does not scale with the advantage
+		for _, part := range parts {
+			if part.Count > 0 {
 				one.ofOne(m, part.Advantage, part.Weights, part.Arms)
-				c.add(part.Count, 1, one)
-			default:
-				c.add(part.Count, part.Advantage, units[j])
+				c.add(part.Count, one)
 			}
 		}
 		visit(weight*chance, c)
@@ -153,14 +144,13 @@ func (c *contribution) clear() {
 	}
 }
 
-// add adds those of a number of independent samples, with a factor of their force.
-func (c *contribution) add(count, factor float64, one *contribution) {
-	second := count * factor * factor
-	floats.AddScaled(c.mean, count*factor, one.mean)
+// add adds those of a number of independent samples.
+func (c *contribution) add(count float64, one *contribution) {
+	floats.AddScaled(c.mean, count, one.mean)
 	for a := range one.mean {
-		floats.AddScaled(c.second[a], second, one.second[a])
-		floats.AddScaled(c.third[a], second*factor, one.third[a])
-		floats.AddScaled(c.fourth[a], second*factor*factor, one.fourth[a])
+		floats.AddScaled(c.second[a], count, one.second[a])
+		floats.AddScaled(c.third[a], count, one.third[a])
+		floats.AddScaled(c.fourth[a], count, one.fourth[a])
 	}
 }
 

@@ -7,7 +7,7 @@
 //   - Counts: rewards of two values, by sums over the number of successes. Its advantages are a table
 //     (advantage.go), and a filter of groups acts on it (filter.go).
 //   - Limit: any rewards at G = ∞.
-//   - Composed: rewards of few values in groups too small to expand, by sums over their compositions.
+//   - Composed: rewards of few values or densities, by sums over the compositions of a group.
 //   - Expanded: any other, to first order in 1/G.
 //
 // NewPrompts makes the Law of many prompts, each with Counts of its own.
@@ -71,8 +71,8 @@ type Law interface {
 	LeftOut() (mean, noise float64)
 
 	// Values returns the probabilities of the values that rewards take, if arms have the probabilities
-	// probs. They are in the order of the arms, those of all prompts one after the other. A density
-	// has none.
+	// probs. They are in the order of the arms, those of all prompts one after the other. That of a
+	// density is 0.
 	Values(probs []float64) []float64
 	// Value returns the entry v of Values, without the others.
 	Value(probs []float64, v int) float64
@@ -98,7 +98,7 @@ func New(arms []option.Arm, e *option.Estimator, s *Samples) Law {
 	if e.GroupSize == option.Infinite {
 		return &Limit{newBase(arms, e, s)}
 	}
-	if l := Composing(arms, e, s); l != nil {
+	if l := Compose(arms, e, s); l != nil && !e.KL.OfReward() {
 		return l
 	}
 	return NewExpanded(arms, e, s)
@@ -147,29 +147,24 @@ func (b *base) Exact() bool                    { return true }
 func (b *base) LeftOut() (mean, noise float64) { return 0, 0 }
 func (b *base) Prompts() float64               { return 1 }
 
-func (b *base) Value(probs []float64, v int) (sum float64) {
-	for _, t := range b.listed() {
-		if t.value == v {
-			sum += probs[t.arm] * t.chance
-		}
-	}
-	return sum
-}
+func (b *base) Value(probs []float64, v int) float64 { return b.Values(probs)[v] }
 
 func (b *base) Values(probs []float64) []float64 {
 	takes := b.listed()
 	values := make([]float64, b.values)
 	for _, t := range takes {
-		values[t.value] += probs[t.arm] * t.chance
+		if t.std == 0 {
+			values[t.value] += probs[t.arm] * t.chance
+		}
 	}
 	return values
 }
 
 // take is a value that the reward of an arm takes, by its place in Values, and its probability
-// given the arm.
+// given the arm. A density counts as one value.
 type take struct {
-	arm, value     int
-	reward, chance float64
+	arm, value          int
+	reward, std, chance float64
 }
 
 // listed returns the values of rewards, arm by arm, listed at the first call.
@@ -177,16 +172,20 @@ func (b *base) listed() []take {
 	if b.takes != nil {
 		return b.takes
 	}
-	values := make([]float64, 0, 2*len(b.arms))
+	values := make([][2]float64, 0, 2*len(b.arms))
 	b.takes = make([]take, 0, 2*len(b.arms))
 	for a, arm := range b.arms {
-		for _, x := range outcomes(arm) {
-			at := slices.Index(values, x[0])
+		all, std := outcomes(arm), 0.0
+		if all == nil {
+			all, std = [][2]float64{{arm.Mean, 1}}, arm.Std
+		}
+		for _, x := range all {
+			at := slices.Index(values, [2]float64{x[0], std})
 			if at < 0 || b.e.KL.OfReward() { // then no two arms have equal rewards
 				at = len(values)
-				values = append(values, x[0])
+				values = append(values, [2]float64{x[0], std})
 			}
-			b.takes = append(b.takes, take{a, at, x[0], x[1]})
+			b.takes = append(b.takes, take{a, at, x[0], std, x[1]})
 		}
 	}
 	b.values = len(values)
@@ -240,7 +239,22 @@ func (b *base) Leading() float64 {
 // because their computed mean and so the sum of squares has rounding errors.
 func (b *base) Spread() float64 {
 	b.prepare()
-	return b.spread()
+	sum, low, high := 0.0, math.Inf(1), math.Inf(-1)
+	for a, old := range b.Old {
+		if old == 0 {
+			continue
+		}
+		sum += old * b.states[a].full(2)
+		if l, h, ok := Support(b.arms[a]); ok {
+			low, high = min(low, l+b.Shift[a]), max(high, h+b.Shift[a])
+		} else {
+			low, high = math.Inf(-1), math.Inf(1)
+		}
+	}
+	if low == high {
+		return 0
+	}
+	return sum
 }
 
 // prepare computes every arm's partial moments about J_old and returns J_old.
@@ -258,26 +272,6 @@ func (b *base) prepare() float64 {
 		b.states[a] = partialMoments(arm, mean-b.Shift[a])
 	}
 	return mean
-}
-
-// spread is Spread after prepare.
-func (b *base) spread() float64 {
-	sum, low, high := 0.0, math.Inf(1), math.Inf(-1)
-	for a, old := range b.Old {
-		if old == 0 {
-			continue
-		}
-		sum += old * b.states[a].full(2)
-		if l, h, ok := Support(b.arms[a]); ok {
-			low, high = min(low, l+b.Shift[a]), max(high, h+b.Shift[a])
-		} else {
-			low, high = math.Inf(-1), math.Inf(1)
-		}
-	}
-	if low == high {
-		return 0
-	}
-	return sum
 }
 
 // generalScale returns F(V) = 1/(√V + ε), F′ and F″ at the variance V of a single reward. √V is
@@ -308,7 +302,7 @@ func (b *base) Factor() (phi float64, slope, u []float64) {
 	if b.e.Advantage.Scale == option.NoScale { // the variance, which may overflow, does not matter
 		return b.baseline * (1 - 1/b.size), slope, u
 	}
-	variance := b.spread()
+	variance := b.Spread()
 	phi, derivative, _ := b.generalScale(variance)
 	for a, p := range probs {
 		slope[a] = derivative * p * (b.states[a].full(2) - variance)

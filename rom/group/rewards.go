@@ -49,13 +49,11 @@ func TwoValued(arms []option.Arm) (success []float64, span float64) {
 // Support returns the smallest and the largest reward of an arm that takes at
 // most two values; ok is false for a density.
 func Support(arm option.Arm) (low, high float64, ok bool) {
-	switch {
-	case arm.Law == option.Normal && arm.Std > 0:
+	x := outcomes(arm)
+	if x == nil {
 		return 0, 0, false
-	case arm.Law == option.Bernoulli && arm.Mean > 0 && arm.Mean < 1:
-		return 0, 1, true
 	}
-	return arm.Mean, arm.Mean, true
+	return x[len(x)-1][0], x[0][0], true
 }
 
 // outcomes returns the rewards of an arm with their probabilities; none of a density.
