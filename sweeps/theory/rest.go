@@ -97,7 +97,7 @@ func (r *Rest) Says() string {
 	}
 	sentence := "Stable at its " + point + ", " + ringing
 	if r.at.NoiseDecides() {
-		sentence = "Without noise s" + sentence[1:]
+		sentence = "Stable without noise" + strings.TrimPrefix(sentence, "Stable")
 	}
 	if n := r.Dynamics.Neutral; n > 0 {
 		sentence += fmt.Sprintf(", but for %d of %d directions, in which nothing pulls back", n, len(r.p.FixedPoint.Logits)-1)
