@@ -535,8 +535,12 @@ func (e *Equilibrium) ofArms(p cell.Params) (at *linearization, because scope.Re
 		return nil, scope.TooLarge.Because("Adam with more than 64 arms")
 	}
 	at = newLinearization(fixed.Unmerged(cell.WithoutNorm(p)), e.merged.Unfold(e.logits))
+	rounded := 0.0 // rewards with a KL in them may be equal
+	for _, arm := range p.Arms {
+		rounded = max(rounded, 0x1p-90*arm.Mean*arm.Mean)
+	}
 	for a := range p.Arms {
-		if p.Optimizer.Kind == option.Adam && !(at.noise.At(a, a) > 0) {
+		if p.Optimizer.Kind == option.Adam && !(at.noise.At(a, a) > rounded) {
 			return nil, scope.NotPredicted.Because("Adam where a logit has no noise")
 		}
 	}

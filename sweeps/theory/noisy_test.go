@@ -43,3 +43,17 @@ optimizer: {learning_rate: 0.2}`,
 		}
 	}
 }
+
+// Without noise Adam's steps do not shrink with the force: with K = 8 runs swing about another mean.
+func TestAdamWithoutNoiseIsNotPredicted(t *testing.T) {
+	s := settingsOf(t, `name: swings
+seed: 1
+bandit: {arms: [{reward: bernoulli, mean: 0.9}, {reward: bernoulli, mean: 0.2}]}
+grpo: {group_size: inf, kl: {coefficient: 0.5}}
+lag: {interval: 8}
+optimizer: {kind: adam, learning_rate: 0.05}
+run: {steps: 20000, burn_in: 10000}`)
+	if mean := NewCache().Stationary(&s).Mean(""); !mean.Out() {
+		t.Errorf("J %g, want none: it is simulated as %v", mean.Value, simulated(t, &s).Estimates[0].Mean)
+	}
+}

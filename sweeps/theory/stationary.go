@@ -34,6 +34,8 @@ func stationaryScope(s *config.Settings, p *rom.Prediction) scope.Reason {
 		return p.Exact.Unstable()
 	case infinite && p.Exact.SpectralRadius == nil && p.Exact.Scope.In:
 		return scope.NoNumber.Because("the multipliers of the linear map are not known")
+	case infinite && !p.LeadingOrder.Scope.In:
+		return p.LeadingOrder.Scope.Because
 	case infinite:
 		return scope.Reason{}
 	case !p.Noise.In:
