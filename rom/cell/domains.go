@@ -97,9 +97,13 @@ var domains = []struct {
 	}, simulated("many prompts with a KL in the reward or a scale of several groups, groups that " +
 		"are dropped, or redrawn with one policy and a sampled penalty")},
 	{MeanForceKnown, anyLag, func(p *Params) bool {
-		return p.KL.OfReward() && weight.BySign(&p.Importance) && !linear.NewLag(&p.Lag).OnPolicy() &&
+		signed := weight.Signed // at rest, where a clip is far
+		if p.OnTheWay {
+			signed = weight.BySign
+		}
+		return p.KL.OfReward() && signed(&p.Importance) && !linear.NewLag(&p.Lag).OnPolicy() &&
 			p.GroupSize != option.Infinite && !composes(p)
-	}, simulated("a KL in the reward of older samples under a clip, at rest or of too many values")},
+	}, simulated("a KL in the reward of older samples of too many values under a clip")},
 	{MeanForceKnown, anyLag, func(p *Params) bool {
 		normal := slices.ContainsFunc(
 			p.Arms, func(arm option.Arm) bool { return arm.Law == option.Normal })
