@@ -142,14 +142,13 @@ const (
 // Params.GroupsCounted, given mean and variance without the cut. Other prompts with a policy each add
 // R to g_1², which makes the cut c|g_1|/√(2(g_1² + R)). R is taken for gamma, by two nodes.
 func LimitedStep(m *Model, c, mean, variance float64) (cumulants [4]float64) {
-	free, law, chance := m.step[0][:0], m.step[1][:0], Visiting(m)
+	free, law, chance := make([]float64, 0, 1024), make([]float64, 0, 1024), Visiting(m)
 	eachGroup(m, newGroupForce(m), nil, func(x, _, w float64) {
 		free, law = append(free, x), append(law, chance*w)
 	})
 	if chance < 1 {
 		free, law = append(free, 0), append(law, 1-chance)
 	}
-	m.step = [2][]float64{free, law}
 	if m.GroupsPerStep > 1 {
 		free, law = onLattice(m, free, law, mean, variance)
 	}

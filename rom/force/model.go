@@ -58,7 +58,6 @@ type Model struct {
 	parts  [3][][]float64 // of covariance; nil: not needed yet
 	inner  [2][]float64   // binomial probabilities of eachGroup
 	series *fourier.FFT   // of LimitedStep; nil: not needed yet
-	step   [2][]float64   // values and weights of LimitedStep
 }
 
 // New returns the model of p, which Params.Checked has completed. Prompts with a policy

@@ -15,21 +15,16 @@ var differing = observable{depends: ofDrawing, of: func(m *force.Model, _, old [
 
 // square is the mean of g_1² in a step, without a limit. Its deviation has that of a step.
 var square = observable{depends: ofBoth, of: func(m *force.Model, now, old []float64) float64 {
+	var mean [2]float64
 	m.Set(now, old)
-	mean, joint := ofStep(m)
-	return mean*mean + joint[0][0]
+	m.MeanForce(mean[:])
+	return mean[0]*mean[0] + m.Covariance().At(0, 0)
 }, samples: func(m *force.Model, _ float64) float64 {
-	_, joint := ofStep(m)
+	var mean [2]float64
+	m.MeanForce(mean[:])
+	joint, _ := m.Joint(mean[:])
 	return joint[2][2]
 }}
-
-// ofStep returns the mean of g_1 of two arms and the covariance of (g, g²) at the state that is set.
-func ofStep(m *force.Model) (force float64, joint [][]float64) {
-	mean := make([]float64, 2)
-	m.MeanForce(mean)
-	joint, _ = m.Joint(mean)
-	return mean[0], joint
-}
 
 // coupling returns what prompts know of each other; ok is false where they need not.
 func coupling(visit *cell.Params) (of observable, ok bool) {

@@ -328,11 +328,7 @@ func (s *spread) force(t int, theta []float64, olds [][]float64) (local *localFo
 	// ½a FF′(1/c − 1) on the way, with a the sum of the steps that a force causes
 	if l.missed = missed; s.DrawnAsByChance() && s.Chance > 0 {
 		lump := RateAt(&s.Optimizer, t) / (1 - s.Optimizer.Momentum) * (1/s.Chance - 1) / 2
-		for i, row := range l.slope {
-			for k, x := range row {
-				l.missed[i] += math.Abs(lump * x * l.offset[k%n])
-			}
-		}
+		l.missed[0] += math.Abs(lump * floats.Norm(l.slope[0], 1) * l.offset[0]) // n is 1
 	}
 	l.centre, l.noise = centre, linear.Sum(linear.Within(s.ofNoise, noise), apart)
 	about(make([]float64, d))
