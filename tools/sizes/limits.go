@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_915
+	mostProduct = 69_904
 	mostTools   = 5_301
 	mostTests   = 46_087
 	mostDocs    = 329
@@ -22,11 +22,11 @@ var rooms = map[string]int{
 	"rom/cell":               1199,
 	"rom/deep":               954,
 	"rom/fixed":              1059,
-	"rom/force":              1468,
+	"rom/force":              1466,
 	"rom/group":              2275,
 	"rom/linear":             3082,
 	"rom/paper":              327,
-	"rom/path":               3098,
+	"rom/path":               3089,
 	"rom/rest":               2876,
 	"rom/scope":              433,
 	"rom/weight":             238,
