@@ -260,7 +260,6 @@ func faults(p Prediction) (all []string) {
 			}
 		}
 	}
-	p.Neglected.Sizes, p.Neglected.Terms = Prediction{}.Neglected.Sizes, nil // an unknown size is infinite
 	if _, err := json.Marshal(p); err != nil {
 		all = append(all, err.Error())
 	}

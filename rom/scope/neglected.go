@@ -1,6 +1,9 @@
 package scope
 
-import "math"
+import (
+	"encoding/json"
+	"math"
+)
 
 // Term is a kind of what a prediction leaves out, in words.
 type Term string
@@ -34,11 +37,11 @@ func OfRun(all []Part) (left []Part) {
 // Sizes are absolute sizes of what stationary predictions leave out, each ≥ 0 and in the unit of
 // its number; +Inf: not known. The last two are of the linear dynamics, the rate per step.
 type Sizes struct {
-	RewardMean     float64 // of E J, in units of reward
-	RewardVariance float64 // of Var J, in squared units of reward
-	ZeroVariance   float64 // of the share of zero-variance groups
-	RelaxationRate float64
-	DampingRatio   float64
+	RewardMean     float64 `json:"expected_reward"`          // of E J, in units of reward
+	RewardVariance float64 `json:"expected_reward_variance"` // of Var J, in squared units of reward
+	ZeroVariance   float64 `json:"zero_variance"`            // of the share of zero-variance groups
+	RelaxationRate float64 `json:"-"`
+	DampingRatio   float64 `json:"-"`
 }
 
 // Unknown is the size of stationary numbers of which nothing is known. No share is off by more than
@@ -109,3 +112,29 @@ func OfVariance(s *Sizes) float64   { return s.RewardVariance }
 func OfZeroShare(s *Sizes) float64  { return s.ZeroVariance }
 func OfRelaxation(s *Sizes) float64 { return s.RelaxationRate }
 func OfDamping(s *Sizes) float64    { return s.DampingRatio }
+
+// written returns the sizes as files have them: the largest number stands for one that is not known.
+func (s Sizes) written() Sizes {
+	for _, x := range []*float64{&s.RewardMean, &s.RewardVariance, &s.ZeroVariance} {
+		*x = min(*x, math.MaxFloat64)
+	}
+	return s
+}
+
+// MarshalJSON writes the sums, and under "terms" the sizes by term.
+func (n Neglected) MarshalJSON() ([]byte, error) {
+	type term struct {
+		Name Term `json:"name"`
+		Sizes
+	}
+	terms := []term{}
+	for _, left := range n.Terms {
+		if s := left.Sizes; s.RewardMean > nothing*n.RewardMean || s.RewardVariance > nothing*n.RewardVariance || s.ZeroVariance > nothing*n.ZeroVariance || math.IsInf(n.RewardMean+n.RewardVariance, 1) {
+			terms = append(terms, term{left.Term, left.written()})
+		}
+	}
+	return json.Marshal(struct {
+		Sizes
+		Terms []term `json:"terms"`
+	}{n.written(), terms})
+}

@@ -68,6 +68,10 @@ func TestNeglected(t *testing.T) {
 		len(of.Neglected) != 1 {
 		t.Errorf("%+v, want the terms of the mean", of)
 	}
+	data, err := json.Marshal(shared)
+	if err != nil || !strings.Contains(string(data), `"expected_reward_variance":1.797`) || !strings.Contains(string(data), `"name":"the mean path is still on its way to the fixed point"`) {
+		t.Errorf("%s, %v: want the largest number for what is not known, and names", data, err)
+	}
 }
 
 // In JSON a number has its reason and what to do about it, or its value with what it leaves out.
