@@ -278,9 +278,11 @@ func (p *Prediction) Linear() (*Dynamics, scope.Kind) {
 // a stability limit: wherever held second moments would make the fixed point unstable, the force
 // grows until they have made the steps short enough (docs/theory-neglected.md §6.8).
 type AdamAtRest struct {
-	// EscapeLearningRate is κ*/(2(1−β1)) > 0, at which z = θ_1 − θ_0, with more arms the gap in the
-	// stiffest mode, has the deviation 1 by the law far above the critical rate, η over it. Between 0.8
-	// and 2 times of it runs leave the well of the fixed point.
+	// LogitGapDeviation is η over the rate below: the deviation of z = θ_1 − θ_0, with more arms of the
+	// gap in the stiffest mode, far above the critical rate, in logits.
+	LogitGapDeviation float64 `json:"large_rate_logit_gap_deviation"`
+	// EscapeLearningRate is κ*/(2(1−β1)) > 0. Between 0.8 and 2 times of it runs leave the well of the
+	// fixed point.
 	EscapeLearningRate float64 `json:"escape_learning_rate"`
 }
 
