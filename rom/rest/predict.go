@@ -535,9 +535,9 @@ func (e *Equilibrium) ofArms(p cell.Params) (at *linearization, because scope.Re
 		return nil, scope.TooLarge.Because("Adam with more than 64 arms")
 	}
 	at = newLinearization(fixed.Unmerged(cell.WithoutNorm(p)), e.merged.Unfold(e.logits))
-	rounded := 0.0 // rewards with a KL in them may be equal
+	rounded := 0.0 // the square of 4 ulp: rewards with a KL in them may be equal
 	for _, arm := range p.Arms {
-		rounded = max(rounded, 0x1p-90*arm.Mean*arm.Mean)
+		rounded = max(rounded, 0x1p-100*arm.Mean*arm.Mean)
 	}
 	for a := range p.Arms {
 		if p.Optimizer.Kind == option.Adam && !(at.noise.At(a, a) > rounded) {
