@@ -230,14 +230,32 @@ func (s *adamState) coast(l *adamLocal, rate float64) {
 	if s.reused > 0 {
 		memory /= float64(s.period)
 	}
+	still := fp.Pow(s.still(), memory)
 	for a, excess := range l.excess {
-		if excess > 0 && penalty[a] != 0 {
-			s.idle[a] += math.Copysign(rate*fp.MathExp(-memory/excess), penalty[a])
+		if share := max(still, fp.MathExp(-memory/max(excess, 0))); share > 0 && penalty[a] != 0 {
+			s.idle[a] += math.Copysign(rate*share, penalty[a])
 			if far := math.Abs(s.Now.Logs[a] - s.Target[a]); math.Abs(s.idle[a]) > far {
 				s.idle[a] = math.Copysign(far, s.idle[a])
 			}
 		}
 	}
+}
+
+// still returns the probability that no group of a step exerts a force: of rewards of two values all
+// are equal, or all samples have one arm. It is 0 where it is not known.
+func (s *adamState) still() (p float64) {
+	if s.Counts == nil || s.Filter != option.KeepAll {
+		return 0
+	}
+	for _, counts := range s.Each {
+		j, rest := counts.Chances(s.Old)
+		p += fp.Pow(j, s.Size) + fp.Pow(rest, s.Size)
+		for a, q := range s.Old {
+			m := counts.Success[a]
+			p += fp.Pow(q, s.Size) * (1 - fp.Pow(m, s.Size) - fp.Pow(1-m, s.Size))
+		}
+	}
+	return fp.Pow(p/float64(len(s.Each)), float64(s.GroupsPerStep))
 }
 
 // average is the first half of a step: m and v take in the force and its square, of these moments.

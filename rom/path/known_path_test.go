@@ -804,6 +804,27 @@ func TestReusedGroupOfTwoArms(t *testing.T) {
 	}
 }
 
+// In the first step Adam moves both logits by η, along the force of a group of two or, if it has none,
+// along the penalty. Nothing in the mean says how many runs have none.
+func TestRunsWithoutAForce(t *testing.T) {
+	const eta, m0, m1 = 0.01, 0.56, 0.45
+	p, _ := plainRun(2, eta, m0, m1)
+	p.KL.Coefficient, p.Reference = 0.04, []float64{0, 0}
+	p.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: eta, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
+	init := []float64{-0.2, -0.75}
+	q := cell.PolicyAt(init)
+	up := 2 * q[0] * q[1] * m0 * (1 - m1) // all else moves the first logit down
+	after := func(step float64) float64 {
+		q := cell.PolicyAt([]float64{init[0] + step, init[1] - step})
+		return q[0]*m0 + q[1]*m1
+	}
+	want := up*after(eta) + (1-up)*after(-eta)
+	path := Paths(p, init, []int{1}, Reward)[0]
+	if off := math.Abs(path.Mean[0] - want); !(off <= path.Neglected[0]) {
+		t.Errorf("J %v leaves out %v, want %v", path.Mean[0], path.Neglected[0], want)
+	}
+}
+
 // Along a reused batch of two arms g/|g| is a sign: runs hardly differ, while the first order in
 // noise gives them a deviation. Later batches average.
 func TestDeviationOfSignsIsNotKnown(t *testing.T) {
