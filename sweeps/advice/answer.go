@@ -1,7 +1,6 @@
 package advice
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -37,29 +36,9 @@ type course struct {
 	end, near      float64      // J where it should end, and how near it is to be
 	made           scope.Number // steps that the trained share of the way takes; +Inf: not in the run
 	samples        float64      // drawn until then, or in the run; 0: not known
-	like           string       // what another cell has whose way it is; "": the cell's own
 }
 
-// nearer brings settings to others whose way is nearly the same, and returns what these have; "":
-// there are none.
-func nearer(s *config.Settings) string {
-	switch {
-	case s.Lag.Kind == option.Random:
-		s.Lag = option.Lag{Kind: option.Delay, Interval: int(math.Round(grpo.LagAge(&s.Lag)))}
-		return "samples of one age"
-	case s.Optimizer.MaxNorm > 0:
-		s.Optimizer.MaxNorm = 0
-		return "no limit of the norm"
-	}
-	return ""
-}
-
-// nearError is the error of the way of a near cell, as a share of its time. The simulated time was
-// within it in 45 of 46 random cells.
-const nearError = 0.05
-
-// newCourse returns the course of a cell, nil where it is too long. Where the theory has none it is
-// that of a near one, if that has.
+// newCourse returns the course of a cell, nil where it is too long.
 func newCourse(cache *theory.Cache, s *config.Settings, p *rom.Prediction) *course {
 	work := s.Run.Steps * len(s.Bandit.Arms) * len(s.Bandit.Arms)
 	if s.Optimizer.Kind == option.Adam {
@@ -69,29 +48,16 @@ func newCourse(cache *theory.Cache, s *config.Settings, p *rom.Prediction) *cour
 		return nil
 	}
 	steps := theory.ComparedSteps(s)
-	near, like, because := *s, "", scope.Reason{}
-	var c *course
-	for {
-		paths := cache.Courses(&near, steps, sim.ExpectedReward, sim.ZeroVarianceFraction, sim.Entropy)
-		c = &course{Path: paths[0], equal: paths[1], entropy: paths[2], like: like}
-		if because = cmp.Or(because, c.Scope.Because); c.Scope.In {
-			break
-		}
-		what := nearer(&near)
-		if what == "" {
-			c.Scope.Because = because
-			return c
-		}
-		like = strings.TrimPrefix(like+" and "+what, " and ")
+	paths := cache.Courses(s, steps, sim.ExpectedReward, sim.ZeroVarianceFraction, sim.Entropy)
+	c := &course{Path: paths[0], equal: paths[1], entropy: paths[2]}
+	if !c.Scope.In {
+		return c
 	}
 	start := cache.Start(s)
 	arrival := rom.Arrival(theory.Params(s, rom.Unit), start, s.Run.Steps)
 	target := theory.NewTarget(s, start, p)
 	c.arrival, c.end, c.near = &arrival, target.Reward, theory.NearInMean*target.Span
 	c.made = theory.TimeOf(steps, c.Reward, c.Neglected, c.level(), c.end >= c.Reward[0])
-	if c.like != "" && !math.IsInf(c.made.Value, 1) {
-		c.made.Leave(scope.HigherOrder, nearError*c.made.Value, "the way of a near cell")
-	}
 	until := *s
 	if s.Estimator.GroupSize != option.Infinite && s.Estimator.Filter != option.Redraw {
 		until.Run.Steps = int(min(c.made.Value, float64(s.Run.Steps)))
@@ -193,11 +159,7 @@ func (c *course) takes() string {
 	if c.isThere() {
 		return "none to go"
 	}
-	says := When(&c.Path, &c.made, c.level())
-	if c.like != "" {
-		says += " (as with " + c.like + ")"
-	}
-	return says
+	return When(&c.Path, &c.made, c.level())
 }
 
 // When says by which step a mean path reaches a level, which takes it a time t.
