@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_953
+	mostProduct = 69_915
 	mostTools   = 5_301
 	mostTests   = 46_111
 	mostDocs    = 329
@@ -37,7 +37,7 @@ var rooms = map[string]int{
 	"sim/measure":            1071,
 	"sim/probe":              1616,
 	"sweeps":                 4151,
-	"sweeps/advice":          1867,
+	"sweeps/advice":          1829,
 	"sweeps/claim":           2888,
 	"sweeps/config":          5238,
 	"sweeps/judge":           1798,
