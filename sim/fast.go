@@ -81,7 +81,8 @@ func onlyKnown(c *Cell) bool {
 	adv, kl := &e.Advantage, &e.KL
 	estimator := option.Estimator{
 		GroupSize: e.GroupSize, GroupsPerStep: e.GroupsPerStep,
-		Filter: e.Filter, Importance: e.Importance, Samples: e.Samples, Rollout: e.Rollout, Entropy: e.Entropy,
+		Filter: e.Filter, Importance: e.Importance, Samples: e.Samples, Rollout: e.Rollout,
+		Entropy: e.Entropy,
 		Advantage: option.Advantage{Baseline: adv.Baseline, Scale: adv.Scale, Std: adv.Std,
 			Value: adv.Value, Rate: adv.Rate, Epsilon: adv.Epsilon},
 		KL: option.KL{Coefficient: kl.Coefficient, In: kl.In, Gradient: kl.Gradient, At: kl.At},

@@ -113,8 +113,8 @@ func Plain(p Params) Params {
 }
 
 // NeverClipped reports whether no force is longer than the largest norm, at G = ∞ not even
-// force, the largest that is met; there it is 0 at the fixed point. A norm that a prompt among others
-// with a policy each still has is one that all of them exceed.
+// force, the largest that is met; there it is 0 at the fixed point. A norm that a prompt with a
+// policy of its own still has is one that all prompts together exceed.
 func (p *Params) NeverClipped(force float64) bool {
 	norm := p.Optimizer.MaxNorm
 	mean := p.GroupSize == option.Infinite && !p.Tabular() // whose gradient is that of all prompts

@@ -137,9 +137,9 @@ type Params struct {
 	// policy each; 0: it is.
 	Chance float64
 
-	// Others is of the other prompts by step, the last for later ones; nil: not known yet. Where groups
-	// are redrawn it is ΣP, P the probability that rewards of a group differ: Chance is P/(P + Others).
-	// Under a largest norm it is mean and variance of what they add to g_1², see Beside.
+	// Others is of the other prompts by step, the last for later ones; nil: not known yet. Where
+	// groups are redrawn it is ΣP, P the probability that rewards of a group differ, and Chance is
+	// P/(P + Others). Under a largest norm it is mean and variance of what they add to g_1².
 	Others   [][2]float64
 	OnTheWay bool // rewards with the KL in them have the law of their compositions, which has jumps
 

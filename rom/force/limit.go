@@ -108,8 +108,8 @@ func eachGroup(m *Model, now, where *groupForce, visit func(x, decides, w float6
 	}
 }
 
-// numbers returns the values of a binomial number of the first arm, and their probabilities. Of large
-// groups beside other prompts, which smooth the cut, two nodes serve.
+// numbers returns the values of a binomial number of the first arm, and their probabilities. Other
+// prompts smooth the cut, so that two nodes serve large groups.
 func numbers(m *Model, part, size int, chances []float64) (values, weights []float64) {
 	if n, p := float64(size), chances[0]; m.Others != nil && m.GroupSize > 2*group.LeastExpanded {
 		return twoNodes(n*p, n*p*chances[1], (chances[1]-p)/2)
@@ -122,8 +122,8 @@ func numbers(m *Model, part, size int, chances []float64) (values, weights []flo
 	return values, law.Weights
 }
 
-// twoNodes returns the nodes, with weights, that have the mean, the variance and the third cumulant
-// of a law, half of which is skew times the variance.
+// twoNodes returns the nodes and weights with the first three cumulants of a law. The third is twice
+// skew times the variance.
 func twoNodes(mean, variance, skew float64) (nodes, weights []float64) {
 	if variance <= 0 {
 		return []float64{mean}, []float64{1}
@@ -139,8 +139,8 @@ const (
 )
 
 // LimitedStep returns the cumulants of g_1 of a step that is cut to [−c/√2, c/√2], where
-// Params.GroupsCounted, given mean and variance without the cut. Other prompts with a policy each add
-// R to g_1², which makes the cut c|g_1|/√(2(g_1² + R)). R is taken for gamma, by two nodes.
+// Params.GroupsCounted, given mean and variance without the cut. Other prompts with a policy each
+// add R to g_1², which makes the cut c|g_1|/√(2(g_1² + R)). R is taken for gamma, by two nodes.
 func LimitedStep(m *Model, c, mean, variance float64) (cumulants [4]float64) {
 	free, law, chance := make([]float64, 0, 1024), make([]float64, 0, 1024), Visiting(m)
 	eachGroup(m, newGroupForce(m), nil, func(x, _, w float64) {

@@ -104,8 +104,8 @@ func New(p *cell.Params) *Model {
 }
 
 // Turn gives a group the law of step t where prompts that share a policy come in a fixed order. It
-// returns the number of the draw in its epoch. Where prompts with a policy each depend on the others,
-// it returns a number that Params.Others within 2 % share. Elsewhere it does nothing and returns 0.
+// returns the number of the draw in its epoch. Where prompts with a policy each depend on the
+// others, it returns a number that Params.Others within 2 % share. Else it returns 0.
 func Turn(m *Model, t int) (draw int) {
 	if n := len(m.Others); n > 0 {
 		m.others = m.Others[min(t, n-1)]

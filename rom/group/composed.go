@@ -23,7 +23,7 @@ const (
 )
 
 // Composed is the law of a group by exact sums over its compositions, where its rewards take few
-// values. A composition says how many samples have each of the values (docs/theory.md §2). A density
+// values. A composition says how many samples have each value (docs/theory.md §2). A density
 // counts as one value, and given a composition its rewards go through the nodes of two lattices.
 // Where compositions are too many with the KL in rewards of two values, groups with both are
 // approximated, see vary.
@@ -34,7 +34,7 @@ type Composed struct {
 	alike    float64       // the most samples of a part; 1 with densities
 	probs    [][]float64   // of the arms given the value
 	weights  [3][]float64  // of the arms: w⁻, w⁺ and κ
-	parts    []Part        // with negative advantages by value, with densities for each sample; then positive
+	parts    []Part        // by value, with densities by sample, of negative, then positive advantages
 	nodes    [][][]float64 // normal numbers: for Given, for moments, and half of these
 	kept     [][][]float64 // moments of the compositions by place
 	place    int
@@ -189,7 +189,7 @@ func (l *Composed) Given(yield func(chance float64, parts []Part) bool) {
 }
 
 // compositions yields the numbers of samples of each value with their probabilities. The next ones
-// overwrite them. It leaves out those that are too improbable beside a sample of their rarest value.
+// overwrite them. It leaves out those that are improbable beside a sample of their rarest value.
 func (l *Composed) compositions(yield func(chance float64, n []float64) bool) {
 	chances := l.split()
 	n, power := make([]float64, len(chances)), Zeros(len(chances), int(l.size)+1)
@@ -322,16 +322,16 @@ func (l *Composed) sum(many int) {
 	}
 }
 
-// apart returns the parts of moments: of the samples of a value with one sign, of one of them, and of
-// the products with others and with numbers of samples.
+// apart returns the parts of moments: sums over the samples of a value with one sign, those of one
+// sample, and products with other sums and with numbers of samples.
 func (l *Composed) apart(of []float64) (line, square []float64, pairs [][]float64) {
 	size := 2 * len(l.first)
 	return of[:size], of[size : 2*size], slices.Collect(slices.Chunk(of[2*size:], size/2*3))
 }
 
 // moments returns those of a composition, by lattice. Let t = ny/G of n samples of a value with
-// advantages of one sign, mean y. They are E t and E ty/G, and the products of t_j with all t_k, then
-// with all n_k/G, less those of one sample.
+// advantages of one sign, mean y. They are E t and E ty/G. The products of t_j with all t_k, then
+// with all n_k/G, follow, less those of one sample.
 func (l *Composed) moments(n []float64) [][]float64 {
 	values, half := len(n), len(l.parts)/2
 	all, t := Zeros(len(l.nodes)-1, len(l.sums[0])), make([]float64, 3*values)

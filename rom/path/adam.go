@@ -241,8 +241,8 @@ func (s *adamState) coast(l *adamLocal, rate float64) {
 	}
 }
 
-// still returns the probability that no group of a step exerts a force: of rewards of two values all
-// are equal, or all samples have one arm. It is 0 where it is not known.
+// still returns the probability that no group of a step exerts a force, of rewards of two values.
+// All rewards of such a group are equal, or all its samples have one arm. It is 0 if not known.
 func (s *adamState) still() (p float64) {
 	if s.Counts == nil || s.Filter != option.KeepAll {
 		return 0

@@ -804,13 +804,14 @@ func TestReusedGroupOfTwoArms(t *testing.T) {
 	}
 }
 
-// In the first step Adam moves both logits by η, along the force of a group of two or, if it has none,
-// along the penalty. Nothing in the mean says how many runs have none.
+// In the first step Adam moves both logits by η, along the force of a group of two. If it has none
+// they move along the penalty. Nothing in the mean says how many runs have none.
 func TestRunsWithoutAForce(t *testing.T) {
 	const eta, m0, m1 = 0.01, 0.56, 0.45
 	p, _ := plainRun(2, eta, m0, m1)
 	p.KL.Coefficient, p.Reference = 0.04, []float64{0, 0}
-	p.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: eta, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
+	p.Optimizer = option.Optimizer{Kind: option.Adam, LearningRate: eta, Beta1: 0.9, Beta2: 0.999,
+		Epsilon: 1e-8}
 	init := []float64{-0.2, -0.75}
 	q := cell.PolicyAt(init)
 	up := 2 * q[0] * q[1] * m0 * (1 - m1) // all else moves the first logit down
@@ -841,7 +842,8 @@ func TestDeviationOfSignsIsNotKnown(t *testing.T) {
 // Once runs come near a bound of the clip, what spreads them has no order.
 func TestDeviationNearABoundIsNotKnown(t *testing.T) {
 	p, init := plainRun(64, 0.1, 0.9, 0.2)
-	p.Lag, p.Importance = option.Lag{Interval: 16}, option.Importance{Mode: option.Clip, ClipLow: 0.2, ClipHigh: 0.2}
+	p.Lag = option.Lag{Interval: 16}
+	p.Importance = option.Importance{Mode: option.Clip, ClipLow: 0.2, ClipHigh: 0.2}
 	path := Paths(p, init, []int{4, 48}, Reward)[0]
 	if !(path.Deviation[0] > 0) || !math.IsNaN(path.Deviation[1]) {
 		t.Errorf("deviations %v, want one after 4 steps, none after 48", path.Deviation)

@@ -34,8 +34,7 @@ func coupling(visit *cell.Params) (of observable, ok bool) {
 	return square, visit.LimitedOnTheWay()
 }
 
-// fieldRounds is the number of rounds on mean fields. The n-th knows the others to the n-th order in
-// time.
+// fieldRounds is the number of rounds on mean fields. The n-th knows the others to order n in time.
 const fieldRounds = 8
 
 // mostTogether is the number of prompts times steps up to which a largest norm is followed in a
@@ -81,8 +80,8 @@ func together(p *cell.Params, all []cell.StartingPrompt, steps []int, of []obser
 }
 
 // share gives each prompt the course of the others, given means and deviations of what they have to
-// know by step. Where groups are redrawn it returns the largest chance. As E 1/ΣP exceeds 1/E ΣP, the
-// others count less by Var O/ΣP.
+// know by step. Where groups are redrawn it returns the largest chance. E 1/ΣP exceeds 1/E ΣP, so
+// that the others count less by Var O/ΣP.
 func share(p *cell.Params, all []cell.StartingPrompt, of func(i int) (mean, deviation []float64)) (
 	chance float64) {
 	means, deviations := make([][]float64, len(all)), make([][]float64, len(all))

@@ -324,8 +324,8 @@ func (s *spread) force(t int, theta []float64, olds [][]float64) (local *localFo
 	about(mean)
 	l, apart := s.overAges(at, cov, forceAt)
 	apart.Scale(1/float64(max(s.AgeDraws(), 1)), apart)
-	// an epoch moves a prompt at once, by no force but that of before: draws by chance bend it by
-	// ½a FF′(1/c − 1) on the way, with a the sum of the steps that a force causes
+	// An epoch moves a prompt at once, by the force of before. Draws by chance bend it on the way, by
+	// ½a FF′(1/c − 1), a the sum of the steps that a force causes.
 	if l.missed = missed; s.DrawnAsByChance() && s.Chance > 0 {
 		lump := RateAt(&s.Optimizer, t) / (1 - s.Optimizer.Momentum) * (1/s.Chance - 1) / 2
 		l.missed[0] += math.Abs(lump * floats.Norm(l.slope[0], 1) * l.offset[0]) // n is 1

@@ -17,8 +17,8 @@ import (
 // escaped in 2,000 steps (docs/theory-neglected.md §6.8).
 const LeastEscape = 0.8
 
-// adamAtRest returns AdamAtRest at a learning rate, given the critical one η* of held second moments;
-// nil without one. Beyond η* it is the second moment v of g_1 that sets the rate of the motion κ =
+// adamAtRest returns AdamAtRest at a learning rate, given the critical one η* of held second
+// moments; nil without one. Beyond η* it is the second moment v of g_1 that sets the rate of the motion κ =
 // (1−β1)ηλ/√v to its critical value κ* = (1−β1)η*λ/√C, λ the stiffness and C the variance of g_1 at
 // the fixed point; and where the noise is small beside the force v = (λ/2)² Var z. stiffest is
 // λ/√C, with more arms of the stiffest mode of the forces divided by their noise.
@@ -36,7 +36,8 @@ func adamAtRest(d *Dynamics, rate, stiffest float64) *AdamAtRest {
 // adamKick is the way of a logit gap by one gradient among none, which alone makes v:
 // 2η(1−β1)Σ(β1/√β2)^k/√(1−β2).
 func adamKick(o *option.Optimizer) float64 {
-	return 2 * o.LearningRate * (1 - o.Beta1) / math.Sqrt(1-o.Beta2) / max(1-o.Beta1/math.Sqrt(o.Beta2), 0)
+	kept := o.Beta1 / math.Sqrt(o.Beta2)
+	return 2 * o.LearningRate * (1 - o.Beta1) / math.Sqrt(1-o.Beta2) / max(1-kept, 0)
 }
 
 // Limits of the search for Adam's second moment at rest: the logarithm of its ratio to the noise

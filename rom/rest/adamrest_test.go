@@ -256,7 +256,8 @@ func TestReusedSamplesUnderAdam(t *testing.T) {
 // Sure rewards with the KL in them are equal at the fixed point: no noise is left to divide by.
 func TestAdamWithoutNoise(t *testing.T) {
 	p := adamCell(option.NoScale, 16, 16, 0.3, 0.002, 0.999, 2)
-	p.KL.In, p.Arms = option.InReward, []option.Arm{{Law: option.Constant, Mean: 0.07}, {Law: option.Constant, Mean: 0.82}}
+	p.KL.In = option.InReward
+	p.Arms = []option.Arm{{Law: option.Constant, Mean: 0.07}, {Law: option.Constant, Mean: 0.82}}
 	if rest := Predict(p); rest.LeadingOrder.Scope.In || rest.Noise.In {
 		t.Errorf("%+v, want no dynamics", rest.LeadingOrder)
 	}

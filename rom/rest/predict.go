@@ -465,7 +465,8 @@ func (e *Equilibrium) addDynamics(
 				*rate /= 1 - p.Optimizer.Beta1
 			}
 		}
-		prediction.Adam = adamAtRest(d, o.LearningRate, prediction.Oscillator.Spring/((1-o.Beta1)*o.LearningRate))
+		stiffest := prediction.Oscillator.Spring / ((1 - o.Beta1) * o.LearningRate)
+		prediction.Adam = adamAtRest(d, o.LearningRate, stiffest)
 	} else {
 		noise := 0.0
 		if len(p.Arms) == 2 && p.GroupSize != option.Infinite {

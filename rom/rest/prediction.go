@@ -278,8 +278,8 @@ func (p *Prediction) Linear() (*Dynamics, scope.Kind) {
 // a stability limit: wherever held second moments would make the fixed point unstable, the force
 // grows until they have made the steps short enough (docs/theory-neglected.md §6.8).
 type AdamAtRest struct {
-	// LogitGapDeviation is η over the rate below: the deviation of z = θ_1 − θ_0, with more arms of the
-	// gap in the stiffest mode, far above the critical rate, in logits.
+	// LogitGapDeviation is η over the rate below, in logits. Far above the critical rate it is the
+	// deviation of z = θ_1 − θ_0, with more arms of the gap in the stiffest mode.
 	LogitGapDeviation float64 `json:"large_rate_logit_gap_deviation"`
 	// EscapeLearningRate is κ*/(2(1−β1)) > 0. Between 0.8 and 2 times of it runs leave the well of the
 	// fixed point.

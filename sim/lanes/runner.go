@@ -27,7 +27,7 @@ type runner struct {
 	state                     []arm        // by team and arm
 	squares                   []floats     // of Adam, by team and arm
 	sums                      []advantages // by team and arm
-	reused                    []advantages // of the groups of a block, unweighted; empty unless they are reused
+	reused                    []advantages // of a block, unweighted; empty unless they are reused
 	bounds                    []bounds     // by team and arm
 	counts                    []counts     // by team and arm
 	tally                     []tally      // by team and arm; empty unless counts are needed

@@ -20,8 +20,8 @@ import (
 // trained is the share of the way of J, from the start to its end, after which a run has learnt.
 const trained = 0.9
 
-// latest is the share of a run after which this is too late, madeBy that by which it is to be, and
-// onTrials what to do where the theory does not say.
+// latest is the share of a run after which this is too late, madeBy that by which it is to be.
+// onTrials is what to do where the theory does not say.
 const latest, madeBy, onTrials = 0.85, 0.75, "take the suggestion below, of trials"
 
 // mostFollowed is the largest number of steps times squared arms of a way, about a second. Adam

@@ -225,7 +225,8 @@ func safe(s *config.Settings, lines []Line) choice {
 		best.because = "the present ones; η is at most half of its limit at rest"
 		best.kind = l.Kind
 		if half := rounded(l.safe/safetyFactor, 2); half < best.rate && half >= option.SmallestNormal {
-			best.because = fmt.Sprintf("the present %s, and half of %.3g, the limit of η at rest", name, l.safe)
+			best.because = fmt.Sprintf("the present %s, and half of %.3g, the limit of η at rest",
+				name, l.safe)
 			best.rate = half
 		}
 	}

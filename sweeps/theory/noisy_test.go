@@ -44,7 +44,7 @@ optimizer: {learning_rate: 0.2}`,
 	}
 }
 
-// Without noise Adam's steps do not shrink with the force: with K = 8 runs swing about another mean.
+// Without noise Adam's steps do not shrink with the force: at K = 8 runs swing about another mean.
 func TestAdamWithoutNoiseIsNotPredicted(t *testing.T) {
 	s := settingsOf(t, `name: swings
 seed: 1
