@@ -5,7 +5,7 @@ package main
 const (
 	mostProduct = 69_918
 	mostTools   = 5_301
-	mostTests   = 46_114
+	mostTests   = 46_115
 	mostDocs    = 329
 )
 
