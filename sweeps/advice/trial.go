@@ -77,6 +77,8 @@ type Ending struct {
 	Reward  store.Number `json:"reward"`   // J in the mean over the last quarter of the run
 	Last    store.Number `json:"last"`     // J at the last step
 	LogOdds store.Number `json:"log_odds"` // of the most probable arm
+	// expected number of samples of other arms in a run of as many steps
+	Rare store.Number `json:"rare"`
 }
 
 // What decides a trial. With 128 runs none may fail, with 256 three, with 512 twelve: a setting
@@ -183,7 +185,7 @@ type way struct {
 // count sets the trial's counts to those of the ends of runs, recorded at the given steps.
 func (t *Trial) count(ends []sim.End, steps []int) {
 	type group struct {
-		since, reward, last, odds []float64
+		since, reward, last, odds, rare []float64
 	}
 	groups := make(map[way]*group)
 	var order []way
@@ -206,12 +208,13 @@ func (t *Trial) count(ends []sim.End, steps []int) {
 		}
 		if e.Logits != nil {
 			g.odds = append(g.odds, theory.LogOdds(e.Logits))
+			g.rare = append(g.rare, samples*theory.Rarity(e.Logits))
 		}
 	}
 	for _, w := range order {
 		g := groups[w]
 		t.Endings = append(t.Endings, Ending{w.how, w.arm, len(g.since), w.moves, middle(g.since),
-			middle(g.reward), middle(g.last), middle(g.odds)})
+			middle(g.reward), middle(g.last), middle(g.odds), middle(g.rare)})
 	}
 	first := map[theory.How]int{theory.AtTarget: 1}
 	slices.SortStableFunc(t.Endings, func(a, b Ending) int {
