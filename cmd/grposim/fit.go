@@ -190,11 +190,11 @@ func (f *logFit) print(p *page) {
 	}
 	p.paragraph("  ", fmt.Sprintf("regime: %s; %s.", r.Regime, meaning(r)))
 	parameters := [][]string{{strings.ToUpper(string(best.Name)), "VALUE", "90 % INTERVAL", ""}}
-	trust, but := fmt.Sprintf("trust the %s law", best.Name), " but for what the log does not fix: "
+	fixed, trust, but := true, fmt.Sprintf("trust the %s law", best.Name), " but for what the log does not fix: "
 	for _, x := range best.Parameters() {
 		name, known := strings.ReplaceAll(x.Name, "_", " "), "identified"
 		if !x.Identifiable {
-			trust, but, known = trust+but+name, ", ", "not identified"
+			fixed, trust, but, known = false, trust+but+name, ", ", "not identified"
 		}
 		if x.Is != fit.OfReward && x.Is != fit.Ratio {
 			name += ", " + f.unit(x)
@@ -202,7 +202,7 @@ func (f *logFit) print(p *page) {
 		parameters = append(parameters,
 			[]string{name, bound(x.Value, 4), bound(x.Lo, 4) + " to " + bound(x.Hi, 4), known})
 	}
-	if step := f.time.step(best.HalfTime()); but != ", " && !math.IsNaN(step) {
+	if step := f.time.step(best.HalfTime()); fixed && !math.IsNaN(step) {
 		trust += fmt.Sprintf(". Half of the way from the first row to the plateau is made at step %.4g", step)
 	}
 	p.paragraph("  ", trust+".")

@@ -83,8 +83,8 @@ func (p *Params) ByChance() (visit Params, because scope.Reason) {
 	return visit, p.NotDerived(MeanForceKnown, drawsOfPrompts)
 }
 
-// Beside returns mean and variance of the sum R of g_1² over the other prompts in a step that has
-// this one. Σ is that sum in any step. By chance N other prompts have Bc/(B−1) of the rest:
+// Beside returns mean and variance of R, the sum of g_1² over the other prompts in a step of this
+// one. Σ is that sum in any step. By chance N other prompts have Bc/(B−1) of the rest:
 //
 //	f E Σ,   f (Var Σ − (1/c − 1)(E Σ)²/N),   f = (B−1)/(Nc)
 func Beside(p *Params, sum, variance float64) [2]float64 {

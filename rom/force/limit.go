@@ -122,8 +122,8 @@ func numbers(m *Model, part, size int, chances []float64) (values, weights []flo
 	return values, law.Weights
 }
 
-// twoNodes returns the nodes and weights with the first three cumulants of a law. The third is twice
-// skew times the variance.
+// twoNodes returns the nodes and weights with the first three cumulants of a law. The third is
+// twice skew times the variance.
 func twoNodes(mean, variance, skew float64) (nodes, weights []float64) {
 	if variance <= 0 {
 		return []float64{mean}, []float64{1}
@@ -152,8 +152,9 @@ func LimitedStep(m *Model, c, mean, variance float64) (cumulants [4]float64) {
 	if m.GroupsPerStep > 1 {
 		free, law = onLattice(m, free, law, mean, variance)
 	}
-	values, weights := make([]float64, 0, 2*len(free)), make([]float64, 0, 2*len(free))
 	others, shares := twoNodes(m.others[0], m.others[1], m.others[1]/m.others[0])
+	size := len(others) * len(free)
+	values, weights := make([]float64, 0, size), make([]float64, 0, size)
 	for n, square := range others {
 		for i, x := range free {
 			norm := max(math.Sqrt(x*x+square), math.SmallestNonzeroFloat64)

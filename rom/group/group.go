@@ -98,8 +98,10 @@ func New(arms []option.Arm, e *option.Estimator, s *Samples) Law {
 	if e.GroupSize == option.Infinite {
 		return &Limit{newBase(arms, e, s)}
 	}
-	if l := Compose(arms, e, s); l != nil && !e.KL.OfReward() {
-		return l
+	if !e.KL.OfReward() {
+		if l := Compose(arms, e, s); l != nil {
+			return l
+		}
 	}
 	return NewExpanded(arms, e, s)
 }

@@ -355,10 +355,11 @@ func (o *observable) underAdam(s *adamState, t int) shifted {
 		}
 		by := o.over(&s.state, at, mean, cov)
 		by.nearBound = s.nearBound
+		here := o.of(s.Model, still, stillOld)
 		for _, far := range [][]float64{s.idle, s.beyond} {
 			moved := floats.AddTo(make([]float64, n), present, linear.Reduce(s.q, far))
 			there := o.of(s.Model, s.logits(moved), stillOld)
-			by.idle = max(by.idle, math.Abs(there-o.of(s.Model, still, stillOld)))
+			by.idle = max(by.idle, math.Abs(there-here))
 		}
 		by.isRough = s.moves[1] > s.moves[0]/2
 		return by

@@ -121,8 +121,9 @@ func pathsOf(p cell.Params, init []float64, at []int, of ...observable) []Path {
 	} else if !because.Out() && len(at) > 0 {
 		because = noSpread(&p, at[len(at)-1])
 	}
+	kind := force.New(&p).Kind()
 	for i := range all {
-		if all[i].Kind, all[i].Scope = force.New(&p).Kind(), because.Scope(); because.Out() {
+		if all[i].Kind, all[i].Scope = kind, because.Scope(); because.Out() {
 			all[i].Mean = make([]float64, len(at))
 		} else {
 			all[i].Neglected = make([]float64, len(at))

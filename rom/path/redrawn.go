@@ -97,11 +97,12 @@ func share(p *cell.Params, all []cell.StartingPrompt, of func(i int) (mean, devi
 		}
 		for i := range all {
 			own, d := means[i][t], deviations[i][t]
-			if chance = max(chance, own/sum); p.Filter == option.Redraw {
-				all[i].Others[t][0] = max(sum-own-(variance-d*d)/sum, 0)
-			} else {
+			if p.Filter != option.Redraw {
 				all[i].Others[t] = cell.Beside(p, sum-own, variance-d*d)
+				continue
 			}
+			chance = max(chance, own/sum)
+			all[i].Others[t][0] = max(sum-own-(variance-d*d)/sum, 0)
 		}
 	}
 	return chance

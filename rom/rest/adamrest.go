@@ -18,9 +18,9 @@ import (
 const LeastEscape = 0.8
 
 // adamAtRest returns AdamAtRest at a learning rate, given the critical one η* of held second
-// moments; nil without one. Beyond η* it is the second moment v of g_1 that sets the rate of the motion κ =
-// (1−β1)ηλ/√v to its critical value κ* = (1−β1)η*λ/√C, λ the stiffness and C the variance of g_1 at
-// the fixed point; and where the noise is small beside the force v = (λ/2)² Var z. stiffest is
+// moments; nil without one. Beyond η* the second moment v of g_1 sets the rate of the motion κ =
+// (1−β1)ηλ/√v to its critical value κ* = (1−β1)η*λ/√C. λ is the stiffness and C the variance of
+// g_1 at the fixed point. Where the noise is small beside the force v = (λ/2)² Var z. stiffest is
 // λ/√C, with more arms of the stiffest mode of the forces divided by their noise.
 func adamAtRest(d *Dynamics, rate, stiffest float64) *AdamAtRest {
 	if d.CriticalLearningRate == nil || !(*d.CriticalLearningRate > 0) || !(stiffest > 0) {

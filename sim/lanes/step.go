@@ -14,7 +14,7 @@ func (k *runner) drawStep(t int) {
 	if k.Lag.Refreshes(t) {
 		k.refresh(t)
 	} else if len(k.reused) > 0 {
-		k.exchange(k.sums, k.reused)
+		k.copySums(k.sums, k.reused)
 		return
 	}
 	if k.together == 0 {
@@ -25,12 +25,12 @@ func (k *runner) drawStep(t int) {
 		}
 	}
 	if len(k.reused) > 0 {
-		k.exchange(k.reused, k.sums)
+		k.copySums(k.reused, k.sums)
 	}
 }
 
-// exchange copies the sums of the teams that run, which weights change in place.
-func (k *runner) exchange(to, from []advantages) {
+// copySums copies the sums of the teams that run, which weights change in place.
+func (k *runner) copySums(to, from []advantages) {
 	for j := k.first * k.arms; j < k.end*k.arms; j++ { // copy would use older instructions
 		to[j].positive, to[j].negative = from[j].positive, from[j].negative
 	}

@@ -189,13 +189,13 @@ func number(x float64) string { return config.Format(rounded(x, 3)) }
 
 // inWords returns the answer in three sentences: the way, the end, and what to do.
 func (a *adviser) inWords() []string {
-	s := &a.settings
+	s, at := &a.settings, a.cache.Stationary(&a.settings).Numbers()
 	way, do := a.wayInWords()
 	name := map[option.LagKind]string{option.Block: "K", option.Delay: "delay"}[s.Lag.Kind]
 	switch best := safe(s, a.lines); {
 	case s.Units() != "":
 		do = "give a learning rate of logits, such as 0.01: this one is a network's"
-	case a.cache.Stationary(s).Numbers().NoiseDecides():
+	case at.NoiseDecides():
 		do = onTrials
 	case best.rate < s.Optimizer.LearningRate:
 		do = fmt.Sprintf("cut η to %s: %s", config.Format(best.rate), best.because)
@@ -208,7 +208,7 @@ func (a *adviser) inWords() []string {
 		}
 		do += ", unless the trials below say otherwise"
 	}
-	return []string{way + ".", a.endInWords() + ".", "Do: " + do + "."}
+	return []string{way + ".", a.endInWords(at) + ".", "Do: " + do + "."}
 }
 
 // wayInWords says how long the way takes, and what to do if that is not to keep all as it is.
@@ -234,10 +234,11 @@ func (a *adviser) wayInWords() (says, do string) {
 	}
 	s, at, steps := a.settings, a.settings, float64(a.settings.Run.Steps)
 	switch {
-	case c.made.Value <= latest*steps && math.Abs(c.end-c.Reward[len(c.Reward)-1]) <= c.near:
-		return says, ""
-	case c.made.Value <= latest*steps: // and what is left is too much, as where the rate decays
-		return says, onTrials
+	case c.made.Value <= latest*steps:
+		if math.Abs(c.end-c.Reward[len(c.Reward)-1]) > c.near { // as where the rate decays
+			do = onTrials
+		}
+		return says, do
 	case math.IsInf(c.made.Value, 1):
 		longer, broken := config.Change(s, longer(&s)[1]...)
 		if broken == "" {
@@ -264,8 +265,9 @@ func (a *adviser) unpulled() bool {
 	return a.p.FixedPoint == nil && params.Pull() == 0
 }
 
-// endInWords says where runs end, whether that is stable, and up to which limits.
-func (a *adviser) endInWords() string {
+// endInWords says where runs end, whether that is stable, and up to which limits, given the numbers
+// at rest.
+func (a *adviser) endInWords(at theory.Numbers) string {
 	c := a.course
 	if c != nil {
 		if says, lost := Dangers(c.arrival); says != nil && !(lost <= 1-wantedShare) {
@@ -280,5 +282,5 @@ func (a *adviser) endInWords() string {
 	case a.unpulled():
 		return "With β = 0 it does not rest, and runs end on one arm"
 	}
-	return theory.NewRest(&a.settings, a.p, a.cache.Stationary(&a.settings).Numbers()).Says()
+	return theory.NewRest(&a.settings, a.p, at).Says()
 }
