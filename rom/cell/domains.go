@@ -82,8 +82,9 @@ var domains = []struct {
 		scope.MovingReference.Because()},
 	{MeanForceKnown, anyLag, func(p *Params) bool { return p.Rollout.Noise > 0 },
 		simulated("a sampler whose logits differ from the trainer's")},
-	{MeanForceKnown, anyLag, func(p *Params) bool { return p.Estimator.Varies() },
-		simulated("a KL coefficient, clip or group size that changes over the run")},
+	{MeanForceKnown, anyLag, func(p *Params) bool {
+		return p.Varies() && !p.OnTheWay || p.SizeSchedule.Varies() && p.GroupSize != option.Infinite
+	}, simulated("a KL coefficient, clip or group size that changes over the run")},
 	{MeanForceKnown, anyLag, func(p *Params) bool {
 		return p.KL.OfReward() && p.Filter != option.KeepAll
 	}, simulated("a KL penalty in the reward with dynamic sampling")},

@@ -46,6 +46,7 @@ type Model struct {
 	Each   []*group.Counts  // of each prompt
 	draws  []*group.Prompts // of prompts in a fixed order, see Turn; nil: of none
 	others [2]float64       // of Params.Others, see Turn
+	whole  option.Estimator // whose schedules are those of Params.Estimator, see Turn
 
 	Size float64 // G; +Inf where infinite
 
@@ -64,8 +65,13 @@ type Model struct {
 // each have no model of all.
 func New(p *cell.Params) *Model {
 	cell.Want(!p.Tabular(), "Params.Prompts.Parameters", p.Prompts.Parameters, "shared")
+	if p.Varies() {
+		own := *p
+		p = &own
+	}
 	arms, samples := len(p.Arms), group.NewSamples(len(p.Arms))
 	m := &Model{
+		whole: p.Estimator,
 		penalties: penalties{
 			Params: p, Samples: samples, LogReference: make([]float64, arms),
 			Now:  Policy{make([]float64, arms), make([]float64, arms)},
@@ -103,23 +109,52 @@ func New(p *cell.Params) *Model {
 	return m
 }
 
-// Turn gives a group the law of step t where prompts that share a policy come in a fixed order. It
-// returns the number of the draw in its epoch. Where prompts with a policy each depend on the
-// others, it returns a number that Params.Others within 2 % share. Else it returns 0.
-func Turn(m *Model, t int) (draw int) {
+// Turned is what tells steps apart whose forces at the same policies differ.
+type Turned struct{ Draw, Others, KL, Clip int }
+
+// Turn gives a model β, the clip and the law of a group of step t. Steps of about the same force
+// return the same: of one draw in an epoch of prompts that share a policy and come in a fixed order,
+// and of the same Params.Others, β and clip within 2 %.
+func Turn(m *Model, t int) (at Turned) {
+	if kl, clip := &m.KL, &m.Importance; m.Varies() {
+		kl.Coefficient = Scheduled(m.whole.KL.Coefficient, &kl.Schedule, t)
+		clip.ClipLow = Scheduled(m.whole.Importance.ClipLow, &clip.Schedule, t)
+		clip.ClipHigh = Scheduled(m.whole.Importance.ClipHigh, &clip.Schedule, t)
+		if m.Entropy > 0 {
+			m.Target = m.balanced()
+		}
+		at.KL, at.Clip = int(Scheduled(50, &kl.Schedule, t)), int(Scheduled(50, &clip.Schedule, t))
+	}
 	if n := len(m.Others); n > 0 {
 		m.others = m.Others[min(t, n-1)]
-		return int(math.Log(max(m.others[0], math.SmallestNonzeroFloat64)) / 0.02)
+		at.Others = int(math.Log(max(m.others[0], math.SmallestNonzeroFloat64)) / 0.02)
 	}
-	if m.draws == nil {
-		return 0
+	if m.draws != nil {
+		if m.Estimator.Samples == option.Reused {
+			t /= m.Lag.Interval
+		}
+		at.Draw = t % len(m.draws)
+		m.Law = m.draws[at.Draw]
 	}
-	if m.Estimator.Samples == option.Reused {
-		t /= m.Lag.Interval
+	return at
+}
+
+// Scheduled returns x times the factor of a schedule in step t ≥ 0.
+func Scheduled(x float64, s *option.Schedule, t int) float64 {
+	if t < s.Warmup {
+		return x * float64(t+1) / float64(s.Warmup)
 	}
-	draw = t % len(m.draws)
-	m.Law = m.draws[draw]
-	return draw
+	done := 1.0
+	if t < s.Total {
+		done = float64(t-s.Warmup) / float64(s.Total-s.Warmup)
+	}
+	switch s.Kind {
+	case option.LinearDecay:
+		return x * (1 - done)
+	case option.CosineDecay:
+		return x * 0.5 * (1 + math.Cos(math.Pi*done))
+	}
+	return x
 }
 
 // Visiting returns the probability that a group is of this prompt, at the state that is set.

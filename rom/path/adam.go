@@ -35,9 +35,9 @@ func adamSlopes(m, v, epsilon float64) adamStep {
 // adamState is the normal law of the state of runs under Adam before a step: of the logits θ, the
 // averages m of the force and v of its square, and past policies.
 type adamState struct {
-	state                     // n = A each of θ, m, v, the policies that are kept, and the reused noise (ξ, χ) of (g, g²)
-	locals map[int]*adamLocal // by force.Turn
-	drawn  [][]float64        // the covariance of the reused noise where it is drawn
+	state  // n = A each of θ, m, v, the policies that are kept, and the reused noise (ξ, χ) of (g, g²)
+	locals map[force.Turned]*adamLocal
+	drawn  [][]float64 // the covariance of the reused noise where it is drawn
 
 	decay1, decay2 float64 // β1^t, β2^t
 	// How far few draws in the memory of v may have moved runs, as coast and move tell. The larger
@@ -74,7 +74,7 @@ func newAdamState(p cell.Params, init []float64, steps int) *adamState {
 	arms := len(p.Arms)
 	s := &adamState{state: newState(&p, init, steps, arms, 0, 3), decay1: 1, decay2: 1,
 		idle: make([]float64, arms), beyond: make([]float64, arms), visit: visit{chance: 1},
-		locals: make(map[int]*adamLocal)}
+		locals: make(map[force.Turned]*adamLocal)}
 	if s.visit.begin(arms); s.reused > 0 && p.Chance > 0 {
 		s.visit.chance = p.Chance
 	}

@@ -132,20 +132,7 @@ func isSquarable(x []float64) bool {
 
 // RateAt returns the learning rate of step t ≥ 0; see Optimizer.
 func RateAt(o *option.Optimizer, t int) float64 {
-	if t < o.Schedule.Warmup {
-		return o.LearningRate * float64(t+1) / float64(o.Schedule.Warmup)
-	}
-	x := 1.0
-	if t < o.Schedule.Total {
-		x = float64(t-o.Schedule.Warmup) / float64(o.Schedule.Total-o.Schedule.Warmup)
-	}
-	switch o.Schedule.Kind {
-	case option.LinearDecay:
-		return o.LearningRate * (1 - x)
-	case option.CosineDecay:
-		return o.LearningRate * 0.5 * (1 + math.Cos(math.Pi*x))
-	}
-	return o.LearningRate
+	return force.Scheduled(o.LearningRate, &o.Schedule, t)
 }
 
 // snapshots stores past logits of a run for the behaviour policy: of the last refreshes
@@ -275,11 +262,13 @@ func Unlimited(p cell.Params, init []float64, steps int) cell.Params {
 // normMet returns what the norms of a step do not exceed on the mean field of p.
 func normMet(p cell.Params, step *cell.Params, init []float64, steps int) (most float64, ok bool) {
 	m, past, before := force.New(step), newSnapshots(&p.Lag, init, steps), []float64(nil)
+	var turned force.Turned
 	_, within := Follow(p, init, steps, func(t int, theta []float64) (more bool) {
-		force.Turn(m, t)
+		now := force.Turn(m, t)
 		olds := past.at(t, theta)
 		here := slices.Concat(theta, slices.Concat(olds...))
-		if before == nil || floats.Distance(here, before, math.Inf(1)) > metStep {
+		if before == nil || now != turned || floats.Distance(here, before, math.Inf(1)) > metStep {
+			turned = now
 			for before = here; len(olds) > 0; olds = olds[1:] {
 				most = max(most, m.NormMet(theta, olds[0]))
 			}

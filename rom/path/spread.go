@@ -48,9 +48,9 @@ const mostLimitedAges = 2000
 // spread is the normal law of the deviations of runs from the mean field at one step:
 // of the velocity and of each policy in the state, each n = A−1 reduced coordinates.
 type spread struct {
-	state                      // n = A−1 each of the velocity, the policy and those that are kept, and ξ
-	locals map[int]*localForce // by force.Turn
-	drawn  float64             // trace of the covariance of the reused noise ξ
+	state  // n = A−1 each of the velocity, the policy and those that are kept, and ξ
+	locals map[force.Turned]*localForce
+	drawn  float64 // trace of the covariance of the reused noise ξ
 	// how far the order of prompts may have pushed runs, see order, and what a limit leaves out
 	aside []float64
 }
@@ -92,7 +92,7 @@ const maxPathVariance = 100
 func newSpread(p cell.Params, init []float64, steps int) *spread {
 	n := len(p.Arms) - 1
 	s := &spread{state: newState(&p, init, steps, n, n, 2), aside: make([]float64, n),
-		locals: make(map[int]*localForce)}
+		locals: make(map[force.Turned]*localForce)}
 	s.StartBaseline()
 	return s
 }

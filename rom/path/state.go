@@ -28,10 +28,10 @@ type state struct {
 	epoch                  int // draws of an epoch of which the order counts; 0: of none
 
 	mean []float64
-	cov  [][]float64 // covariance
-	rows [][]float64 // scratch space of takeAlong
-	lost bool        // the spread is too large to be followed
-	turn int         // see force.Turn
+	cov  [][]float64  // covariance
+	rows [][]float64  // scratch space of takeAlong
+	lost bool         // the spread is too large to be followed
+	turn force.Turned // of the step
 
 	nearBound float64 // see shifted
 
