@@ -37,7 +37,6 @@ const (
 	FlipsOfReuse                          // whether reused samples with ratios carry runs over
 	BlockRecurrence                       // see Refreshed
 	visitsOfPrompts                       // see Params.Visits
-	drawsOfPrompts                        // see Params.ByChance
 )
 
 // lagClass is a set of lags that the theory tells apart.
@@ -210,11 +209,6 @@ var domains = []struct {
 	{LawOfArrived, anyLag, notTwoArms, simulated(
 		"the share of runs that end on a wrong arm of more than two")},
 
-	{drawsOfPrompts, anyLag, func(p *Params) bool {
-		return reused(p) && !adam(p) && !p.always() &&
-			(!p.Importance.Linear() || p.KL.Coefficient+p.Entropy > 0)
-	}, simulated("reuse with a clip or a penalty, of prompts with a policy each, of which a step " +
-		"draws some")},
 	{visitsOfPrompts, anyLag, func(p *Params) bool {
 		return p.Optimizer.Kind != option.HeavyBall || rateVaries(p)
 	}, simulated("prompts with a policy each under Adam, Nesterov or a varying learning rate")},

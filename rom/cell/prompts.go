@@ -80,7 +80,7 @@ func (p *Params) ByChance() (visit Params, because scope.Reason) {
 	if clips(p) && (p.Filter == option.Redraw || !visit.GroupsCounted()) {
 		return visit, p.Clipped(math.Inf(1))
 	}
-	return visit, p.NotDerived(MeanForceKnown, drawsOfPrompts)
+	return visit, p.NotDerived(MeanForceKnown)
 }
 
 // Beside returns mean and variance of R, the sum of g_1² over the other prompts in a step of this

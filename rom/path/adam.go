@@ -12,7 +12,6 @@ import (
 	"grposim/rom/linear"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 )
 
 // adamStep holds h = m/(√v + ε) and its derivatives.
@@ -46,16 +45,6 @@ type adamState struct {
 	// The sums over the steps so far of the variance of m/√v, of first and of second order in noise.
 	// Where the latter is over half of the former, no deviation over runs is known.
 	moves [2]float64
-	visit visit
-}
-
-// visit compares the runs whose block draws groups of a prompt, a share p of them, with the others.
-// It holds by how much their θ, m and v differ since the block began. The former are (1−p)·moved
-// away from the mean of all runs; weights and penalties are taken there.
-type visit struct {
-	chance      float64   // p; 1: all draw
-	force       []float64 // p times that of the block's first step
-	moved, m, v []float64
 }
 
 // adamLocal is the force of a step and its square, (E g, E g²) by arm, expanded about the mean of
@@ -73,11 +62,8 @@ type adamLocal struct {
 func newAdamState(p cell.Params, init []float64, steps int) *adamState {
 	arms := len(p.Arms)
 	s := &adamState{state: newState(&p, init, steps, arms, 0, 3), decay1: 1, decay2: 1,
-		idle: make([]float64, arms), beyond: make([]float64, arms), visit: visit{chance: 1},
+		idle: make([]float64, arms), beyond: make([]float64, arms),
 		locals: make(map[force.Turned]*adamLocal)}
-	if s.visit.begin(arms); s.reused > 0 && p.Chance > 0 {
-		s.visit.chance = p.Chance
-	}
 	copy(s.mean, init)
 	for block := range s.kept() {
 		copy(s.mean[(3+block)*arms:], init)
@@ -90,32 +76,12 @@ func (s *adamState) logits(x []float64) []float64 {
 	return s.moved(make([]float64, len(s.Arms)), x)
 }
 
-// begin begins a block.
-func (v *visit) begin(arms int) {
-	v.moved, v.m, v.v = make([]float64, arms), make([]float64, arms), make([]float64, arms)
-}
-
-// leave takes (1−p)·force·moved out of the covariance c of the reused noise with the logits. That is
-// what the draw itself contributes to it.
-func (v *visit) leave(c *mat.Dense) {
-	n := len(v.moved)
-	c.RankOne(c, v.chance-1, mat.NewVecDense(n, v.force), mat.NewVecDense(n, v.moved))
-}
-
 // take takes p times the mean force and its square into m and v.
 func (v *visit) take(moments []float64, o *option.Optimizer) {
 	for a := range v.m {
-		v.m[a] = o.Beta1*v.m[a] + (1-o.Beta1)*moments[a]/v.chance
-		v.v[a] = o.Beta2*v.v[a] + (1-o.Beta2)*moments[len(v.v)+a]/v.chance
+		v.m[a] = o.Beta1*v.m[a] + (1-o.Beta1)*moments[a]/(v.chance*v.groups)
+		v.v[a] = o.Beta2*v.v[a] + (1-o.Beta2)*moments[len(v.v)+a]/(v.chance*v.groups)
 	}
-}
-
-// visiting returns the logits of the runs that draw where those of all are given in reduced
-// coordinates.
-func (s *adamState) visiting(x []float64) []float64 {
-	logits := s.logits(x)
-	floats.AddScaled(logits, 1-s.visit.chance, s.visit.moved)
-	return logits
 }
 
 // moments returns the mean of the force and of its square, one after the other, at policies in
@@ -126,7 +92,7 @@ func (s *adamState) moments(x []float64) []float64 {
 	for range s.ages {
 		olds = append(olds, s.logits(x[len(x)-n*(len(s.ages)-len(olds)):][:n]))
 	}
-	s.meanForce(all[:arms], s.visiting(x[:n]), olds)
+	s.meanForce(all[:arms], s.visit.from(s.logits(x[:n])), olds)
 	noise := s.covariance(all[:arms])
 	for a, f := range all[:arms] {
 		all[arms+a] = f*f + max(noise.At(a, a), 0)
@@ -149,7 +115,7 @@ func (s *adamState) derive(at []int, centre []float64, cov [][]float64) (
 	l.joint, l.excess, l.share = s.joint(force[:arms])
 	l.localForce, _ = s.overAges(at, cov, func(i int, x []float64, _ float64) []float64 {
 		all := make([]float64, 2*arms)
-		s.Set(s.visiting(x[:n]), s.logits(x[len(x)-n:]))
+		s.Set(s.visit.from(s.logits(x[:n])), s.logits(x[len(x)-n:]))
 		s.MeanForce(all[:arms])
 		s.limit(i, all[:arms])
 		noise := s.ofStep()
@@ -189,14 +155,11 @@ func (s *adamState) step(t int) {
 	if s.lost = !ok; s.lost {
 		return
 	}
-	if s.visit.chance < 1 && s.refreshes(t) {
-		s.visit.begin(arms)
+	if _, n := s.q.Dims(); s.visit.chance < 1 && s.refreshes(t) {
+		s.beginVisit(s.logits(centre[:n]), s.logits(centre[len(centre)-n:]))
 	}
 	local, growth := s.derive(at, centre, cov)
 	moments := s.moments(centre)
-	if s.visit.chance < 1 && s.refreshes(t) {
-		s.visit.chance = force.Visiting(s.Model)
-	}
 	if s.renew(t, func(i int) []float64 { return local.joint[i] }) {
 		s.drawn, s.visit.force = local.joint, slices.Clone(moments[:arms])
 	}

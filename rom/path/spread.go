@@ -62,6 +62,7 @@ type spread struct {
 // holdSpread of these, with bend in proportion to the trace of the covariance.
 type localForce struct {
 	centre, offset, bend []float64
+	field                []float64 // the force of the mean field
 	around, slope        [][]float64
 	noise                *mat.Dense // of a step
 	between              [2]float64 // variance by the prompts of a step, and half its derivative
@@ -103,6 +104,9 @@ func (s *spread) step(t int, theta []float64) {
 	olds := s.at(t, theta)
 	if s.lost {
 		return
+	}
+	if s.visit.chance < 1 && s.refreshes(t) {
+		s.beginVisit(theta, s.moved(olds[0], s.mean[s.drawing(t)[0]:][:s.n]))
 	}
 	local, growth := s.force(t, theta, olds)
 	if s.lost = local == nil; s.lost {
@@ -183,9 +187,10 @@ func (s *spread) advance(t int, theta, old []float64, local *localForce, growth 
 		if s.drawn > 0 { // else a limit leaves nothing of it
 			share = math.Sqrt(max(mat.Trace(local.noise), 0) / s.drawn)
 		}
+		s.visit.leave(own)
 		c := linear.Congruence(s.q, own)
 		drawn := at[len(at)-1]
-		pushed = linear.Reduce(s.q, pushOf(s.Model, c, s.moved(theta, s.mean[n:2*n]),
+		pushed = linear.Reduce(s.q, pushOf(s.Model, c, s.moved(theta, s.visit.from(s.mean[n:2*n])),
 			s.moved(old, s.mean[drawn:drawn+n])))
 	}
 	force[0] = push
@@ -196,6 +201,9 @@ func (s *spread) advance(t int, theta, old []float64, local *localForce, growth 
 		force[i] += local.offset[i] + growth*local.bend[i]
 		for k, by := range local.slope[i] {
 			force[i] += by * s.mean[parts[1+k/n]+k%n]
+		}
+		if s.refreshes(t) {
+			s.visit.force[i] = local.field[i] + force[i]
 		}
 		if copy(v[n:], local.slope[i]); by > 0 {
 			v[n+len(local.slope[i])] = by
@@ -209,6 +217,11 @@ func (s *spread) advance(t int, theta, old []float64, local *localForce, growth 
 	}
 	aside := slices.Clone(s.aside)
 	for i, f := range force {
+		if w := &s.visit; w.chance < 1 {
+			g := (local.field[i] + f) / (w.chance * w.groups)
+			w.moved[i] += rate * (carry*w.m[i] + gain*g)
+			w.m[i] = mu*w.m[i] + g
+		}
 		by := local.missed[i]
 		for k, x := range local.slope[i] {
 			by += x * aside[k%n]
@@ -287,6 +300,7 @@ func (s *spread) force(t int, theta []float64, olds [][]float64) (local *localFo
 	if s.Running != nil {
 		centre = append(centre, *s.Running)
 	}
+	centre = append(centre, s.visit.moved...)
 	if growth, near := s.locals[s.turn].near(centre, cov); near {
 		return s.locals[s.turn], growth
 	}
@@ -294,7 +308,7 @@ func (s *spread) force(t int, theta []float64, olds [][]float64) (local *localFo
 	noise, middle := mat.NewSymDense(len(theta), nil), (*mat.SymDense)(nil)
 	missed := make([]float64, n)
 	forceAt := func(i int, x []float64, weight float64) []float64 {
-		s.Set(s.moved(theta, x[:n]), s.moved(olds[i], x[len(x)-n:]))
+		s.Set(s.moved(theta, s.visit.from(x[:n])), s.moved(olds[i], x[len(x)-n:]))
 		s.MeanForce(all)
 		s.limit(i, all)
 		reduced := linear.Reduce(s.ofForce, all)
@@ -327,14 +341,20 @@ func (s *spread) force(t int, theta []float64, olds [][]float64) (local *localFo
 	// An epoch moves a prompt at once, by the force of before. Draws by chance bend it on the way, by
 	// ½a FF′(1/c − 1), a the sum of the steps that a force causes.
 	if l.missed = missed; s.DrawnAsByChance() && s.Chance > 0 {
-		lump := RateAt(&s.Optimizer, t) / (1 - s.Optimizer.Momentum) * (1/s.Chance - 1) / 2
+		steps := float64(s.uses) / (1 - s.Optimizer.Momentum)
+		lump := RateAt(&s.Optimizer, t) * steps * (1/s.Chance - 1) / 2
 		l.missed[0] += math.Abs(lump * floats.Norm(l.slope[0], 1) * l.offset[0]) // n is 1
 	}
 	l.centre, l.noise = centre, linear.Sum(linear.Within(s.ofNoise, noise), apart)
 	about(make([]float64, d))
+	still := s.visit.from(make([]float64, n))
+	l.field = make([]float64, n)
 	for i, share := range s.shares {
-		floats.AddScaled(l.offset, -share, forceAt(i, make([]float64, 2*n), 0))
+		x := make([]float64, 2*n)
+		floats.AddScaled(x[:n], -1, still)
+		floats.AddScaled(l.field, share, forceAt(i, x, 0))
 	}
+	floats.Sub(l.offset, l.field)
 	if law, ok := s.Law.(*group.Prompts); ok && s.epoch > 0 {
 		differing := func(x float64) float64 {
 			forceAt(0, []float64{mean[0] + x, mean[d-1] + x}[:d], 0)

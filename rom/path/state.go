@@ -34,6 +34,7 @@ type state struct {
 	turn force.Turned // of the step
 
 	nearBound float64 // see shifted
+	visit     visit
 
 	most    float64 // largest norm of a gradient that acts on runs, see ScaledLaw; 0: none
 	limited         // where limit has set it
@@ -51,6 +52,39 @@ type limited struct {
 	free          []float64
 	noise, scaled *mat.SymDense
 	counted       *[4]float64 // see force.Model.LimitedStep; nil: that of a normal gradient
+}
+
+// visit compares the runs whose block draws groups of a prompt, a share p of them, with the others.
+// It holds by how much their θ, m and v differ since the block began, m being a velocity of the heavy
+// ball. The former are (1−p)·moved away from the mean of all runs; weights and penalties are taken
+// there. Of B groups, each with the chance p, the differences are those by one group more.
+type visit struct {
+	chance      float64   // p; 1: all draw
+	groups      float64   // B
+	force       []float64 // p times that of the block's first step
+	moved, m, v []float64
+}
+
+// from returns where the groups of a prompt act, given the mean of all runs.
+func (v *visit) from(mean []float64) []float64 {
+	return floats.AddScaledTo(make([]float64, len(mean)), mean, 1-v.chance, v.moved)
+}
+
+// leave takes (1−p)·force·moved out of the covariance c of the reused noise with the logits. That is
+// what the draw itself contributes to it.
+func (v *visit) leave(c *mat.Dense) {
+	n := len(v.moved)
+	c.RankOne(c, v.chance-1, mat.NewVecDense(n, v.force), mat.NewVecDense(n, v.moved))
+}
+
+// beginVisit begins a block at its policy and that which draws.
+func (s *state) beginVisit(now, old []float64) {
+	v := &s.visit
+	clear(v.moved)
+	clear(v.m)
+	clear(v.v)
+	s.Set(now, old)
+	v.chance = force.Visiting(s.Model)
 }
 
 // newModel returns the model of runs without a largest norm that acts, and that norm. How the
@@ -79,6 +113,8 @@ func newState(p *cell.Params, init []float64, steps, n, present, blocks int) sta
 	s := state{snapshots: newSnapshots(&p.Lag, init, steps).likely(),
 		n: n, present: present, first: blocks * n, uses: 1}
 	s.Model, s.most = newModel(p)
+	s.visit = visit{1, float64(p.GroupsPerStep), make([]float64, n), make([]float64, n),
+		make([]float64, n), make([]float64, n)}
 	one := linear.BasisOfArms(arms)
 	s.bases = bases{one, one, one, one}
 	size := s.first + n*s.kept()
@@ -88,6 +124,7 @@ func newState(p *cell.Params, init []float64, steps, n, present, blocks int) sta
 	}
 	if p.Samples == option.Reused && s.period > 1 {
 		s.uses, s.reused, size = s.period, size, size+(blocks-1)*n
+		s.visit.chance = cell.Visiting(p)
 	}
 	s.mean, s.cov = make([]float64, size), group.Square(size)
 	s.rows = group.Zeros((blocks-1)*n, size)
