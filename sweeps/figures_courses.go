@@ -76,7 +76,7 @@ func drawCurves(j *claim.Question, d *figureSource) Figure {
 	quantity := j.Check.Recorded()
 	mean := "Mean " + claim.Noun(quantity)
 	f := coursesOf(quantity, mean+" against the predicted curve", sets)
-	f.Caption = frames()[config.Trajectory.Name].Caption
+	f.Caption = frames()["trajectory"].Caption
 	if against != "" {
 		f.Title = mean + " against the " + against + drawnOf(sets)
 		f.Caption = "Where the " + against +
@@ -129,8 +129,8 @@ func drawCurves(j *claim.Question, d *figureSource) Figure {
 // mean-field curve, and the curve of the reduced-order model.
 func drawFits(j *claim.Question, d *figureSource) Figure {
 	sets := d.sets
-	f := coursesOf(sim.ExpectedReward, frames()[config.SaturationFit.Name].Title, sets)
-	f.Caption = frames()[config.SaturationFit.Name].Caption
+	f := coursesOf(sim.ExpectedReward, frames()["saturation-fit"].Title, sets)
+	f.Caption = frames()["saturation-fit"].Caption
 	f.XScale = LinearAxis // the fit gives every step the same weight
 	for _, set := range evenly(sets, maxCurves) {
 		c := set.Cells[0]
@@ -208,9 +208,9 @@ func exponentialAt(rate float64, steps []int, reward []float64) (a, b float64) {
 // lines; without one of the curves and the level.
 func drawTimes(j *claim.Question, d *figureSource) Figure {
 	if abscissa(firstCells(d.sets)) != "" {
-		picture := frames()[config.TimeToLevel.Name]
+		picture := frames()["time-to-level"]
 		picture.Title = "Optimizer " + claim.TimeToLevel(j.Check)
-		f := figureOver(j, d.sets, picture, inCell(config.TimeToLevel))
+		f := figureOver(j, d.sets, picture, inCell("time-to-level"))
 		f.YScale = LogAxis
 		return f
 	}
@@ -231,7 +231,7 @@ func drawTimes(j *claim.Question, d *figureSource) Figure {
 // drawOrbits returns a picture of the logit gap at each refresh against the orbit of
 // the published map.
 func drawOrbits(j *claim.Question, d *figureSource) Figure {
-	f := framed(config.Recurrence.Name)
+	f := framed("recurrence")
 	f.Title += drawnOf(d.sets)
 	for _, set := range evenly(d.sets, maxCurves) {
 		c := set.Cells[0]
@@ -267,7 +267,7 @@ func drawOrbits(j *claim.Question, d *figureSource) Figure {
 
 // drawOverThreshold returns a picture of these numbers over the run, with the edge.
 func drawOverThreshold(j *claim.Question, d *figureSource) Figure {
-	picture := frames()[config.RateOverThreshold.Name]
+	picture := frames()["rate-over-threshold"]
 	f := coursesOf(sim.ExpectedReward, picture.Title, d.sets)
 	f.YLabel, f.Caption = picture.Label, picture.Caption
 	edge := FigureSeries{Name: "the edge", Mark: Reference}
@@ -293,7 +293,7 @@ func drawOverThreshold(j *claim.Question, d *figureSource) Figure {
 func drawLaws(j *claim.Question, d *figureSource) Figure {
 	set := d.sets[len(d.sets)-1]
 	c := set.Cells[0]
-	f := framed(config.LawFit.Name)
+	f := framed("law-fit")
 	f.Title += cmp.Or(withoutVariant(set.Label, c.Variant), "the only cell")
 	curve, theory := j.By("").Curve(c)
 	recorded := j.Trajectory(j.Outcome(c), sim.ExpectedReward)

@@ -41,7 +41,7 @@ func framed(name string) Figure {
 }
 
 // inCell returns a function that compares a claim's number with a prediction.
-func inCell(of *config.Claim) func(*claim.Question, *plan.Cell) claim.Finding {
+func inCell(of string) func(*claim.Question, *plan.Cell) claim.Finding {
 	return func(j *claim.Question, c *plan.Cell) claim.Finding { return j.InCell(of, c) }
 }
 
@@ -54,9 +54,9 @@ type theoryLine struct {
 // drawOver returns a function that draws the number of a claim per cell over the parameter that
 // abscissa finds, with a group for each setting of the other swept parameters. If there
 // is no such parameter the cells are categories side by side.
-func drawOver(of *config.Claim) func(*claim.Question, *figureSource) Figure {
+func drawOver(of string) func(*claim.Question, *figureSource) Figure {
 	return func(j *claim.Question, d *figureSource) Figure {
-		return figureOver(j, d.sets, frames()[of.Name], inCell(of))
+		return figureOver(j, d.sets, frames()[of], inCell(of))
 	}
 }
 

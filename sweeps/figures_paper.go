@@ -119,14 +119,14 @@ func frontierOn(e *claim.Evidence, p panel, checks []plan.PlannedCheck) FigureSe
 	other := func(k config.Key) bool { return k.Path != p.x.Path && k.Path != p.y.Path }
 	for _, planned := range checks {
 		check := planned.Check
-		if check.Claim != config.VisibleFrontier || check.Locate.Param != p.y.Path ||
+		if check.Claim.Name != "visible-frontier" || check.Locate.Param != p.y.Path ||
 			check.Locate.Visibility != 0 {
 			continue
 		}
 		for _, set := range planned.Sets {
 			c := set.Cells[0]
 			with := panel{cells: []*plan.Cell{p.cells[0], c}}
-			found := claim.NewQuestion(check, e).InCell(check.Claim, c)
+			found := claim.NewQuestion(check, e).InCell(check.Claim.Name, c)
 			if !slices.ContainsFunc(with.varied(), other) && !math.IsInf(found.Hi, 1) {
 				s.point(p.x.Number(&c.Settings), found.Measured)
 			}

@@ -39,7 +39,7 @@ func (f *Figure) column(label string, size func(series int) float64) {
 // drawModes returns a picture of the share of replicas with each failure mode, two columns per
 // cell: by this project's criteria and by the paper's.
 func drawModes(j *claim.Question, d *figureSource) Figure {
-	f := framed(config.FailureMode.Name)
+	f := framed("failure-mode")
 	f.Categories, f.Series = []string{}, shares(diagnose.Modes)
 	for _, set := range d.sets {
 		named := func(share func(diagnose.Mode) string) func(int) float64 {
@@ -56,7 +56,7 @@ func drawModes(j *claim.Question, d *figureSource) Figure {
 
 // drawClasses returns a picture of the number of cells of each class, one column per set.
 func drawClasses(j *claim.Question, d *figureSource) Figure {
-	f := framed(config.ClassOccurs.Name)
+	f := framed("class-occurs")
 	f.Categories, f.Series = []string{}, shares(claim.Classes)
 	for _, set := range d.sets {
 		label := withoutOver(set, j.Check)
@@ -81,12 +81,12 @@ func withoutOver(set plan.CellSet, check *config.Check) string {
 // drawFrontiers returns a picture of frontier/line of every bandit, one series for each set, in
 // ascending order. Bandits without a frontier up to the end of the search are left out.
 func drawFrontiers(j *claim.Question, d *figureSource) Figure {
-	f := framed(config.MedianFrontier.Name)
+	f := framed("median-frontier")
 	most := 0
 	for _, set := range d.sets {
 		series := FigureSeries{Mark: Measured}
 		for _, c := range set.Cells {
-			g := j.InCell(config.VisibleFrontier, c)
+			g := j.InCell("visible-frontier", c)
 			if p := g.Predicted.Value; !g.Predicted.Out() && !math.IsInf(g.Hi, 1) {
 				series.within(0, g.Measured/p, g.Lo/p, g.Hi/p)
 			}

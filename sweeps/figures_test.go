@@ -97,7 +97,7 @@ func TestFigures(t *testing.T) {
 		})
 	}
 	for _, v := range e.Verdicts {
-		if v.Claim != config.StabilityThreshold.Name {
+		if v.Claim != "stability-threshold" {
 			continue
 		}
 		mark, name := Predicted, "exact, at the measured stiffness"

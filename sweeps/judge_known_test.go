@@ -14,7 +14,6 @@ import (
 	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sim/probe"
-	"grposim/sweeps/config"
 	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 	"grposim/sweeps/theory"
@@ -39,7 +38,7 @@ func TestConfidenceIsSharedByVerdicts(t *testing.T) {
 	}
 	for _, v := range verdicts {
 		want := 2e-3 * student(9, 1-0.01/6)
-		if v.Claim == config.StationaryFluctuation.Name {
+		if v.Claim == "stationary-fluctuation" {
 			want = 2e-5 * student(4, 1-0.01/6)
 		}
 		near(t, v.Claim, float64(v.Hi-v.Lo), want, 1e-9*want)

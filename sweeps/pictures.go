@@ -21,44 +21,44 @@ var deviationPicture = picture{draw: drawDeviations, across: true,
 	}}
 
 // pictures has the pictures of claims. The others show deviations.
-var pictures = map[*config.Claim]picture{
-	config.Trajectory:     {draw: drawCurves},
-	config.TimeToLevel:    {draw: drawTimes},
-	config.Arrival:        {draw: drawOver(config.Arrival)},
-	config.ModelAmplitude: {family: byClaim, draw: drawOver(config.ModelAmplitude)},
-	config.Recurrence:     {family: byClaim, draw: drawOrbits},
+var pictures = map[string]picture{
+	"trajectory":      {draw: drawCurves},
+	"time-to-level":   {draw: drawTimes},
+	"arrival":         {draw: drawOver("arrival")},
+	"model-amplitude": {family: byClaim, draw: drawOver("model-amplitude")},
+	"recurrence":      {family: byClaim, draw: drawOrbits},
 
-	config.RateOverThreshold: {family: byClaim, draw: drawOverThreshold},
-	config.Relaxation:        {family: byClaim, draw: drawOver(config.Relaxation)},
-	config.DampingRatio:      {family: byClaim, draw: drawOver(config.DampingRatio)},
-	config.SaturationFit:     {family: byClaim, draw: drawFits},
-	config.LawFit:            lawsPicture,
-	config.LawForecast:       lawsPicture,
-	config.FailureMode:       {family: byClaim, across: true, draw: drawModes},
+	"rate-over-threshold": {family: byClaim, draw: drawOverThreshold},
+	"relaxation":          {family: byClaim, draw: drawOver("relaxation")},
+	"damping-ratio":       {family: byClaim, draw: drawOver("damping-ratio")},
+	"saturation-fit":      {family: byClaim, draw: drawFits},
+	"law-fit":             lawsPicture,
+	"law-forecast":        lawsPicture,
+	"failure-mode":        {family: byClaim, across: true, draw: drawModes},
 
-	config.OscillationOnset:   locatedPicture(config.OscillationOnset),
-	config.StabilityThreshold: thresholdPicture,
-	config.RuleIsSafe:         thresholdPicture,
+	"oscillation-onset":   locatedPicture("oscillation-onset"),
+	"stability-threshold": thresholdPicture,
+	"rule-is-safe":        thresholdPicture,
 
-	config.FluctuationScaling: slopePicture("Stationary variance of the expected reward", "Var J"),
-	config.RelaxationScaling:  slopePicture("Relaxation rate", "relaxation rate per step"),
+	"fluctuation-scaling": slopePicture("Stationary variance of the expected reward", "Var J"),
+	"relaxation-scaling":  slopePicture("Relaxation rate", "relaxation rate per step"),
 
-	config.VisibleFrontier:    frontierPicture,
-	config.FrontierAboveOnset: frontierPicture,
-	config.FrontierGap:        frontierPicture,
-	config.FrontierRatio:      frontierPicture,
-	config.FrontierConstant:   frontierPicture,
-	config.MedianFrontier:     {family: byOver, draw: drawFrontiers},
-	config.ClassOccurs:        classPicture,
-	config.ClassThroughout:    classPicture,
+	"visible-frontier":     frontierPicture,
+	"frontier-above-onset": frontierPicture,
+	"frontier-gap":         frontierPicture,
+	"frontier-ratio":       frontierPicture,
+	"frontier-constant":    frontierPicture,
+	"median-frontier":      {family: byOver, draw: drawFrontiers},
+	"class-occurs":         classPicture,
+	"class-throughout":     classPicture,
 }
 
 // Pictures that several claims share.
 var (
 	classPicture     = picture{family: byClaim, across: true, draw: drawClasses}
 	lawsPicture      = picture{family: func(*config.Check) string { return "laws" }, draw: drawLaws}
-	frontierPicture  = locatedPicture(config.VisibleFrontier)
-	thresholdPicture = locatedPicture(config.StabilityThreshold)
+	frontierPicture  = locatedPicture("visible-frontier")
+	thresholdPicture = locatedPicture("stability-threshold")
 
 	stagesPicture = picture{word: "stages", panels: drawStages, family: func(*config.Check) string { return "stages" }}
 
@@ -67,19 +67,19 @@ var (
 )
 
 // locatedPicture is the picture of values of a searched parameter, those of the claim named.
-func locatedPicture(of *config.Claim) picture {
-	family := func(check *config.Check) string { return of.Name + " in " + check.Locate.Param }
+func locatedPicture(of string) picture {
+	family := func(check *config.Check) string { return of + " in " + check.Locate.Param }
 	return picture{family: family, draw: drawOver(of)}
 }
 
 // picturesOf returns the pictures of a check: that of its claim and, where it does not show
 // the check's hypothesis, one of that.
 func picturesOf(check *config.Check) []picture {
-	own := pictures[check.Claim]
+	own := pictures[check.Claim.Name]
 	switch {
-	case check.Claim == config.ClassOccurs:
+	case check.Claim.Name == "class-occurs":
 		return []picture{own, stagesPicture}
-	case check.Claim == config.FailureMode:
+	case check.Claim.Name == "failure-mode":
 		return append([]picture{own}, diagnosticsOf(diagnose.Mode(check.Mode))...)
 	case check.Hypothesis == nil && own.draw == nil:
 		return []picture{deviationPicture}

@@ -175,7 +175,7 @@ func VarianceMargin(p *plan.Plan, c *plan.Cell) theory.Margin {
 	for _, planned := range p.Checks {
 		check := planned.Check
 		has := func(set plan.CellSet) bool { return slices.Contains(set.Cells, c) }
-		if check.Claim == config.StationaryFluctuation && check.Prediction == "" &&
+		if check.Claim.Name == "stationary-fluctuation" && check.Prediction == "" &&
 			check.Hypothesis == nil && slices.ContainsFunc(planned.Sets, has) {
 			return theory.Margin{Share: check.Margin, Absolute: check.AbsoluteMargin,
 				Called: "the margin of the file's check,"}

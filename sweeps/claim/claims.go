@@ -35,67 +35,67 @@ type claim interface {
 }
 
 // claims holds every claim: a row says which number is measured and what predicts it.
-var claims = map[*config.Claim]claim{
-	config.Trajectory: number{
+var claims = map[string]claim{
+	"trajectory": number{
 		quantity: func(check *config.Check) string {
 			return "worst deviation of mean " + Noun(check.Recorded()) + ", share of " +
 				unitOf(check.Recorded())
 		},
 		compare: inFirst(compareTrajectory),
 	},
-	config.TimeToLevel: number{quantity: TimeToLevel, compare: inFirst(compareTime)},
-	config.Arrival: number{
+	"time-to-level": number{quantity: TimeToLevel, compare: inFirst(compareTime)},
+	"arrival": number{
 		quantity: only("share of replicas that end where theory says"),
 		compare:  inFirst(compareArrival),
 	},
-	config.ModelAmplitude: number{
+	"model-amplitude": number{
 		quantity: only("range of the paper's oscillator over that of mean reward, logarithm"),
 		compare:  inFirst(compareAmplitude),
 	},
-	config.Recurrence: number{
+	"recurrence": number{
 		quantity: only("worst deviation of the logit gap from the map"),
 		compare:  inFirst(compareRecurrence),
 	},
 
-	config.FixedPoint: scalar{quantity: "expected reward, mean", estimate: sim.ExpectedRewardMean,
+	"fixed-point": scalar{quantity: "expected reward, mean", estimate: sim.ExpectedRewardMean,
 		predict: (*Model).rewardMean, rest: scope.OfMean},
-	config.EdgeOfStability: scalar{quantity: "stiffness at the end", estimate: sim.StiffnessAtEnd,
+	"edge-of-stability": scalar{quantity: "stiffness at the end", estimate: sim.StiffnessAtEnd,
 		predict: (*Model).edge},
-	config.RateOverThreshold: number{
+	"rate-over-threshold": number{
 		quantity: only("largest rate over the threshold of its place, from the burn-in on"),
 		compare:  inFirst(compareOverThreshold),
 	},
-	config.StationaryFluctuation: scalar{quantity: "expected reward, variance",
+	"stationary-fluctuation": scalar{quantity: "expected reward, variance",
 		estimate: sim.ExpectedRewardVariance, predict: (*Model).fluctuation, rest: scope.OfVariance},
-	config.DegenerateGroups: scalar{quantity: "share of zero-variance groups",
+	"degenerate-groups": scalar{quantity: "share of zero-variance groups",
 		estimate: sim.ZeroVarianceShare, predict: (*Model).zeroVariance, rest: scope.OfZeroShare},
-	config.EarlySlope: scalar{quantity: "stiffness by the early slope",
+	"early-slope": scalar{quantity: "stiffness by the early slope",
 		estimate: sim.EarlySlope, predict: (*Model).earlySlope},
-	config.Relaxation: scalar{quantity: "relaxation rate per step", estimate: probe.RelaxationRate,
+	"relaxation": scalar{quantity: "relaxation rate per step", estimate: probe.RelaxationRate,
 		predict: (*Model).fittedRate, unresolved: unfitted("no decay above round-off")},
-	config.DampingRatio: scalar{
+	"damping-ratio": scalar{
 		quantity: "damping ratio", estimate: probe.DampingRatio, predict: (*Model).dampingRatio,
 		unresolved: unfitted("no two multipliers of a damped oscillator: the second is below " +
 			"round-off and the nonlinearity of the force, or one is negative"),
 	},
-	config.Stiffness:     scalars(stiffnessNumbers),
-	config.SaturationFit: scalars(saturationNumbers),
-	config.LawFit:        scalars(lawFitNumbers),
-	config.LawForecast:   scalars(forecastNumbers),
-	config.FailureMode:   scalars(modeNumbers),
-	config.RatioFirst: scalar{quantity: "share of replicas in which the ratio grows before the norm",
+	"stiffness":      scalars(stiffnessNumbers),
+	"saturation-fit": scalars(saturationNumbers),
+	"law-fit":        scalars(lawFitNumbers),
+	"law-forecast":   scalars(forecastNumbers),
+	"failure-mode":   scalars(modeNumbers),
+	"ratio-first": scalar{quantity: "share of replicas in which the ratio grows before the norm",
 		estimate: plan.RatioFirst, side: FromBelow,
 		predict: func(*Model, *plan.Cell) scope.Number {
 			return scope.Number{Value: 0.5, Kind: rom.PaperRule}
 		}},
 
-	config.OscillationOnset:   event{quantity: "onset of oscillation", predict: (*Model).onset},
-	config.StabilityThreshold: stability,
-	config.RuleIsSafe:         ruleIsSafe{stability},
-	config.VisibleFrontier:    frontier,
-	config.FrontierAboveOnset: frontierAboveOnset,
+	"oscillation-onset":    event{quantity: "onset of oscillation", predict: (*Model).onset},
+	"stability-threshold":  stability,
+	"rule-is-safe":         ruleIsSafe{stability},
+	"visible-frontier":     frontier,
+	"frontier-above-onset": frontierAboveOnset,
 
-	config.FluctuationScaling: Slope{
+	"fluctuation-scaling": Slope{
 		quantity: "slope of log variance of expected reward",
 		Estimate: sim.ExpectedRewardVariance,
 		predict: func(m *Model, s *config.Settings) scope.Number {
@@ -103,25 +103,25 @@ var claims = map[*config.Claim]claim{
 		},
 		InRun: (*Model).fluctuation, rest: scope.OfVariance,
 	},
-	config.RelaxationScaling: Slope{quantity: "slope of log relaxation rate",
+	"relaxation-scaling": Slope{quantity: "slope of log relaxation rate",
 		Estimate: probe.RelaxationRate, predict: (*Model).relaxationRate, InRun: (*Model).fittedRate},
 
-	config.MedianFrontier: ofFrontiers("median of |visible frontier / the paper's line − 1|",
+	"median-frontier": ofFrontiers("median of |visible frontier / the paper's line − 1|",
 		compareMedian),
-	config.FrontierGap: ofFrontiers("gap between visible oscillation and ζ = 1 in η"+leastRise,
+	"frontier-gap": ofFrontiers("gap between visible oscillation and ζ = 1 in η"+leastRise,
 		compareGap(func(frontier, onset float64) float64 { return frontier - onset })),
-	config.FrontierRatio: ofFrontiers("visible oscillation over ζ = 1 in η, logarithm"+leastRise,
+	"frontier-ratio": ofFrontiers("visible oscillation over ζ = 1 in η, logarithm"+leastRise,
 		compareGap(func(frontier, onset float64) float64 { return math.Log(frontier / onset) })),
-	config.FrontierConstant: ofFrontiers(
+	"frontier-constant": ofFrontiers(
 		"largest deviation of visible frontier / the paper's line from its geometric mean over η",
 		compareConstant),
-	config.ClassOccurs: number{
+	"class-occurs": number{
 		quantity: func(check *config.Check) string {
 			return "number of K at which the mean reward is " + check.Class
 		},
 		compare: compareClassOccurs,
 	},
-	config.ClassThroughout: number{
+	"class-throughout": number{
 		quantity: func(check *config.Check) string {
 			over := map[string]string{config.LagIntervalKey: "K", config.ArmsKey: "bandits"}[check.Over]
 			return "number of " + over + " at which the mean reward is " + check.Class
@@ -154,7 +154,7 @@ func NewQuestion(check *config.Check, e *Evidence) *Question {
 
 // Quantities returns the names of the quantities that a check judges in a set.
 func Quantities(check *config.Check, set plan.CellSet) []string {
-	return claims[check.Claim].quantities(check, set.Cells)
+	return claims[check.Claim.Name].quantities(check, set.Cells)
 }
 
 // VerdictsOn returns the number of verdicts of a check on a set: one for each quantity, or with a
@@ -190,7 +190,7 @@ func (j *Question) Find(set plan.CellSet) []Finding {
 			findings[i].Unrested = findings[i].Predicted
 		}
 	} else {
-		findings = claims[j.Check.Claim].find(j, set)
+		findings = claims[j.Check.Claim.Name].find(j, set)
 	}
 	for i := range findings {
 		findings[i].Quantity = cmp.Or(findings[i].Quantity, quantities[i])
@@ -206,12 +206,12 @@ func (j *Question) Find(set plan.CellSet) []Finding {
 
 // InCell returns the first finding of a claim in one cell, by the theory and the search of the
 // check.
-func (j *Question) InCell(of *config.Claim, c *plan.Cell) Finding {
+func (j *Question) InCell(of string, c *plan.Cell) Finding {
 	return claims[of].find(j, plan.CellSet{Cells: []*plan.Cell{c}})[0]
 }
 
 // SlopeOf returns the claim of a check as one about how a number changes.
-func SlopeOf(check *config.Check) Slope { return claims[check.Claim].(Slope) }
+func SlopeOf(check *config.Check) Slope { return claims[check.Claim.Name].(Slope) }
 
 // scalar is the shape of a claim about one estimate of a cell.
 type scalar struct {

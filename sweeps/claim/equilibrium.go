@@ -96,7 +96,7 @@ func (m *Model) zeroVariance(c *plan.Cell) scope.Number {
 // unrested returns what the way to rest leaves in a number of the run of a cell, and why the run is
 // not at rest. Without a fixed point a share of groups is one along the path.
 func (m *Model) unrested(c *plan.Cell, of func(*scope.Sizes) float64) scope.Number {
-	if m.Check.Claim == config.DegenerateGroups && m.prediction(c).FixedPoint == nil {
+	if m.Check.Claim.Name == "degenerate-groups" && m.prediction(c).FixedPoint == nil {
 		return scope.Number{}
 	}
 	return m.atRest(m.Settings(c)).Unrested(m.Params(c), c.Start, of)

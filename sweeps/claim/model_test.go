@@ -190,7 +190,7 @@ func TestErrorsOfBothParts(t *testing.T) {
 // Every claim of the configuration has a logic, and there are no others.
 func TestClaimTableIsComplete(t *testing.T) {
 	for _, name := range config.Claims {
-		if claims[name] == nil {
+		if claims[name.Name] == nil {
 			t.Errorf("%s has no logic", name.Name)
 		}
 	}

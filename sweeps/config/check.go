@@ -218,7 +218,7 @@ func (c *checkReader) followed() {
 		c.no("prediction", "got %s of %s, want exact: other predictions are of expected_reward alone",
 			c.Prediction, c.Quantity)
 	}
-	if c.fields["level"] == nil && c.Claim == TimeToLevel {
+	if c.fields["level"] == nil && c.Claim.Name == "time-to-level" {
 		c.no("level", "got nothing, want a number: a level of %s has no default", c.Quantity)
 	}
 }

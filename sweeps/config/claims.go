@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	_ "embed"
 	"slices"
 
@@ -30,11 +29,10 @@ type Claim struct {
 	Quantity, Says, How string // what is compared, the statement, how it is measured and judged
 }
 
-// ClaimScope is the set of cells over which one verdict of a claim is made.
+// ClaimScope is the set of cells over which one verdict of a claim is made; "": each by itself.
 type ClaimScope string
 
 const (
-	PerCell ClaimScope = "per cell"
 	// once for the cells that share `seed`, `bandit`, `grpo`, `policy.reference` and
 	// `optimizer.max_norm`
 	PerForce    ClaimScope = "per force"
@@ -68,48 +66,6 @@ var claimsText []byte
 // Claims lists the claims that a check can make, in the order of the reference
 // document. Package sweeps holds the logic by which each is judged.
 var Claims = DecodeTable[[]*Claim]("claims.yaml", claimsText)
-
-// declared returns the claim of a name of the table.
-func declared(name string) *Claim {
-	c, _ := LookupClaim(name)
-	c.Per = cmp.Or(c.Per, PerCell)
-	return c
-}
-
-var (
-	Trajectory            = declared("trajectory")
-	TimeToLevel           = declared("time-to-level")
-	Arrival               = declared("arrival")
-	ModelAmplitude        = declared("model-amplitude")
-	FixedPoint            = declared("fixed-point")
-	StationaryFluctuation = declared("stationary-fluctuation")
-	FluctuationScaling    = declared("fluctuation-scaling")
-	Stiffness             = declared("stiffness")
-	EdgeOfStability       = declared("edge-of-stability")
-	RateOverThreshold     = declared("rate-over-threshold")
-	Relaxation            = declared("relaxation")
-	RelaxationScaling     = declared("relaxation-scaling")
-	DampingRatio          = declared("damping-ratio")
-	OscillationOnset      = declared("oscillation-onset")
-	StabilityThreshold    = declared("stability-threshold")
-	RuleIsSafe            = declared("rule-is-safe")
-	VisibleFrontier       = declared("visible-frontier")
-	FrontierAboveOnset    = declared("frontier-above-onset")
-	MedianFrontier        = declared("median-frontier")
-	FrontierGap           = declared("frontier-gap")
-	FrontierRatio         = declared("frontier-ratio")
-	FrontierConstant      = declared("frontier-constant")
-	ClassOccurs           = declared("class-occurs")
-	ClassThroughout       = declared("class-throughout")
-	SaturationFit         = declared("saturation-fit")
-	EarlySlope            = declared("early-slope")
-	LawFit                = declared("law-fit")
-	LawForecast           = declared("law-forecast")
-	Recurrence            = declared("recurrence")
-	DegenerateGroups      = declared("degenerate-groups")
-	FailureMode           = declared("failure-mode")
-	RatioFirst            = declared("ratio-first")
-)
 
 // LookupClaim returns the claim with a name of the table; known is false where there is none.
 func LookupClaim(name string) (c *Claim, known bool) {

@@ -9,7 +9,6 @@ import (
 	"grposim/sim/measure"
 	"grposim/sim/probe"
 	"grposim/sweeps/claim"
-	"grposim/sweeps/config"
 	"grposim/sweeps/plan"
 	"grposim/sweeps/store"
 	"grposim/training/diagnose"
@@ -29,16 +28,16 @@ func setNoiseless(j *claim.Question, c *plan.Cell) {
 	if j.Check.Displacement > 0 {
 		addStiffness(j, c, add)
 	}
-	switch of := j.Check.Claim; {
-	case of.Diagnosed:
+	switch of := j.Check.Claim.Name; {
+	case j.Check.Claim.Diagnosed:
 		for _, mode := range diagnose.Modes {
 			named := measure.Indicator(string(mode) == j.Check.Mode)
 			add(plan.NamedShare(mode), named)
 			add(plan.PaperNamedShare(mode), named)
 		}
-	case of == config.Recurrence:
+	case of == "recurrence":
 		record(o, c, sim.LogitGap, gapsOf(j, c))
-	case of == config.Trajectory, of == config.TimeToLevel, of == config.Arrival:
+	case of == "trajectory", of == "time-to-level", of == "arrival":
 		curve, theory := j.Course(c)
 		if theory.Out() {
 			return
@@ -50,10 +49,10 @@ func setNoiseless(j *claim.Question, c *plan.Cell) {
 	case j.Check.Locate != nil:
 		event := of
 		switch of {
-		case config.RuleIsSafe:
-			event = config.StabilityThreshold
-		case config.MedianFrontier, config.FrontierGap, config.FrontierRatio, config.FrontierConstant:
-			event = config.VisibleFrontier
+		case "rule-is-safe":
+			event = "stability-threshold"
+		case "median-frontier", "frontier-gap", "frontier-ratio", "frontier-constant":
+			event = "visible-frontier"
 		}
 		found := len(o.Estimates)
 		add(probe.LocatedLow, 0)

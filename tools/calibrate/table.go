@@ -60,7 +60,7 @@ func (t *table) add(file [][]shift) {
 		for _, s := range shifts {
 			claim := slices.Index(t.claims, s.check.Claim.Name)
 			// 0 is predicted whatever the theory
-			t.compared[claim] = t.compared[claim] || s.check.Claim != config.FrontierConstant
+			t.compared[claim] = t.compared[claim] || s.check.Claim.Name != "frontier-constant"
 			// false for NaN: no prediction
 			if moved := math.Abs(s.margins); moved > t.moved[fault][claim] {
 				t.moved[fault][claim] = moved

@@ -149,7 +149,7 @@ func (d *drawing) check(c *config.Claim, search map[string]any) map[string]any {
 		delete(check, "margin")
 		check["absolute_margin"] = absoluteMargin
 	}
-	if c == config.Trajectory && d.IntN(2) == 0 {
+	if c.Name == "trajectory" && d.IntN(2) == 0 {
 		quantities := sim.Quantities(d.arms)
 		check["quantity"] = string(quantities[d.IntN(len(quantities))])
 	}
