@@ -87,6 +87,15 @@ func Average(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
+// Median returns the median of values, NaN of none and where one is NaN.
+func Median(values []float64) float64 {
+	sorted, n := slices.Sorted(slices.Values(values)), len(values) // NaN first
+	if n == 0 || math.IsNaN(sorted[0]) {
+		return math.NaN()
+	}
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
 // Shift returns the estimate of the quantity plus the constant x.
 func (e Estimate) Shift(x float64) Estimate {
 	e.Mean += x

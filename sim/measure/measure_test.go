@@ -162,3 +162,14 @@ func TestSign(t *testing.T) {
 		t.Errorf("of unknown error: %d", got)
 	}
 }
+
+func TestMedian(t *testing.T) {
+	for _, x := range []struct {
+		values []float64
+		want   float64
+	}{{[]float64{3}, 3}, {[]float64{3, 1, 2}, 2}, {[]float64{9, 1, 2, 4}, 3}} {
+		if got := Median(x.values); got != x.want {
+			t.Errorf("median of %v is %g", x.values, got)
+		}
+	}
+}

@@ -211,6 +211,7 @@ func (t *Trial) count(ends []sim.End, steps []int) {
 			g.rare = append(g.rare, samples*theory.Rarity(e.Logits))
 		}
 	}
+	middle := func(of []float64) store.Number { return store.Number(measure.Median(of)) }
 	for _, w := range order {
 		g := groups[w]
 		t.Endings = append(t.Endings, Ending{w.how, w.arm, len(g.since), w.moves, middle(g.since),
@@ -339,15 +340,6 @@ func (t *Trial) since(e *sim.End, steps []int) float64 {
 		}
 	}
 	return float64(steps[first])
-}
-
-// middle returns the median; NaN of none.
-func middle(values []float64) store.Number {
-	sorted, n := slices.Sorted(slices.Values(values)), len(values) // NaN first
-	if n == 0 || math.IsNaN(sorted[0]) {
-		return store.Number(math.NaN())
-	}
-	return store.Number((sorted[(n-1)/2] + sorted[n/2]) / 2)
 }
 
 // Count returns the number of runs that end in one of the given ways.

@@ -145,7 +145,7 @@ func brief(curve []float64) bool {
 	if len(curve) == 0 {
 		return false
 	}
-	share := (median(curve) - slices.Min(curve)) / measure.Spread(curve)
+	share := (measure.Median(curve) - slices.Min(curve)) / measure.Spread(curve)
 	return share < 0.1 || share > 0.9
 }
 
@@ -186,14 +186,4 @@ func turns(curve []float64, tolerance float64) []int {
 		}
 	}
 	return turned
-}
-
-// median returns the median of at least one value, NaN if one is NaN.
-func median(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values)) // NaN first
-	n := len(sorted)
-	if math.IsNaN(sorted[0]) {
-		return sorted[0]
-	}
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }

@@ -9,6 +9,7 @@ import (
 	"grposim/fp"
 	"grposim/rom"
 	"grposim/rom/scope"
+	"grposim/sim/measure"
 	"grposim/sweeps/config"
 	"grposim/sweeps/plan"
 )
@@ -64,7 +65,7 @@ func compareMedian(j *Question, set plan.CellSet) Finding {
 	if j.ExactInstead {
 		f.Fault = "every frontier on its line"
 	}
-	f.Lo, f.Hi = median(low), median(high)
+	f.Lo, f.Hi = measure.Median(low), measure.Median(high)
 	f.Bandits = &Tally{within, len(low)}
 	f.Measured = f.Lo
 	if !math.IsInf(f.Hi, 1) {
