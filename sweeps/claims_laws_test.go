@@ -21,7 +21,7 @@ func judgeRare(t *testing.T, check string, o store.Outcome, change ...string) []
 }
 
 // known returns an estimate with a small error over ten pairs.
-func known(name string, mean float64) store.NamedEstimate {
+func known(name string, mean float64) measure.Named {
 	return estimate(name, mean, 1e-4, 9)
 }
 

@@ -9,7 +9,6 @@ import (
 	"grposim/sim/probe"
 	"grposim/sweeps/judge"
 	"grposim/sweeps/plan"
-	"grposim/sweeps/store"
 )
 
 // locating is a configuration of one cell without noise, to be completed by a check that
@@ -36,7 +35,7 @@ const (
 
 // judgeLocated judges the cell with an event located between lo and hi, the search
 // ending at end, and the given estimate of the stiffness. NaN leaves an estimate out.
-func judgeLocated(t *testing.T, check string, lo, hi, end float64, stiffness store.NamedEstimate,
+func judgeLocated(t *testing.T, check string, lo, hi, end float64, stiffness measure.Named,
 ) []judge.Verdict {
 	t.Helper()
 	p := planText(t, locating+"  - {"+check+", displacement: 0.00001, draws: 1}\n")
@@ -60,10 +59,10 @@ func judgeLocated(t *testing.T, check string, lo, hi, end float64, stiffness sto
 const inRate = "locate: {param: optimizer.learning_rate, from: 0.5, to: 8, tolerance: 0.001}"
 
 func TestJudgeLocated(t *testing.T) {
-	certain := store.NamedEstimate{Mean: locatingStiffness, DF: measure.Exactly}
-	noisy := store.NamedEstimate{Mean: locatingStiffness, StdErr: 0.01 * locatingStiffness, DF: 63}
+	certain := measure.Named{Estimate: measure.Estimate{Mean: locatingStiffness, DF: measure.Exactly}}
+	noisy := measure.Named{Estimate: measure.Estimate{Mean: locatingStiffness, StdErr: 0.01 * locatingStiffness, DF: 63}}
 	nan := math.NaN()
-	unknown := store.NamedEstimate{Mean: locatingStiffness}
+	unknown := measure.Named{Estimate: measure.Estimate{Mean: locatingStiffness}}
 	const rule = locatingRule / locatingThreshold
 	const claim = "claim: stability-threshold, margin: 0.01, " + inRate
 	const threshold = claim + ", control: {scale: {stiffness: 1.1}}"
@@ -71,7 +70,7 @@ func TestJudgeLocated(t *testing.T) {
 	for _, c := range []struct {
 		name, check   string
 		lo, hi, end   float64 // in units of the threshold
-		stiffness     store.NamedEstimate
+		stiffness     measure.Named
 		want, control ruling
 	}{
 		{"located at the prediction", threshold, 0.999, 1.001, 2, certain, agree, disagree},
@@ -94,7 +93,7 @@ func TestJudgeLocated(t *testing.T) {
 // The threshold is compared with the rule from below and without margin, the ratio of
 // the two from both sides with margin.
 func TestJudgeRuleIsSafe(t *testing.T) {
-	certain := store.NamedEstimate{Mean: locatingStiffness, DF: measure.Exactly}
+	certain := measure.Named{Estimate: measure.Estimate{Mean: locatingStiffness, DF: measure.Exactly}}
 	const factor = locatingThreshold / locatingRule
 	const claim = "claim: rule-is-safe, prediction: rule-at-stiffness, margin: 0.01, " + inRate
 	const holds = claim + ", control: {scale: {stiffness: 0.3}}"

@@ -275,8 +275,8 @@ func measuredQuantities(c *plan.Cell, o *store.Outcome) ([]measure.Named, error)
 			all = append(all, measure.Named{Name: locatedEvent, Estimate: event})
 		case probe.LocatedHigh, probe.LocatedEnd:
 		default:
-			if estimate, _ := o.Estimate(e.Name); !plan.IsMatrixEntry(e.Name) {
-				all = append(all, measure.Named{Name: e.Name, Estimate: estimate})
+			if !plan.IsMatrixEntry(e.Name) {
+				all = append(all, e)
 			}
 		}
 	}

@@ -93,16 +93,16 @@ const (
 	restingReward   = 0.751551837 + 1.216689e-4
 )
 
-func estimate(name string, mean, stdErr float64, df int) store.NamedEstimate {
-	return store.NamedEstimate{Name: name, Mean: mean, StdErr: stdErr, DF: df}
+func estimate(name string, mean, stdErr float64, df int) measure.Named {
+	return measure.Named{Name: name, Estimate: measure.Estimate{Mean: mean, StdErr: stdErr, DF: df}}
 }
 
 // exactly is an estimate without error.
-func exactly(name string, mean float64) store.NamedEstimate {
+func exactly(name string, mean float64) measure.Named {
 	return estimate(name, mean, 0, measure.Exactly)
 }
 
-func outcomeOf(estimates ...store.NamedEstimate) store.Outcome {
+func outcomeOf(estimates ...measure.Named) store.Outcome {
 	return store.Outcome{Status: store.CellOK, Estimates: estimates}
 }
 

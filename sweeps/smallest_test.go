@@ -8,7 +8,6 @@ import (
 	"grposim/sim"
 	"grposim/sim/measure"
 	"grposim/sweeps/judge"
-	"grposim/sweeps/store"
 )
 
 // The variance is proportional to the noise: an interval of ± 1 % about the prediction
@@ -19,8 +18,7 @@ func TestSmallestFaultOfNoise(t *testing.T) {
 	for _, c := range []struct{ centre, half, percent float64 }{
 		{1, 0.01, 3}, {1.005, 0, 1.5}, {0.99, 0, 1},
 	} {
-		unknown := judgeOne(t, check, outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardVariance,
-			Mean: restingVariance, DF: measure.Exactly}))
+		unknown := judgeOne(t, check, outcomeOf(measure.Named{Name: sim.ExpectedRewardVariance, Estimate: measure.Estimate{Mean: restingVariance, DF: measure.Exactly}}))
 		p := float64(unknown.Predicted)
 		e := exactly(sim.ExpectedRewardVariance, c.centre*p)
 		if c.half > 0 {
@@ -41,8 +39,8 @@ func TestSmallestFaultOfNoise(t *testing.T) {
 // The fixed point does not depend on the stiffness: the fault is one of the predicted
 // value. A prediction that is refuted, or not confirmed, has none.
 func TestSmallestFaultElsewhere(t *testing.T) {
-	fixed := outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardMean, Mean: restingReward,
-		DF: measure.Exactly})
+	fixed := outcomeOf(measure.Named{Name: sim.ExpectedRewardMean, Estimate: measure.Estimate{Mean: restingReward,
+		DF: measure.Exactly}})
 	v := judgeOne(t,
 		"{claim: fixed-point, margin: 0.005, control: {set: {grpo.kl.coefficient: 0.55}}}", fixed)
 	if f := v.SmallestFault; f == nil || f.Constant != "prediction" || math.Abs(f.Percent-0.5) > 1e-3 {
@@ -53,8 +51,8 @@ func TestSmallestFaultElsewhere(t *testing.T) {
 		v.SmallestFault != nil {
 		t.Errorf("%s, smallest fault %v, want disagree and none", v.Verdict, v.SmallestFault)
 	}
-	variance := outcomeOf(store.NamedEstimate{Name: sim.ExpectedRewardVariance, Mean: restingVariance,
-		DF: measure.Exactly})
+	variance := outcomeOf(measure.Named{Name: sim.ExpectedRewardVariance, Estimate: measure.Estimate{Mean: restingVariance,
+		DF: measure.Exactly}})
 	refuted := judgeOne(t,
 		"{claim: stationary-fluctuation, margin: 0.02, prediction: paper-rule, expect: fails}", variance)
 	if refuted.Verdict != agree || refuted.SmallestFault != nil ||

@@ -13,20 +13,21 @@ import (
 
 // Estimate is a measured value with its errors.
 type Estimate struct {
-	Mean   float64 // in units of the quantity
-	StdErr float64 // standard error of Mean in the same units, ≥ 0; unused unless DF ≥ 1
-	DF     int     // degrees of freedom of StdErr, ≥ 1; 0: error not known; Exactly: no random error
+	Mean   float64 `json:"mean"`   // in units of the quantity
+	StdErr float64 `json:"stderr"` // standard error of Mean, ≥ 0; unused unless DF ≥ 1
+	// degrees of freedom of StdErr, ≥ 1; 0: the error is not known; Exactly: there is no random error
+	DF int `json:"df"`
 	// Systematic is the half-width of the error that is not random, in the same units, ≥ 0. It is
 	// that of a finite difference, or of a linear fit of a nonlinear series.
-	Systematic float64
+	Systematic float64 `json:"systematic,omitempty"`
 }
 
 // Exactly is the DF of a value that is not random.
 const Exactly = -1
 
-// Named is an estimate with the name of its quantity.
+// Named is an estimate with the name of its quantity, as a journal keeps it.
 type Named struct {
-	Name string // of the quantity, unique among the estimates of one result
+	Name string `json:"name"` // of the quantity, unique among the estimates of one result
 	Estimate
 }
 

@@ -171,9 +171,9 @@ func TestBandOfShares(t *testing.T) {
 // The errors of the fresh and of the stale stiffness add in squares.
 func TestErrorsOfBothParts(t *testing.T) {
 	p := planText(t, swept+"checks: [{claim: fixed-point, margin: 1}]\n")
-	o := store.Outcome{Status: store.CellOK, Estimates: []store.NamedEstimate{
-		store.NamedEstimate{Name: plan.StiffnessFresh, Mean: 0.3, StdErr: 0.003, DF: 100},
-		store.NamedEstimate{Name: plan.StiffnessStale, Mean: 0.2, StdErr: 0.004, DF: 100},
+	o := store.Outcome{Status: store.CellOK, Estimates: []measure.Named{
+		measure.Named{Name: plan.StiffnessFresh, Estimate: measure.Estimate{Mean: 0.3, StdErr: 0.003, DF: 100}},
+		measure.Named{Name: plan.StiffnessStale, Estimate: measure.Estimate{Mean: 0.2, StdErr: 0.004, DF: 100}},
 	}}
 	j := NewQuestion(p.Checks[0].Check, NewEvidence(p, nil))
 	j.Confidence = 0.99

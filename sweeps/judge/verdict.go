@@ -207,20 +207,6 @@ type FaultSizes struct {
 	Setting  int `json:"setting"`  // another setting, law, mode or class
 }
 
-// add counts a fault.
-func (n *FaultSizes) add(size FaultSize) {
-	switch size {
-	case SmallFault:
-		n.Small++
-	case ModerateFault:
-		n.Moderate++
-	case LargeFault:
-		n.Large++
-	case OtherSetting:
-		n.Setting++
-	}
-}
-
 // String returns the counts that are not 0 in words.
 func (n FaultSizes) String() string {
 	return joinCounts([]counted{
@@ -259,18 +245,14 @@ func (s Summary) Uncaught() int { return s.Planted - s.Caught + s.Exact - s.Exac
 // Summarize counts verdicts by their rulings, their controls and their measurements.
 func Summarize(verdicts []Verdict) Summary {
 	var s Summary
+	rulings := map[Ruling]*int{Agree: &s.Agree, Disagree: &s.Disagree,
+		Inconclusive: &s.Inconclusive, OutOfScope: &s.OutOfScope}
+	sizes := map[FaultSize]*int{SmallFault: &s.Sizes.Small, ModerateFault: &s.Sizes.Moderate,
+		LargeFault: &s.Sizes.Large, OtherSetting: &s.Sizes.Setting}
 	type use struct{ sampled, beyondCode bool }
 	uses := make(map[measurement]use)
 	for _, v := range verdicts {
-		switch v.Verdict {
-		case Agree:
-			s.Agree++
-		case Disagree:
-			s.Disagree++
-		case Inconclusive:
-			s.Inconclusive++
-		case OutOfScope:
-			s.OutOfScope++
+		if *rulings[v.Verdict]++; v.Verdict == OutOfScope {
 			continue
 		}
 		if v.controlled() {
@@ -282,7 +264,9 @@ func Summarize(verdicts []Verdict) Summary {
 			if !v.Missed() {
 				*caught++
 			}
-			s.Sizes.add(v.Control.Size)
+			if of := sizes[v.Control.Size]; of != nil {
+				*of++
+			}
 		} else if v.Control != nil {
 			s.ExactOutOfScope++
 		}

@@ -18,9 +18,7 @@ import (
 func newOutcome(c *Cell, r sim.Result) *store.Outcome {
 	o := &store.Outcome{ID: c.ID, Status: store.CellStatus(r.Status), Diverged: r.Diverged,
 		DivergedAt: r.DivergedAt}
-	for _, e := range r.Estimates {
-		o.Add(store.Store(e.Name, e.Estimate))
-	}
+	o.Add(r.Estimates...)
 	if r.Ends != nil {
 		o.Ends = endsOf(c, r.Ends)
 	}
@@ -116,7 +114,7 @@ func PaperNamedShare(mode diagnose.Mode) string { return paperNamedPrefix + stri
 
 // nameModes diagnoses the failure mode of every traced replica. It returns the share with each
 // mode, by both criteria; nil if none was traced.
-func (c *Cell) nameModes(r *sim.Result) []store.NamedEstimate {
+func (c *Cell) nameModes(r *sim.Result) []measure.Named {
 	named := make(map[string][]float64)
 	for _, replica := range r.Traces {
 		trace := c.trace(r.Steps, func(quantity sim.Quantity) []float64 {
@@ -136,13 +134,13 @@ func (c *Cell) nameModes(r *sim.Result) []store.NamedEstimate {
 				measure.Indicator(paper == mode))
 		}
 	}
-	var shares []store.NamedEstimate
+	var shares []measure.Named
 	for _, name := range slices.Sorted(maps.Keys(named)) {
 		e := measure.Mean(named[name])
 		if c.Deterministic() {
 			e = measure.Certain(named[name][0])
 		}
-		shares = append(shares, store.Store(name, e))
+		shares = append(shares, measure.Named{Name: name, Estimate: e})
 	}
 	return shares
 }

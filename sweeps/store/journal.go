@@ -268,18 +268,11 @@ func (j *Journal) Sort(order []string) error {
 }
 
 // sorted lists the lines of the outcomes in the order of Sort.
-func (j *Journal) sorted(order []string) []*storedLine {
-	var lines []*storedLine
-	planned := make(map[string]bool)
-	for _, id := range order {
-		if j.Outcomes[id] != nil && !planned[id] {
-			planned[id] = true
-			lines = append(lines, j.Outcomes[id].line)
-		}
-	}
-	for _, id := range slices.Sorted(maps.Keys(j.Outcomes)) {
-		if !planned[id] {
-			lines = append(lines, j.Outcomes[id].line)
+func (j *Journal) sorted(order []string) (lines []*storedLine) {
+	seen := make(map[string]bool)
+	for _, id := range slices.Concat(order, slices.Sorted(maps.Keys(j.Outcomes))) {
+		if o := j.Outcomes[id]; o != nil && !seen[id] {
+			seen[id], lines = true, append(lines, o.line)
 		}
 	}
 	return lines

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"grposim/sim"
+	"grposim/sim/measure"
 )
 
 // equal checks that two values are the same.
@@ -29,7 +30,7 @@ func equal[T comparable](t *testing.T, of any, got, want T) {
 func sampleOutcome(id string) *Outcome {
 	return &Outcome{
 		ID: id, Version: sim.Version, Status: CellOK,
-		Estimates: []NamedEstimate{{Name: "x", Mean: 0.1, StdErr: 1e-9, DF: 7}},
+		Estimates: []measure.Named{{Name: "x", Estimate: measure.Estimate{Mean: 0.1, StdErr: 1e-9, DF: 7}}},
 		recorded: &Trajectory{Steps: []int{0, 3}, Quantities: []RecordedSeries{{
 			Quantity: "expected_reward", Mean: []Number{1, 2}, StdErr: []Number{0, 0.5},
 			Quantiles: [][5]Number{{}, {1, 2, 3, 4, 5}},
@@ -255,14 +256,14 @@ func TestImpossibleOutcomes(t *testing.T) {
 		{ID: "a", Status: CellOK, recorded: &Trajectory{Steps: []int{0}}},
 		{ID: "a", Status: CellOK, Diverged: 1},
 		{ID: "a", Status: CellDiverged},
-		{ID: "a", Status: CellOK, Estimates: []NamedEstimate{{Name: "x", StdErr: -1}}},
-		{ID: "a", Status: CellOK, Estimates: []NamedEstimate{{Name: "x", Systematic: -1}}},
-		{ID: "a", Status: CellOK, Estimates: []NamedEstimate{{Name: "x", DF: -2}}},
-		{ID: "a", Status: CellOK, Estimates: []NamedEstimate{{}}},
-		{ID: "a", Status: CellOK, Estimates: []NamedEstimate{{Name: "=HYPERLINK(1)"}}},
-		{ID: "a", Status: CellOK, Estimates: []NamedEstimate{{Name: "-1+1"}}},
-		{ID: "a", Status: CellOK, Estimates: []NamedEstimate{{Name: "x\x1b[2J"}}},
-		{ID: "a", Status: CellOK, Estimates: []NamedEstimate{{Name: "x\u202e"}}},
+		{ID: "a", Status: CellOK, Estimates: []measure.Named{{Name: "x", Estimate: measure.Estimate{StdErr: -1}}}},
+		{ID: "a", Status: CellOK, Estimates: []measure.Named{{Name: "x", Estimate: measure.Estimate{Systematic: -1}}}},
+		{ID: "a", Status: CellOK, Estimates: []measure.Named{{Name: "x", Estimate: measure.Estimate{DF: -2}}}},
+		{ID: "a", Status: CellOK, Estimates: []measure.Named{{}}},
+		{ID: "a", Status: CellOK, Estimates: []measure.Named{{Name: "=HYPERLINK(1)"}}},
+		{ID: "a", Status: CellOK, Estimates: []measure.Named{{Name: "-1+1"}}},
+		{ID: "a", Status: CellOK, Estimates: []measure.Named{{Name: "x\x1b[2J"}}},
+		{ID: "a", Status: CellOK, Estimates: []measure.Named{{Name: "x\u202e"}}},
 		{ID: "a", Status: CellOK,
 			recorded: &Trajectory{Quantities: []RecordedSeries{{Quantity: "expected_reward"},
 				{Quantity: "@SUM(1)"}}}},

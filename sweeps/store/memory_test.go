@@ -18,6 +18,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"grposim/sim"
+	"grposim/sim/measure"
 )
 
 // longOutcome returns an outcome whose trajectory has so many steps.
@@ -36,7 +37,7 @@ func longOutcome(id string, steps int) *Outcome {
 		t.Quantities = append(t.Quantities, s)
 	}
 	return &Outcome{ID: id, Version: sim.Version, Status: CellOK,
-		Estimates: []NamedEstimate{{Name: "x", Mean: 1}}, recorded: t}
+		Estimates: []measure.Named{{Name: "x", Estimate: measure.Estimate{Mean: 1}}}, recorded: t}
 }
 
 // heap returns the bytes of heap memory in use.

@@ -24,7 +24,7 @@ type Outcome struct {
 	Diverged   int `json:"diverged,omitempty"`
 	DivergedAt int `json:"diverged_at,omitempty"` // the first step at which one did; 0 if none did
 	// measured means, each name once and finite
-	Estimates []NamedEstimate `json:"estimates,omitempty"`
+	Estimates []measure.Named `json:"estimates,omitempty"`
 	// of each replica the mean of J over the last quarter of the run, NaN if it diverged; nil: not
 	// asked for
 	Ends []Number `json:"ends,omitempty"`
@@ -45,21 +45,11 @@ const (
 	NoFixedPoint CellStatus = "no-fixed-point"
 )
 
-// NamedEstimate is a measured mean with its standard error.
-type NamedEstimate struct {
-	Name   string  `json:"name"`   // of the quantity
-	Mean   float64 `json:"mean"`   // in the unit of the quantity, as are the errors
-	StdErr float64 `json:"stderr"` // standard error of the mean, ≥ 0
-	// degrees of freedom of the error; 0: it is not known, −1: none is random (measure.Exactly)
-	DF         int     `json:"df"`
-	Systematic float64 `json:"systematic,omitempty"` // half-width of the error that is not random, ≥ 0
-}
-
 // Add adds estimates to the outcome, except those that are not finite, for which a cell
 // that is OK gets the status CellOverflow.
-func (o *Outcome) Add(estimates ...NamedEstimate) {
+func (o *Outcome) Add(estimates ...measure.Named) {
 	for _, e := range estimates {
-		if !slices.ContainsFunc([]float64{e.Mean, e.StdErr, e.Systematic}, notFinite) {
+		if measure.Finite(e.Mean, e.StdErr, e.Systematic) {
 			o.Estimates = append(o.Estimates, e)
 		} else if o.Status == CellOK {
 			o.Status = CellOverflow
@@ -67,16 +57,11 @@ func (o *Outcome) Add(estimates ...NamedEstimate) {
 	}
 }
 
-// Store returns a named estimate in the form in which it is stored.
-func Store(name string, e measure.Estimate) NamedEstimate {
-	return NamedEstimate{name, e.Mean, e.StdErr, e.DF, e.Systematic}
-}
-
 // Estimate returns the estimate of the named quantity; ok is false if there is none.
 func (o *Outcome) Estimate(name string) (e measure.Estimate, ok bool) {
 	for _, e := range o.Estimates {
 		if e.Name == name {
-			return measure.Estimate{Mean: e.Mean, StdErr: e.StdErr, DF: e.DF, Systematic: e.Systematic}, true
+			return e.Estimate, true
 		}
 	}
 	return measure.Estimate{}, false

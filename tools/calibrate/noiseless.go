@@ -23,7 +23,7 @@ func setNoiseless(j *claim.Question, c *plan.Cell) {
 		return
 	}
 	add := func(name string, x float64) {
-		o.Estimates = append(o.Estimates, store.Store(name, measure.Certain(x)))
+		o.Estimates = append(o.Estimates, measure.Named{Name: name, Estimate: measure.Certain(x)})
 	}
 	if j.Check.Displacement > 0 {
 		addStiffness(j, c, add)
