@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"grposim/sweeps/config"
 	"grposim/training/change"
 	"grposim/training/findings"
 	"grposim/training/fit"
@@ -115,10 +116,7 @@ func (o *fitOptions) write(stderr io.Writer, fits []*logFit) error {
 // object is what fit prints of a log as JSON.
 func (f *logFit) object() object {
 	r, log := &f.result, f.log
-	var observable []logs.Quantity
-	for _, c := range log.Columns {
-		observable = append(observable, c.Quantity)
-	}
+	observable := config.Each(log.Columns, func(c logs.Column) logs.Quantity { return c.Quantity })
 	var models, ahead []object
 	for i := range r.Models {
 		m := &r.Models[i]

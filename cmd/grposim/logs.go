@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"grposim/sweeps/config"
 	"grposim/training/findings"
 	"grposim/training/fit"
 	"grposim/training/logs"
@@ -133,11 +134,8 @@ func curveBeforeLoss(l *logs.Log, by func([]findings.Finding) (findings.Finding,
 	return l, c, lost, err
 }
 
-func stepsOf(l *logs.Log) (steps []float64) {
-	for _, step := range l.Steps {
-		steps = append(steps, float64(step))
-	}
-	return steps
+func stepsOf(l *logs.Log) []float64 {
+	return config.Each(l.Steps, func(step int) float64 { return float64(step) })
 }
 
 // lawTime is the time over which laws of growth are fitted to a log.

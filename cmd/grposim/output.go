@@ -362,11 +362,8 @@ func writeSummary(dir string, parts []report.Part) error {
 }
 
 func allVerdicts(experiments []*sweeps.Experiment) []judge.Verdict {
-	var all []judge.Verdict
-	for _, e := range experiments {
-		all = append(all, e.Verdicts...)
-	}
-	return all
+	of := func(e *sweeps.Experiment) []judge.Verdict { return e.Verdicts }
+	return slices.Concat(config.Each(experiments, of)...)
 }
 
 // judgement judges a results folder.
