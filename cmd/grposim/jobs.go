@@ -8,6 +8,8 @@ import (
 	"io"
 	"math"
 	"os"
+	"regexp"
+	"strings"
 	"text/template"
 	"time"
 
@@ -126,4 +128,67 @@ func newSlurm(stdout, stderr io.Writer) *cobra.Command {
 		return err
 	})
 	return c
+}
+
+// maxConfigMap is the size of the largest configuration that a ConfigMap takes, in bytes.
+const maxConfigMap = 1_000_000
+
+//go:embed kubernetes.yaml.tmpl
+var kubernetesText string
+
+func newKubernetes(stdout, stderr io.Writer) *cobra.Command {
+	c, j := newJobs("kubernetes", "kubectl apply -f", kubernetesText, stdout, stderr, func(j *jobs) error {
+		problems := []error{checkWord("--cache", j.Cache), checkWord("--image", j.Image)}
+		if j.Image == "" {
+			problems = append(problems, misuse("--image: got nothing, want an image that holds grposim"))
+		}
+		if n := len(j.Document); n > maxConfigMap {
+			problems = append(problems, misuse("%s: got %d bytes, want at most %d: the size of a ConfigMap",
+				j.Config[0], n, maxConfigMap))
+		}
+		return errors.Join(problems...)
+	})
+	c.Flags().StringVar(&j.Image, "image", "", "")
+	return c
+}
+
+// Object returns a name of Kubernetes objects, which is shorter than that of a sweep can
+// be, and neither begins nor ends with a hyphen.
+func (j *jobs) Object() string {
+	return strings.TrimRight("grposim-"+strings.Trim(j.Sweep[:min(len(j.Sweep), 40)], "-"), "-")
+}
+
+// noVariables keeps Kubernetes from replacing $(NAME) in an argument.
+func noVariables(word string) string { return strings.ReplaceAll(word, "$", "$$") }
+
+var plainWord = regexp.MustCompile(`^[\w./:=,+@%-]+$`)
+
+// shellQuote quotes words for a POSIX shell.
+func shellQuote(words ...string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		if quoted[i] = word; !plainWord.MatchString(word) {
+			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
+}
+
+// pathWord returns a path that a command does not read as a flag.
+func pathWord(path string) string {
+	if strings.HasPrefix(path, "-") {
+		return "./" + path
+	}
+	return path
+}
+
+// checkWord returns a usage error if a word of a script that is written has a character that is
+// not seen. Quotes would keep its meaning, but not every place: a line feed can end a
+// here-document, and with it the words around it, and stdout escapes the others (printable).
+func checkWord(what, word string) error {
+	if escape(word, "") != word {
+		return misuse("%s: got %q, want no line break and no other character that is not seen",
+			what, word)
+	}
+	return nil
 }

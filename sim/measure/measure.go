@@ -147,3 +147,62 @@ func SquaresAboutMean(square, mean []float64) []float64 {
 	}
 	return about
 }
+
+// All, in place of the index of a batch to leave out, stands for none.
+const All = -1
+
+// Jackknife returns the estimate of a statistic of data in n ≥ 1 batches. That is its value for all
+// data, statistic(All). Its standard error is from the values statistic(i) without batch i, i = 0 …
+// n−1.
+//
+//	se² = (n−1)/n Σ_i (statistic(i) − mean)².
+//
+// It has n−1 degrees of freedom. If n = 1 or one of these values is NaN, the error is not known (DF
+// 0).
+func Jackknife(batches int, statistic func(without int) float64) Estimate {
+	e := Estimate{Mean: statistic(All)}
+	if batches < 2 {
+		return e
+	}
+	values := make([]float64, batches)
+	for i := range values {
+		values[i] = statistic(i)
+	}
+	n := float64(batches)
+	// The StdErr of Mean is √(Σ(…)²/(n(n−1))): se is n−1 times that.
+	if se := float64((n - 1) * Mean(values).StdErr); !math.IsNaN(se) {
+		e.StdErr, e.DF = se, batches-1
+	}
+	return e
+}
+
+// BinStart returns the first item of a bin, where n items are divided into contiguous bins whose
+// sizes differ by at most 1.
+func BinStart(bin, bins, n int) int { return bin * n / bins }
+
+// Extrapolated returns Richardson's (4 S(d) − S(2d))/3 = λ − 4b d⁴ of near = S(d) and far = S(2d).
+// They are central differences over ±d and ±2d, S(d) = λ + a d² + b d⁴.
+func Extrapolated(near, far float64) float64 { return (float64(4*near) - far) / 3 }
+
+// Bent bounds the systematic error of an extrapolated λ, 4d²(|S(d) − λ| + d²|λ|). It takes |b| for at
+// most |a| + |λ|, as of a force that changes by a factor of order 1 over a unit of its argument.
+func Bent(near, extrapolated, d float64) float64 {
+	square := float64(d * d)
+	next := float64(square * math.Abs(extrapolated))
+	return float64(4 * float64(square*(math.Abs(near-extrapolated)+next)))
+}
+
+// RoundedUlps is the rounding error of a difference of forces in units of its largest term.
+const RoundedUlps = 0x1p-50
+
+// CentredSquare returns Σ (x − mean)², with a mean of its own for each n values in a row.
+func CentredSquare(x []float64, n int) (sum float64) {
+	for i := 0; i < len(x); i += n {
+		mean, square := Average(x[i:i+n]), 0.0
+		for _, v := range x[i : i+n] {
+			square += float64((v - mean) * (v - mean))
+		}
+		sum += square
+	}
+	return sum
+}

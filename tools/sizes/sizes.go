@@ -1,7 +1,10 @@
+// Command sizes prints how much there is in each room of the repository, beside the limit.
+// It exits with code 1 where one is exceeded.
 package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"go/parser"
 	"go/token"
@@ -14,6 +17,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"grposim/tools/internal/tool"
 )
 
 // size is what a room has.
@@ -155,4 +160,20 @@ func (h *house) excess() (over []string) {
 		}
 	}
 	return over
+}
+
+func main() { tool.Main("sizes", run) }
+
+// run prints the sizes of the repository in the folder that the command line names.
+func run(_ context.Context, c *tool.Command) error {
+	c.Usage = func() { c.Say("usage: sizes FOLDER") }
+	if err := c.Parse(1); err != nil {
+		return err
+	}
+	h, err := measure(c.Args()[0])
+	if err != nil {
+		return err
+	}
+	h.print(c.Stdout)
+	return tool.Unmet(h.excess()).OrNil()
 }
