@@ -155,3 +155,54 @@ func curve(rng *rand.Rand, n int, noise float64, y func(t float64) float64) Curv
 	}
 	return c
 }
+
+// The integral of a rate that falls linearly from 1 at step 1 to 0 is x − x²/2n from there on.
+func TestLoggedTime(t *testing.T) {
+	const n = 500
+	var steps, rates []float64
+	for i := range n {
+		steps, rates = append(steps, float64(i+1)), append(rates, 5e-6*(1-float64(i)/n))
+	}
+	got, ok := LoggedTime(steps, rates)
+	for i := range got {
+		x := float64(i)
+		if want := 1 + x - x*x/2/n; !ok || math.Abs(got[i]-want) > 1e-9 {
+			t.Fatalf("time %g at step %g, want %g", got[i], steps[i], want)
+		}
+	}
+	for _, bad := range []float64{-1, math.NaN()} {
+		rates[0] = bad
+		if _, ok := LoggedTime(steps, rates); ok {
+			t.Errorf("rates that begin with %g give a time", bad)
+		}
+	}
+	if _, ok := LoggedTime(steps, make([]float64, n)); ok {
+		t.Error("rates of 0 give a time")
+	}
+}
+
+// Intervals cover nine of ten rows of a level that walks as exponential smoothing takes it to.
+// The standard deviation of the share is about 0.015 for 400 curves.
+func TestForecastIntervalsCover(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	const runs, known, ahead = 400, 100, 30
+	for _, walks := range []float64{0, smoothing} {
+		covered := 0.0
+		for range runs {
+			l := 0.0
+			c := curve(rng, known+ahead, 0, func(float64) float64 {
+				e := rng.NormFloat64()
+				y := l + e
+				l += walks * e
+				return y
+			})
+			f := (&Result{Regime: Monotone}).Predict(Curve{c.Time[:known], c.Reward[:known]}, c.Time[known:])
+			if y := c.Reward[known+ahead-1]; f.Lo[ahead-1] <= y && y <= f.Hi[ahead-1] {
+				covered += 1.0 / runs
+			}
+		}
+		if covered < 0.84 || walks > 0 && covered > 0.96 {
+			t.Errorf("90 %% intervals cover %.3f of the rows of a level that walks by %g", covered, walks)
+		}
+	}
+}
