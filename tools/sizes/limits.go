@@ -3,15 +3,15 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_968
-	mostTools   = 5_301
-	mostTests   = 46_148
+	mostProduct = 69_772
+	mostTools   = 5_290
+	mostTests   = 46_113
 	mostDocs    = 329
 )
 
 // rooms has the most lines of each folder, without tests.
 var rooms = map[string]int{
-	"cmd/grposim":            5018,
+	"cmd/grposim":            4961,
 	"configs":                39,
 	"fp":                     546,
 	"grpo":                   1258,
@@ -34,31 +34,31 @@ var rooms = map[string]int{
 	"sim/draw":               1126,
 	"sim/lanes":              1493,
 	"sim/lanes/wide":         42,
-	"sim/measure":            1071,
+	"sim/measure":            1069,
 	"sim/probe":              1616,
 	"sweeps":                 4151,
-	"sweeps/advice":          1835,
-	"sweeps/claim":           2888,
-	"sweeps/config":          5238,
-	"sweeps/judge":           1798,
-	"sweeps/plan":            1150,
+	"sweeps/advice":          1827,
+	"sweeps/claim":           2870,
+	"sweeps/config":          5187,
+	"sweeps/judge":           1782,
+	"sweeps/plan":            1148,
 	"sweeps/report":          1744,
-	"sweeps/store":           1885,
+	"sweeps/store":           1857,
 	"sweeps/theory":          2623,
 	"tools/bench":            161,
-	"tools/calibrate":        1257,
+	"tools/calibrate":        1256,
 	"tools/explorer":         119,
 	"tools/explorer/explore": 1349,
 	"tools/explorer/wasm":    21,
 	"tools/fuzz":             1252,
 	"tools/guard":            279,
 	"tools/internal/tool":    148,
-	"tools/site":             468,
-	"tools/sizes":            247,
+	"tools/site":             462,
+	"tools/sizes":            243,
 	"training/change":        328,
 	"training/diagnose":      1187,
 	"training/equivalence":   799,
 	"training/findings":      1678,
-	"training/fit":           874,
+	"training/fit":           860,
 	"training/logs":          5031,
 }
