@@ -27,6 +27,7 @@ const (
 	DeviationOfRuns                       // the standard deviations over runs that it has
 	ShareOnTheWay                         // the share of groups with equal rewards along a path
 	ClipOnTheWay                          // the share of clipped samples along a path
+	KLOnTheWay                            // the KL to the reference along a path
 	NormOnTheWay                          // the norm of the gradient along a path
 	QuantityOfStep                        // a quantity of both policies of a step along a path
 	OscillatorOfPath                      // the reduced-order model away from the fixed point
@@ -77,7 +78,7 @@ var domains = []struct {
 }{
 	{RewardsInDigits, anyLag, roundedRewards, scope.BeyondRange.Because()},
 
-	{MeanForceKnown, anyLag, func(p *Params) bool { return p.ReferenceUpdate.Interval > 0 },
+	{MeanForceKnown, anyLag, func(p *Params) bool { return p.movesReference() && !p.OnTheWay },
 		scope.MovingReference.Because()},
 	{MeanForceKnown, anyLag, func(p *Params) bool { return p.Rollout.Noise > 0 },
 		simulated("a sampler whose logits differ from the trainer's")},
@@ -190,6 +191,7 @@ var domains = []struct {
 		return manyValues(p) || p.Advantage.Baseline > option.LeaveOneOut || clipsOnTheWay(p)
 	}, simulated("the share of clipped samples of finite groups, of other rewards than two values, " +
 		"or of another baseline")},
+	{KLOnTheWay, anyLag, (*Params).movesReference, scope.MovingReference.Because()},
 	{NormOnTheWay, anyLag, func(p *Params) bool {
 		return p.GroupSize != option.Infinite || p.Optimizer.MaxNorm > 0 || prompts(p)
 	}, simulated("the norm of sampled gradients")},
@@ -224,6 +226,8 @@ var domains = []struct {
 func simulated(what string) scope.Reason { return scope.NotPredicted.Because(what) }
 
 func reused(p *Params) bool { return p.Samples == option.Reused }
+
+func (p *Params) movesReference() bool { return p.ReferenceUpdate.Interval > 0 }
 
 func adam(p *Params) bool { return p.Optimizer.Kind == option.Adam }
 

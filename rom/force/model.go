@@ -46,6 +46,7 @@ type Model struct {
 	Each   []*group.Counts  // of each prompt
 	draws  []*group.Prompts // of prompts in a fixed order, see Turn; nil: of none
 	others [2]float64       // of Params.Others, see Turn
+	Anchor []float64        // logits of π_ref, see Turn
 	whole  option.Estimator // whose schedules are those of Params.Estimator, see Turn
 
 	Size float64 // G; +Inf where infinite
@@ -71,7 +72,7 @@ func New(p *cell.Params) *Model {
 	}
 	arms, samples := len(p.Arms), group.NewSamples(len(p.Arms))
 	m := &Model{
-		whole: p.Estimator,
+		whole: p.Estimator, Anchor: slices.Clone(p.Reference),
 		penalties: penalties{
 			Params: p, Samples: samples, LogReference: make([]float64, arms),
 			Now:  Policy{make([]float64, arms), make([]float64, arms)},
@@ -83,11 +84,7 @@ func New(p *cell.Params) *Model {
 	if p.GroupSize != option.Infinite {
 		m.Size = float64(p.GroupSize)
 	}
-	cell.LogSoftmax(m.LogReference, p.Reference)
-	m.Target = m.LogReference
-	if p.Entropy > 0 {
-		m.Target = m.balanced()
-	}
+	m.SetReference(p.Reference)
 	m.Law = group.New(p.Arms, &p.Estimator, samples)
 	if p.OnTheWay && p.KL.OfReward() {
 		if l := group.Compose(p.Arms, &p.Estimator, samples); l != nil {
@@ -112,17 +109,21 @@ func New(p *cell.Params) *Model {
 // Turned is what tells steps apart whose forces at the same policies differ.
 type Turned struct{ Draw, Others, KL, Clip int }
 
-// Turn gives a model β, the clip and the law of a group of step t. Steps of about the same force
-// return the same: of one draw in an epoch of prompts that share a policy and come in a fixed order,
-// and of the same Params.Others, β and clip within 2 %.
-func Turn(m *Model, t int) (at Turned) {
+// Turn gives a model β, the clip, π_ref and the law of a group of step t, which begins at the logits
+// theta. It is called in every step. Steps of about the same force return the same: of one draw in an
+// epoch of prompts that share a policy and come in a fixed order, and of the same Params.Others, β
+// and clip within 2 %. They do not tell references apart.
+func Turn(m *Model, t int, theta []float64) (at Turned) {
+	if u := m.ReferenceUpdate; t > 0 && u.Moves(t-1) {
+		floats.Scale(1-u.Rate, m.Anchor)
+		floats.AddScaled(m.Anchor, u.Rate, theta)
+		m.SetReference(m.Anchor)
+	}
 	if kl, clip := &m.KL, &m.Importance; m.Varies() {
 		kl.Coefficient = Scheduled(m.whole.KL.Coefficient, &kl.Schedule, t)
 		clip.ClipLow = Scheduled(m.whole.Importance.ClipLow, &clip.Schedule, t)
 		clip.ClipHigh = Scheduled(m.whole.Importance.ClipHigh, &clip.Schedule, t)
-		if m.Entropy > 0 {
-			m.Target = m.balanced()
-		}
+		m.SetReference(m.Anchor)
 		at.KL, at.Clip = int(Scheduled(50, &kl.Schedule, t)), int(Scheduled(50, &clip.Schedule, t))
 	}
 	if n := len(m.Others); n > 0 {

@@ -63,6 +63,14 @@ func (m *penalties) score() {
 	}
 }
 
+// SetReference sets the logits of π_ref, and the policy towards which all penalties pull.
+func (m *penalties) SetReference(logits []float64) {
+	cell.LogSoftmax(m.LogReference, logits)
+	if m.Target = m.LogReference; m.Entropy > 0 {
+		m.Target = m.balanced()
+	}
+}
+
 // balanced returns log π̃.
 func (m *penalties) balanced() []float64 {
 	share := m.Restoring() / m.Pull()

@@ -68,6 +68,9 @@ func newAdamState(p cell.Params, init []float64, steps int) *adamState {
 	for block := range s.kept() {
 		copy(s.mean[(3+block)*arms:], init)
 	}
+	if s.before > 0 {
+		copy(s.mean[s.reference:], p.Reference)
+	}
 	return s
 }
 
@@ -84,6 +87,16 @@ func (v *visit) take(moments []float64, o *option.Optimizer) {
 	}
 }
 
+// current returns the logits of the runs that draw, of the policies in reduced coordinates that the
+// force depends on. It sets the reference.
+func (s *adamState) current(x []float64) []float64 {
+	_, n := s.q.Dims()
+	if s.before > 0 {
+		s.SetReference(s.logits(x[:n]))
+	}
+	return s.visit.from(s.logits(x[s.before*n:][:n]))
+}
+
 // moments returns the mean of the force and of its square, one after the other, at policies in
 // reduced coordinates: the present one and, unless it is the same, those that draw.
 func (s *adamState) moments(x []float64) []float64 {
@@ -92,7 +105,7 @@ func (s *adamState) moments(x []float64) []float64 {
 	for range s.ages {
 		olds = append(olds, s.logits(x[len(x)-n*(len(s.ages)-len(olds)):][:n]))
 	}
-	s.meanForce(all[:arms], s.visit.from(s.logits(x[:n])), olds)
+	s.meanForce(all[:arms], s.current(x), olds)
 	noise := s.covariance(all[:arms])
 	for a, f := range all[:arms] {
 		all[arms+a] = f*f + max(noise.At(a, a), 0)
@@ -115,7 +128,7 @@ func (s *adamState) derive(at []int, centre []float64, cov [][]float64) (
 	l.joint, l.excess, l.share = s.joint(force[:arms])
 	l.localForce, _ = s.overAges(at, cov, func(i int, x []float64, _ float64) []float64 {
 		all := make([]float64, 2*arms)
-		s.Set(s.visit.from(s.logits(x[:n])), s.logits(x[len(x)-n:]))
+		s.Set(s.current(x), s.logits(x[len(x)-n:]))
 		s.MeanForce(all[:arms])
 		s.limit(i, all[:arms])
 		noise := s.ofStep()
@@ -175,6 +188,9 @@ func (s *adamState) step(t int) {
 	rate := RateAt(&s.Optimizer, t)
 	s.coast(local, rate)
 	s.move(rate, local.share)
+	if s.moveReference(t, arms, 3*arms); resets(s.Params, t) {
+		s.decay1, s.decay2 = 1, 1
+	}
 }
 
 // coast adds how far the runs may have moved along the penalty, beside their mean. With n =
@@ -246,7 +262,7 @@ func (s *adamState) average(l *adamLocal, growth float64, moments []float64, at 
 		}
 		old := at[len(at)-1]
 		for a, x := range pushOf(s.Model, c, s.mean[:arms], s.mean[old:old+arms]) {
-			moments[arms+a] += 2*moments[a]*x + 2*floats.Dot(l.along[a][:arms], c.RawRowView(a))
+			moments[arms+a] += 2*moments[a]*x + 2*floats.Dot(l.along[a][s.before*arms:][:arms], c.RawRowView(a))
 			moments[a] += x
 		}
 		if s.visit.chance < 1 {
@@ -334,7 +350,7 @@ func (o *observable) underAdam(s *adamState, t int) shifted {
 func adamPath(p cell.Params, init []float64, at []int, last int, of []observable) [][]shifted {
 	s, all, wide := newAdamState(p, init, at[len(at)-1]), make([][]shifted, len(of)), false
 	for t, n := 0, 0; n < len(at) && (t <= last || wide); t++ {
-		s.turn = force.Turn(s.Model, t)
+		s.turn = force.Turn(s.Model, t, s.mean[:s.n])
 		for ; n < len(at) && at[n] == t; n++ {
 			for i := range of {
 				by := of[i].underAdam(s, t)

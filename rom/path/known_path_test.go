@@ -118,13 +118,13 @@ func TestPathsOfSeveralOldPolicies(t *testing.T) {
 		lag   option.Lag
 		adam  bool
 		stale func(r *rand.Rand, t int) int // step of the snapshot
-		falls bool                          // β does, while the clip widens; no deviation near its bound
+		falls bool                          // β does, while the clip widens, and π_ref moves; no deviation near its bound
 	}{
 		"age by group": {option.Lag{Kind: option.Random, Ages: option.Ages{To: 4}}, false,
 			func(r *rand.Rand, t int) int { return t - r.IntN(5) }, false},
 		"a block behind": {option.Lag{Interval: 3, Behind: 1}, false,
 			func(_ *rand.Rand, t int) int { return t - t%3 - 3 }, false},
-		"schedules": {option.Lag{Interval: 3}, false,
+		"schedules, moving reference": {option.Lag{Interval: 3}, false,
 			func(_ *rand.Rand, t int) int { return t - t%3 }, true},
 		"geometric ages, Adam": {option.Lag{Kind: option.Random, Ages: option.Ages{
 			Law: option.GeometricAges, Mean: 1}}, true,
@@ -140,15 +140,17 @@ func TestPathsOfSeveralOldPolicies(t *testing.T) {
 				Schedule: option.Schedule{Warmup: 90}}
 			p.Reference, p.KL = []float64{0, 0}, option.KL{Coefficient: 0.5, Gradient: option.ExactKL,
 				At: option.AtCurrent, Schedule: option.Schedule{Kind: option.LinearDecay, Total: 30}}
+			p.ReferenceUpdate = option.ReferenceUpdate{
+				Interval: 5, Rate: 0.6, Optimizer: option.ResetState}
 		}
 		r, sum, squares := rand.New(rand.NewPCG(5, 6)), 0.0, 0.0
 		for range runs {
-			gap, velocity, second, probs := 0.0, 0.0, 0.0, []float64(nil) // of the better arm, by step
+			gap, anchor, velocity, second, probs := 0.0, 0.0, 0.0, 0.0, []float64(nil) // of the better arm
 			for t := range steps {
 				now, force := 1/(1+math.Exp(-gap)), 0.0
 				within := 0.01 * float64(t+1)
 				if c.falls {
-					force = -0.5 * (1 - float64(t)/30) * now * (1 - now) * gap
+					force = -0.5 * (1 - float64(t)/30) * now * (1 - now) * (gap - anchor)
 				}
 				probs = append(probs, now)
 				for range 4 {
@@ -174,7 +176,9 @@ func TestPathsOfSeveralOldPolicies(t *testing.T) {
 				if c.adam {
 					moved /= 2 * (1 - math.Pow(0.5, n)) * math.Sqrt(second/(1-math.Pow(0.9, n)))
 				}
-				gap += 2 * p.Optimizer.LearningRate * moved
+				if gap += 2 * p.Optimizer.LearningRate * moved; c.falls && t%5 == 4 {
+					anchor, velocity = 0.4*anchor+0.6*gap, 0
+				}
 			}
 			j := 0.2 + 0.7/(1+math.Exp(-gap))
 			sum, squares = sum+j/runs, squares+j*j/runs

@@ -44,9 +44,6 @@ func Follow(p cell.Params, init []float64, steps int,
 	arms := len(p.Arms)
 	cell.CheckLogits("init", init, arms)
 	cell.Want(steps >= 0, "steps", steps, "at least 0")
-	if p.ReferenceUpdate.Interval > 0 {
-		return scope.Exact, scope.MovingReference.Because().Scope()
-	}
 	past := newSnapshots(&p.Lag, init, steps)
 	m := state{snapshots: past}
 	m.Model, m.most = newModel(&p)
@@ -62,7 +59,11 @@ func Follow(p cell.Params, init []float64, steps int,
 		kind = scope.LeadingOrder
 	}
 	for t := range steps + 1 {
-		force.Turn(m.Model, t)
+		if force.Turn(m.Model, t, theta); t > 0 && resets(&p, t-1) {
+			clear(velocity)
+			clear(second)
+			decay1, decay2 = 1, 1
+		}
 		if !isSquarable(theta) || !isSquarable(velocity) || !linear.IsFinite(second...) ||
 			!rewardsSquarable {
 			return kind, scope.PathOverflows.Because(t).Scope()
@@ -111,6 +112,11 @@ func Follow(p cell.Params, init []float64, steps int,
 		}
 	}
 	return kind, scope.Scope{In: true}
+}
+
+// resets reports whether the optimizer forgets its state after step t.
+func resets(p *cell.Params, t int) bool {
+	return p.ReferenceUpdate.Moves(t) && p.ReferenceUpdate.Optimizer == option.ResetState
 }
 
 // A run rests at its fixed point if it has been within AtRest logits of it for
@@ -264,7 +270,7 @@ func normMet(p cell.Params, step *cell.Params, init []float64, steps int) (most 
 	m, past, before := force.New(step), newSnapshots(&p.Lag, init, steps), []float64(nil)
 	var turned force.Turned
 	_, within := Follow(p, init, steps, func(t int, theta []float64) (more bool) {
-		now := force.Turn(m, t)
+		now := force.Turn(m, t, theta)
 		olds := past.at(t, theta)
 		here := slices.Concat(theta, slices.Concat(olds...))
 		if before == nil || now != turned || floats.Distance(here, before, math.Inf(1)) > metStep {

@@ -228,6 +228,8 @@ func observableOf(p *cell.Params, q Observed) (o observable, because scope.Reaso
 		return o, p.NotDerived(cell.ShareOnTheWay)
 	case ClipFraction:
 		return o, p.NotDerived(cell.ShareOnTheWay, cell.ClipOnTheWay)
+	case KLReference:
+		return o, p.NotDerived(cell.KLOnTheWay)
 	case GradientNorm:
 		return o, p.NotDerived(cell.NormOnTheWay)
 	}

@@ -285,8 +285,8 @@ func followOn(p cell.Params, init []float64, at []int, last int, displaced float
 	m, past := force.New(&p), newSnapshots(&p.Lag, init, steps)
 	f.kind, f.scope = Follow(p, init, steps, func(t int, theta []float64) (more bool) {
 		olds := past.at(t, theta)
-		if force.Turn(m, t); noise != nil {
-			noise.turn = force.Turn(noise.Model, t)
+		if force.Turn(m, t, theta); noise != nil {
+			noise.turn = force.Turn(noise.Model, t, theta)
 		}
 		if n := f.visited; at[n] == t {
 			f.logits[n] = slices.Clone(theta)

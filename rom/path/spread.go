@@ -120,6 +120,7 @@ func (s *spread) step(t int, theta []float64) {
 		s.drawn = mat.Trace(local.noise)
 	}
 	s.advance(t, theta, olds[0], local, growth)
+	s.moveReference(t, 0, s.n)
 }
 
 // order draws the prompts of step t, where a draw differs from the mean of all prompts by U, of
@@ -291,9 +292,13 @@ func (s *spread) force(t int, theta []float64, olds [][]float64) (local *localFo
 	if !ok {
 		return nil, 0
 	}
-	n, d := s.n, len(mean)
-	centre := linear.Reduce(s.ofLogits, theta)
-	for _, old := range olds[:d/n-1] { // none on-policy
+	n, d, now := s.n, len(mean), s.n*s.before
+	anchor, centre := s.Anchor, []float64(nil)
+	if s.before > 0 {
+		centre = linear.Reduce(s.ofLogits, anchor)
+	}
+	centre = append(centre, linear.Reduce(s.ofLogits, theta)...)
+	for _, old := range olds[:d/n-s.before-1] { // none on-policy
 		centre = append(centre, linear.Reduce(s.ofLogits, old)...)
 	}
 	floats.Add(centre, mean)
@@ -308,7 +313,10 @@ func (s *spread) force(t int, theta []float64, olds [][]float64) (local *localFo
 	noise, middle := mat.NewSymDense(len(theta), nil), (*mat.SymDense)(nil)
 	missed := make([]float64, n)
 	forceAt := func(i int, x []float64, weight float64) []float64 {
-		s.Set(s.moved(theta, s.visit.from(x[:n])), s.moved(olds[i], x[len(x)-n:]))
+		if now > 0 {
+			s.SetReference(s.moved(anchor, x[:n]))
+		}
+		s.Set(s.moved(theta, s.visit.from(x[now:][:n])), s.moved(olds[i], x[len(x)-n:]))
 		s.MeanForce(all)
 		s.limit(i, all)
 		reduced := linear.Reduce(s.ofForce, all)
@@ -330,9 +338,9 @@ func (s *spread) force(t int, theta []float64, olds [][]float64) (local *localFo
 		if s.several() {
 			drawn := make([][]float64, len(olds))
 			for i, old := range olds {
-				drawn[i] = s.moved(old, x[(1+i)*n:][:n])
+				drawn[i] = s.moved(old, x[now+(1+i)*n:][:n])
 			}
-			s.meanForce(all, s.moved(theta, x[:n]), drawn)
+			s.meanForce(all, s.moved(theta, x[now:][:n]), drawn)
 		}
 	}
 	about(mean)
@@ -350,8 +358,8 @@ func (s *spread) force(t int, theta []float64, olds [][]float64) (local *localFo
 	still := s.visit.from(make([]float64, n))
 	l.field = make([]float64, n)
 	for i, share := range s.shares {
-		x := make([]float64, 2*n)
-		floats.AddScaled(x[:n], -1, still)
+		x := make([]float64, now+2*n)
+		floats.AddScaled(x[now:][:n], -1, still)
 		floats.AddScaled(l.field, share, forceAt(i, x, 0))
 	}
 	floats.Sub(l.offset, l.field)
@@ -383,12 +391,17 @@ func (s *state) overAges(at []int, cov [][]float64,
 	all, apart = &localForce{around: cov, offset: make([]float64, f), bend: make([]float64, f),
 		slope: group.Zeros(f, len(cov))}, mat.NewDense(f, f, nil)
 	for i, share := range s.shares {
-		pair := slices.Compact([]int{at[0], at[min(1+i, len(at)-1)]})
+		first := at[:1+s.before]
+		pair := slices.Compact(append(slices.Clone(first), at[min(len(first)+i, len(at)-1)]))
 		mean, two, _ := s.policies(pair)
+		var own [][]float64 // of the policies alone
+		for _, row := range two[len(two)/len(pair)*s.before:] {
+			own = append(own, row[len(row)/len(pair)*s.before:])
+		}
 		one := expand(mean, two, s.DifferenceStep(), func(x []float64, weight float64) []float64 {
 			values := of(i, x, weight)
 			if weight == 1 {
-				s.nearBound = max(s.nearBound, s.BoundWithin(s.q, two), force.TieWithin(s.Model, s.q, two))
+				s.nearBound = max(s.nearBound, s.BoundWithin(s.q, own), force.TieWithin(s.Model, s.q, own))
 			}
 			return values
 		})
@@ -396,7 +409,11 @@ func (s *state) overAges(at []int, cov [][]float64,
 		floats.AddScaled(all.bend, share, one.bend)
 		for f, row := range one.slope {
 			for k, n := 0, len(mean)/len(pair); k < len(row); k += n {
-				floats.AddScaled(all.slope[f][k*(1+i):][:n], share, row[k:][:n])
+				to := k
+				if k >= n*len(first) {
+					to += n * i
+				}
+				floats.AddScaled(all.slope[f][to:][:n], share, row[k:][:n])
 			}
 		}
 		one.addSquare(apart, share)

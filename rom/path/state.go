@@ -23,6 +23,7 @@ type state struct {
 	// indices of the present policy, of those that are kept, and of the noise of the groups that a
 	// block reuses; 0: each step draws
 	present, first, reused int
+	reference, before      int // index of π_ref and 1 where it moves, else 0
 	uses                   int // number of steps that use the groups of a draw
 	draw                   int // index of how the prompts of a draw differ, and of its sum, see order
 	epoch                  int // draws of an epoch of which the order counts; 0: of none
@@ -118,6 +119,9 @@ func newState(p *cell.Params, init []float64, steps, n, present, blocks int) sta
 	one := linear.BasisOfArms(arms)
 	s.bases = bases{one, one, one, one}
 	size := s.first + n*s.kept()
+	if p.ReferenceUpdate.Interval > 0 {
+		s.reference, s.before, size = size, 1, size+n
+	}
 	if prompts := len(p.Prompts.First); p.Prompts.Order == option.Shuffled && !p.DrawnAsByChance() &&
 		prompts > p.GroupsPerStep {
 		s.draw, s.epoch, size = size, prompts/p.GroupsPerStep, size+2*n
@@ -208,14 +212,39 @@ func (s *state) drawing(t int) []int {
 	return at[len(at)-len(s.ages):]
 }
 
-// inputs returns the indices of the policies that the force of step t depends on: the present one
-// and, unless it is the same, those that draw.
+// inputs returns the indices of the policies that the force of step t depends on: π_ref where it
+// moves, the present one and, unless it is the same, those that draw.
 func (s *state) inputs(t int) []int {
-	at := []int{s.present}
+	at := []int{s.reference, s.present}[1-s.before:]
 	for _, age := range s.ages[:min(len(s.ages), s.kept())] {
 		at = append(at, s.first+s.n*s.place(t, age))
 	}
 	return at
+}
+
+// moveReference moves π_ref after step t, and makes the optimizer forget its state, of coordinates
+// from … to.
+func (s *state) moveReference(t, from, to int) {
+	u := s.ReferenceUpdate
+	if !u.Moves(t) {
+		return
+	}
+	s.scale(s.reference, s.reference+s.n, 1-u.Rate)
+	s.add(s.reference, s.present, slices.Repeat([]float64{u.Rate}, s.n))
+	floats.AddScaled(s.mean[s.reference:][:s.n], u.Rate, s.mean[s.present:][:s.n])
+	if resets(s.Params, t) {
+		s.scale(from, to, 0)
+	}
+}
+
+// scale multiplies coordinates from … to by a number.
+func (s *state) scale(from, to int, by float64) {
+	floats.Scale(by, s.mean[from:to])
+	for i, row := range s.cov {
+		if floats.Scale(by, row[from:to]); from <= i && i < to {
+			floats.Scale(by, row)
+		}
+	}
 }
 
 // refresh makes the snapshot of step t, if it takes one, the present policy.
