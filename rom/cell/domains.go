@@ -78,7 +78,7 @@ var domains = []struct {
 }{
 	{RewardsInDigits, anyLag, roundedRewards, scope.BeyondRange.Because()},
 
-	{MeanForceKnown, anyLag, func(p *Params) bool { return p.movesReference() && !p.OnTheWay },
+	{MeanForceKnown, anyLag, func(p *Params) bool { return movesReference(p) && !p.OnTheWay },
 		scope.MovingReference.Because()},
 	{MeanForceKnown, anyLag, func(p *Params) bool { return p.Rollout.Noise > 0 },
 		simulated("a sampler whose logits differ from the trainer's")},
@@ -191,7 +191,7 @@ var domains = []struct {
 		return manyValues(p) || p.Advantage.Baseline > option.LeaveOneOut || clipsOnTheWay(p)
 	}, simulated("the share of clipped samples of finite groups, of other rewards than two values, " +
 		"or of another baseline")},
-	{KLOnTheWay, anyLag, (*Params).movesReference, scope.MovingReference.Because()},
+	{KLOnTheWay, anyLag, movesReference, scope.MovingReference.Because()},
 	{NormOnTheWay, anyLag, func(p *Params) bool {
 		return p.GroupSize != option.Infinite || p.Optimizer.MaxNorm > 0 || prompts(p)
 	}, simulated("the norm of sampled gradients")},
@@ -227,7 +227,7 @@ func simulated(what string) scope.Reason { return scope.NotPredicted.Because(wha
 
 func reused(p *Params) bool { return p.Samples == option.Reused }
 
-func (p *Params) movesReference() bool { return p.ReferenceUpdate.Interval > 0 }
+func movesReference(p *Params) bool { return p.ReferenceUpdate.Interval > 0 }
 
 func adam(p *Params) bool { return p.Optimizer.Kind == option.Adam }
 

@@ -68,7 +68,7 @@ func newAdamState(p cell.Params, init []float64, steps int) *adamState {
 	for block := range s.kept() {
 		copy(s.mean[(3+block)*arms:], init)
 	}
-	if s.before > 0 {
+	if s.before() > 0 {
 		copy(s.mean[s.reference:], p.Reference)
 	}
 	return s
@@ -91,10 +91,10 @@ func (v *visit) take(moments []float64, o *option.Optimizer) {
 // force depends on. It sets the reference.
 func (s *adamState) current(x []float64) []float64 {
 	_, n := s.q.Dims()
-	if s.before > 0 {
+	if s.before() > 0 {
 		s.SetReference(s.logits(x[:n]))
 	}
-	return s.visit.from(s.logits(x[s.before*n:][:n]))
+	return s.visit.from(s.logits(x[s.before()*n:][:n]))
 }
 
 // moments returns the mean of the force and of its square, one after the other, at policies in
@@ -262,7 +262,7 @@ func (s *adamState) average(l *adamLocal, growth float64, moments []float64, at 
 		}
 		old := at[len(at)-1]
 		for a, x := range pushOf(s.Model, c, s.mean[:arms], s.mean[old:old+arms]) {
-			moments[arms+a] += 2*moments[a]*x + 2*floats.Dot(l.along[a][s.before*arms:][:arms], c.RawRowView(a))
+			moments[arms+a] += 2*moments[a]*x + 2*floats.Dot(l.along[a][s.before()*arms:][:arms], c.RawRowView(a))
 			moments[a] += x
 		}
 		if s.visit.chance < 1 {

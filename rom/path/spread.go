@@ -292,13 +292,13 @@ func (s *spread) force(t int, theta []float64, olds [][]float64) (local *localFo
 	if !ok {
 		return nil, 0
 	}
-	n, d, now := s.n, len(mean), s.n*s.before
+	n, d, now := s.n, len(mean), s.n*s.before()
 	anchor, centre := s.Anchor, []float64(nil)
-	if s.before > 0 {
+	if s.before() > 0 {
 		centre = linear.Reduce(s.ofLogits, anchor)
 	}
 	centre = append(centre, linear.Reduce(s.ofLogits, theta)...)
-	for _, old := range olds[:d/n-s.before-1] { // none on-policy
+	for _, old := range olds[:d/n-s.before()-1] { // none on-policy
 		centre = append(centre, linear.Reduce(s.ofLogits, old)...)
 	}
 	floats.Add(centre, mean)
@@ -391,12 +391,12 @@ func (s *state) overAges(at []int, cov [][]float64,
 	all, apart = &localForce{around: cov, offset: make([]float64, f), bend: make([]float64, f),
 		slope: group.Zeros(f, len(cov))}, mat.NewDense(f, f, nil)
 	for i, share := range s.shares {
-		first := at[:1+s.before]
+		first := at[:1+s.before()]
 		pair := slices.Compact(append(slices.Clone(first), at[min(len(first)+i, len(at)-1)]))
 		mean, two, _ := s.policies(pair)
 		var own [][]float64 // of the policies alone
-		for _, row := range two[len(two)/len(pair)*s.before:] {
-			own = append(own, row[len(row)/len(pair)*s.before:])
+		for _, row := range two[len(two)/len(pair)*s.before():] {
+			own = append(own, row[len(row)/len(pair)*s.before():])
 		}
 		one := expand(mean, two, s.DifferenceStep(), func(x []float64, weight float64) []float64 {
 			values := of(i, x, weight)

@@ -23,7 +23,7 @@ type state struct {
 	// indices of the present policy, of those that are kept, and of the noise of the groups that a
 	// block reuses; 0: each step draws
 	present, first, reused int
-	reference, before      int // index of π_ref and 1 where it moves, else 0
+	reference              int // index of π_ref; 0: it stays
 	uses                   int // number of steps that use the groups of a draw
 	draw                   int // index of how the prompts of a draw differ, and of its sum, see order
 	epoch                  int // draws of an epoch of which the order counts; 0: of none
@@ -120,7 +120,7 @@ func newState(p *cell.Params, init []float64, steps, n, present, blocks int) sta
 	s.bases = bases{one, one, one, one}
 	size := s.first + n*s.kept()
 	if p.ReferenceUpdate.Interval > 0 {
-		s.reference, s.before, size = size, 1, size+n
+		s.reference, size = size, size+n
 	}
 	if prompts := len(p.Prompts.First); p.Prompts.Order == option.Shuffled && !p.DrawnAsByChance() &&
 		prompts > p.GroupsPerStep {
@@ -215,11 +215,19 @@ func (s *state) drawing(t int) []int {
 // inputs returns the indices of the policies that the force of step t depends on: π_ref where it
 // moves, the present one and, unless it is the same, those that draw.
 func (s *state) inputs(t int) []int {
-	at := []int{s.reference, s.present}[1-s.before:]
+	at := []int{s.reference, s.present}[1-s.before():]
 	for _, age := range s.ages[:min(len(s.ages), s.kept())] {
 		at = append(at, s.first+s.n*s.place(t, age))
 	}
 	return at
+}
+
+// before returns the number of policies that come first in inputs.
+func (s *state) before() int {
+	if s.reference > 0 {
+		return 1
+	}
+	return 0
 }
 
 // moveReference moves π_ref after step t, and makes the optimizer forget its state, of coordinates
