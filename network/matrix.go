@@ -6,12 +6,10 @@ type matrix struct {
 	data          []float64 // row by row
 }
 
-// newMatrix returns a matrix of zeros.
 func newMatrix(rows, columns int) matrix {
 	return matrix{rows, columns, make([]float64, rows*columns)}
 }
 
-// row returns row i.
 func (m matrix) row(i int) []float64 { return m.data[i*m.columns:][:m.columns] }
 
 // transpose sets m = aᵀ, as far as m goes.
@@ -43,7 +41,6 @@ func (m matrix) scale(a matrix) {
 // addProduct adds a b to c.
 func addProduct(c, a, b matrix) { accumulate(c, a, a.columns, 1, b) }
 
-// multiply sets c = a b.
 func multiply(c, a, b matrix) {
 	clear(c.data)
 	addProduct(c, a, b)

@@ -103,7 +103,6 @@ func dot(x, y []float64) float64 {
 	return total
 }
 
-// addScaled adds factor x to y.
 func addScaled(y []float64, factor float64, x []float64) {
 	for i, x := range x {
 		y[i] += float64(factor * x)

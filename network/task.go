@@ -58,7 +58,6 @@ func Digits(copies int, noise, right, wrong float64, seed uint64) *Task {
 	return t
 }
 
-// add adds a context.
 func (t *Task) add(input []float64, answer int, right, wrong float64) {
 	t.Inputs = append(t.Inputs, input)
 	t.Means = append(t.Means, slices.Repeat([]float64{wrong}, t.Arms)...)

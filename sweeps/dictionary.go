@@ -87,7 +87,6 @@ var predicted = map[string]func(p *prediction) any{
 	"expected_reward_variance_rule_at_stiffness": func(p *prediction) any { return p.RuleAtStiffness.RewardVariance },
 }
 
-// names returns the names of columns.
 func names(columns []store.Column) []string {
 	return config.Each(columns, func(c store.Column) string { return c.Name })
 }

@@ -180,7 +180,6 @@ var kindWords = map[rom.Kind]string{
 	rom.RuleAtStiffness: "paper’s formula at λ of the stiffest mode",
 }
 
-// firstCells returns the first cell of each set.
 func firstCells(sets []plan.CellSet) []*plan.Cell {
 	return config.Each(sets, func(set plan.CellSet) *plan.Cell { return set.Cells[0] })
 }

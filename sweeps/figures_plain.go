@@ -68,7 +68,6 @@ func plainFigures(e *claim.Evidence, p *plan.Plan) []Figure {
 	return figures
 }
 
-// ofVariant returns the cells of a variant.
 func ofVariant(cells []*plan.Cell, variant string) []*plan.Cell {
 	return slices.DeleteFunc(slices.Clone(cells),
 		func(c *plan.Cell) bool { return c.Variant != variant })

@@ -237,7 +237,6 @@ func (r *recordedRun) timeMean() measure.Estimate {
 	return mean
 }
 
-// steps returns the recorded steps.
 func (r *recordedRun) steps() []float64 {
 	return config.Each(r.t.Steps, func(step int) float64 { return float64(step) })
 }

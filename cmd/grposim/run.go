@@ -42,7 +42,6 @@ func exit(code int) error {
 	return exitError(code)
 }
 
-// usageError is a mistake in the command line.
 type usageError struct{ error }
 
 func misuse(format string, args ...any) error {

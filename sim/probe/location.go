@@ -229,7 +229,6 @@ func (b *bracket) middle(tolerance float64) (value float64, wide bool) {
 	return 0, false
 }
 
-// lowest returns LocatedLow.
 func (b *bracket) lowest() float64 {
 	switch {
 	case !b.whole:

@@ -139,7 +139,6 @@ func (d deviation) norm() float64 { return math.Sqrt(centredSquare(d.logits)) }
 
 func centredSquare(x []float64) float64 { return measure.CentredSquare(x, len(x)) }
 
-// clear sets d to 0.
 func (d deviation) clear() {
 	clear(d.logits)
 	clear(d.velocity)

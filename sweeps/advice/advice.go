@@ -130,7 +130,6 @@ func (a *adviser) unknown(asked, because string) {
 	a.add(asked, math.NaN(), "not available: "+because, "", "")
 }
 
-// advise adds all lines.
 func (a *adviser) advise() {
 	if a.p.FixedPoint == nil {
 		if !a.unpulled() {
@@ -321,7 +320,6 @@ func (a *adviser) contradicts(of bounded, threshold float64) bool {
 	return a.unstable && (of == ofRate && rate < threshold || of == ofInterval && interval < threshold)
 }
 
-// noise adds the noise floor.
 func (a *adviser) noise() {
 	v := a.cache.Stationary(&a.settings).Variance()
 	if because := floorMargin.Judge(&v); because.Out() {

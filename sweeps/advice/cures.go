@@ -63,7 +63,6 @@ func kinds(s *config.Settings, present *Trial, most float64) (all []kind) {
 	return slices.DeleteFunc(all, func(k kind) bool { return k == nil })
 }
 
-// longer lists longer runs.
 func longer(s *config.Settings) (all kind) {
 	for _, factor := range []int{2, 4, 16, 64} {
 		steps := factor * s.Run.Steps

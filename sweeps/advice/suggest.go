@@ -257,7 +257,6 @@ func limit(lines []Line, of bounded) (least *Line) {
 	return least
 }
 
-// rounded rounds to so many significant digits.
 func rounded(x float64, digits int) float64 {
 	if x == 0 {
 		return 0

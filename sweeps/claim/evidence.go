@@ -108,7 +108,6 @@ type divergence struct {
 	at                 int // the first step at which one did
 }
 
-// divergenceOf returns the divergence of a cell's run.
 func divergenceOf(c *plan.Cell, o *store.Outcome) divergence {
 	in := c.Sim()
 	return divergence{o.Diverged, in.Replicas(), o.DivergedAt}

@@ -113,7 +113,6 @@ func (key *Key) of(c *Check) any {
 	return reflect.ValueOf(c).Elem().FieldByIndex(key.index).Addr().Interface()
 }
 
-// checkReader decodes one check.
 type checkReader struct {
 	*loader
 	*Check
@@ -125,7 +124,6 @@ type checkReader struct {
 // pathOf is the path of a check, by its index.
 func pathOf(check int) string { return fmt.Sprintf("checks[%d]", check) }
 
-// decodeChecks decodes the list of checks.
 func (l *loader) decodeChecks(n *node) {
 	if n.kind != list {
 		l.want(n, "checks", "a list of checks")
@@ -148,7 +146,6 @@ func (c *checkReader) no(key, format string, args ...any) {
 	c.reject(c.path+"."+key, format, args...)
 }
 
-// read decodes the check.
 func (c *checkReader) read() {
 	if f := c.fields["claim"]; f == nil {
 		c.no("claim", "got nothing, want %s", listWords(claimNames()))

@@ -76,5 +76,4 @@ func LookupClaim(name string) (c *Claim, known bool) {
 	return Claims[i], true
 }
 
-// claimNames lists the names of Claims.
 func claimNames() []string { return Each(Claims, func(c *Claim) string { return c.Name }) }

@@ -241,7 +241,6 @@ var keyIndices = sync.OnceValue(func() map[string]int {
 	return indices
 })
 
-// keyPaths lists the paths of Keys.
 func keyPaths() []string { return Each(Keys, func(k Key) string { return k.Path }) }
 
 // sectionNames lists the names that may follow a prefix of the paths in Keys; the

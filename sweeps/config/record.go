@@ -27,7 +27,6 @@ var recordNames = []string{
 	"effective-sample-size", "gradient-cosine", "samples", "stiffness", "strata",
 }
 
-// recordWords lists the words of quantities.
 func recordWords(record Record) []string {
 	words := make([]string, len(record))
 	for i, q := range record {

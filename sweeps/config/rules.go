@@ -85,7 +85,6 @@ func parseTest(text string) (name, op string, values []string) {
 	return part[1], part[2], strings.Split(part[3], "|")
 }
 
-// newTest reads a test of a rule.
 func newTest(text string) test {
 	name, op, values := parseTest(text)
 	t := test{name: name, op: op}
@@ -103,7 +102,6 @@ func newTest(text string) test {
 	return t
 }
 
-// holds reports whether a cell passes the test.
 func (t *test) holds(s *Settings) bool {
 	if t.op == "" {
 		return true
@@ -119,7 +117,6 @@ func (t *test) holds(s *Settings) bool {
 	return t.op == "<" && x < y || t.op == ">" && x > y || t.op == ">=" && x >= y
 }
 
-// broken reports whether a cell breaks the rule.
 func (r *rule) broken(s *Settings) bool {
 	for i := range r.all {
 		if !r.all[i].holds(s) {
@@ -235,7 +232,6 @@ func fill(text string, s *Settings) string {
 	})
 }
 
-// breach is a rule that a cell breaks.
 type breach struct {
 	keys      []string // all that the rule reads; a message names the first
 	got, want string

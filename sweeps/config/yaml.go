@@ -25,7 +25,6 @@ func parseYAML(source, path string, data []byte) (*node, Problems) {
 	return r.root, r.problems
 }
 
-// nodeKind is the kind of a node.
 type nodeKind int
 
 const (
@@ -47,7 +46,6 @@ type node struct {
 	fields []field // mapping, in order, each name once
 }
 
-// field is an entry of a mapping.
 type field struct {
 	name  string
 	at    Place
@@ -71,7 +69,6 @@ func (n *node) describe() string {
 	return quoteText(n.text)
 }
 
-// isScalar reports whether the node is a scalar.
 func (n *node) isScalar() bool { return n.kind == plain || n.kind == quoted }
 
 var (

@@ -73,7 +73,6 @@ func Statements(verdicts []Verdict) []JudgedStatement {
 	return statements
 }
 
-// add counts a verdict about the statement.
 func (t *JudgedStatement) add(v *Verdict) {
 	i := slices.IndexFunc(t.Readings,
 		func(r JudgedReading) bool { return r.Reading == v.About.Reading && r.Choice == v.About.Choice })
@@ -248,7 +247,6 @@ type VerdictCounts struct {
 	NoEvidence   int `json:"no_evidence"`  // the prediction held, and one wrong by half would have
 }
 
-// add counts a verdict.
 func (t *VerdictCounts) add(v *Verdict) {
 	switch v.Verdict {
 	case Inconclusive:

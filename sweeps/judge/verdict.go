@@ -215,7 +215,6 @@ func (n FaultSizes) String() string {
 	})
 }
 
-// counted is a number with what it counts.
 type counted struct {
 	count int
 	noun  string

@@ -29,7 +29,6 @@ type axis struct {
 	scale    sweeps.AxisScale
 }
 
-// newAxis returns an empty axis.
 func newAxis(scale sweeps.AxisScale) axis { return axis{math.Inf(1), math.Inf(-1), scale} }
 
 // coordinate returns the coordinate of a value. Beyond a magnitude of 1e100 it is infinite, so
@@ -45,7 +44,6 @@ func (a axis) coordinate(x float64) float64 {
 	return x
 }
 
-// value is the inverse of coordinate.
 func (a axis) value(coordinate float64) float64 {
 	if a.scale == sweeps.LogAxis {
 		return fp.Pow(10, coordinate)

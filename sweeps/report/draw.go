@@ -80,7 +80,6 @@ type picture struct {
 	below, height vg.Length     // of legend and notes, of the picture
 }
 
-// newPicture lays a figure out.
 func newPicture(f sweeps.Figure) *picture {
 	p := &picture{f: f, plot: plot.New()}
 	for _, mark := range []sweeps.Mark{sweeps.Measured, sweeps.Predicted, sweeps.Spread, sweeps.Share} {
@@ -389,7 +388,6 @@ func runsOf(points []sweeps.FigurePoint, in func(sweeps.FigurePoint) bool) (runs
 	return runs
 }
 
-// xys returns the places of points.
 func xys(points []sweeps.FigurePoint) plotter.XYs {
 	var all plotter.XYs
 	for _, pt := range points {

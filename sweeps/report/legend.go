@@ -15,7 +15,6 @@ import (
 	"grposim/sweeps"
 )
 
-// entry is one entry of a legend.
 type entry struct {
 	name   string
 	thumbs []plot.Thumbnailer
@@ -68,7 +67,6 @@ func (p *picture) byGroup() bool {
 	return false
 }
 
-// entries returns the entries of the legend.
 func (p *picture) entries() (entries []entry) {
 	if p.byGroup() {
 		return append(p.groupEntries(), p.markEntries()...)

@@ -163,7 +163,6 @@ func labelsCSS() string {
 	return css.String()
 }
 
-// page is the data of the template.
 type page struct {
 	Heading
 	CSS      template.CSS

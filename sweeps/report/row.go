@@ -27,7 +27,6 @@ type row struct {
 	Claimed string // the hypothesis, as in the file; ""
 }
 
-// newRow formats a verdict.
 func newRow(v *judge.Verdict) row {
 	m, p, margin := float64(v.Measured), float64(v.Predicted), float64(v.Margin)
 	r := row{Verdict: v, Badge: badgeOf(v), Cell: shortCell(v.Cell),

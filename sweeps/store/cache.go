@@ -28,7 +28,6 @@ func OpenCache(dir string) (*Cache, error) {
 	return &Cache{dir: filepath.Join(dir, version)}, nil
 }
 
-// path returns the file of a cell.
 func (c *Cache) path(id string) string { return filepath.Join(c.dir, id[:2], id) }
 
 // Get returns the outcome of a cell with its recorded series in memory, nil if the cache does

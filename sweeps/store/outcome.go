@@ -174,7 +174,6 @@ func (o *Outcome) valid() bool {
 	return t.Series(sim.ExpectedReward) != nil
 }
 
-// notFinite reports whether x is infinite or NaN.
 func notFinite(x float64) bool { return math.IsNaN(x - x) }
 
 // Number is a float64 whose JSON is null if it is NaN or infinite.

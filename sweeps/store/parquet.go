@@ -108,7 +108,6 @@ func (t *TrajectoryTable) WriteNext(outcomes map[string]*Outcome, id string,
 	return nil
 }
 
-// appendRows appends the rows of one cell.
 func appendRows(rows []trajectoryRow, cell LabelledCell, recorded *Trajectory) []trajectoryRow {
 	for _, s := range recorded.Quantities {
 		for n, step := range recorded.Steps {

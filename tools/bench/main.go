@@ -21,7 +21,6 @@ import (
 
 func main() { tool.Main("bench", run) }
 
-// run measures everything and prints the tables.
 func run(ctx context.Context, c *tool.Command) error {
 	rounds := c.Int("rounds", 11, "how often each comparison is measured")
 	replicaSteps := c.Int("steps", 3_000_000, "replica-steps of each run")

@@ -27,7 +27,6 @@ var page embed.FS
 
 func main() { tool.Main("explorer", run) }
 
-// run writes the page into a file.
 func run(_ context.Context, c *tool.Command) error {
 	file := c.String("o", filepath.Join("..", "results", "local", "explorer.html"), "file to write")
 	if err := c.Parse(0); err != nil {
@@ -67,7 +66,6 @@ func compile(c *tool.Command) ([]byte, error) {
 	return os.ReadFile(file)
 }
 
-// contents fills the template.
 type contents struct {
 	CSS, JS, Worker, WasmExec string
 	Colours                   string // those of reports
@@ -109,7 +107,6 @@ func assemble(program []byte) (html []byte, packed int, err error) {
 	return out.Bytes(), compressed.Len(), err
 }
 
-// part returns an embedded part of the page.
 func part(name string) string {
 	data, err := page.ReadFile("page/" + name)
 	if err != nil {

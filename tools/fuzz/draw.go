@@ -78,7 +78,6 @@ var edges = []float64{
 // often as it is drawn in ten.
 var shareOfEdges = []float64{0, 0, 0, 0, 0, 0, 0.02, 0.02, 0.05, 0.25}
 
-// drawing draws one configuration.
 type drawing struct {
 	*rand.Rand
 	file  file
@@ -142,7 +141,6 @@ func (d *drawing) configuration(class class) (f file, valid bool) {
 	return f, err == nil && len(checks) > 0 && (class != located || events > 0)
 }
 
-// check draws a check of a claim.
 func (d *drawing) check(c *config.Claim, search map[string]any) map[string]any {
 	check := map[string]any{"claim": c.Name, "margin": cmp.Or(margins[c.Name], defaultMargin)}
 	if c.Has(config.NeedsAbsolute) {

@@ -35,7 +35,6 @@ func (f file) get(path string) any {
 	return v
 }
 
-// set assigns the value at a dotted path.
 func (f file) set(path string, v any) {
 	section := map[string]any(f)
 	names := strings.Split(path, ".")
@@ -50,7 +49,6 @@ func (f file) set(path string, v any) {
 	section[names[len(names)-1]] = v
 }
 
-// checks returns the checks of the file.
 func (f file) checks() []any {
 	list, _ := f["checks"].([]any)
 	return list

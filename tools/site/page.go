@@ -21,7 +21,6 @@ import (
 // menuSource is the document whose sections and links are the menu of every page.
 const menuSource = "docs/README.md"
 
-// page is a page of the site.
 type page struct {
 	Path, Title string
 	Body        template.HTML

@@ -241,7 +241,6 @@ func (s *site) checkLinks() {
 
 func main() { tool.Main("site", run) }
 
-// run writes the site.
 func run(_ context.Context, c *tool.Command) error {
 	out := c.String("o", "results/local/site", "write the pages to `FOLDER`")
 	const local = "results/local/"

@@ -60,7 +60,6 @@ func measure(root string) (*house, error) {
 	return h, err
 }
 
-// addGo adds a Go file of a room.
 func (h *house) addGo(path, room string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -122,7 +121,6 @@ func (h *house) limits() []limit {
 	}
 }
 
-// print writes the sizes beside their limits.
 func (h *house) print(w io.Writer) {
 	lines := 0
 	fmt.Fprintf(w, "%-26s %7s %7s %7s\n", "ROOM", "LINES", "LIMIT", "TESTS")
@@ -148,7 +146,6 @@ func (h *house) names() []string {
 	})
 }
 
-// excess says which limits are exceeded.
 func (h *house) excess() (over []string) {
 	limits := h.limits()
 	for _, room := range h.names() {

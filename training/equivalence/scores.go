@@ -147,7 +147,6 @@ func (p *scoreReader) add(line int, format string, args ...any) {
 	p.problems = append(p.problems, place+": "+string(text))
 }
 
-// header finds the columns.
 func (p *scoreReader) header(line int, names []string) {
 	p.at = make(map[string]int)
 	names[0] = strings.TrimPrefix(names[0], "\ufeff") // of spreadsheets
@@ -190,7 +189,6 @@ func (p *scoreReader) header(line int, names []string) {
 	}
 }
 
-// row reads a row of cells.
 func (p *scoreReader) row(line int, cells []string) {
 	if len(cells) != len(p.at) {
 		p.add(line, "got %d cells, want %d", len(cells), len(p.at))

@@ -74,7 +74,6 @@ func rewardCollapse(l *logs.Log) []Finding {
 	return []Finding{f}
 }
 
-// fall is a fall of the reward.
 type fall struct {
 	reward       series
 	how          string

@@ -24,7 +24,6 @@ type Curve struct {
 	Reward []float64 // finite, one per time, in any unit
 }
 
-// end is the time of the last row.
 func (c Curve) end() float64 { return c.Time[len(c.Time)-1] }
 
 // known is the time from the first row to the last.

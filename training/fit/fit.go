@@ -155,7 +155,6 @@ func (m *Model) Parameters() []Parameter {
 	return all
 }
 
-// weights returns the weight of each block.
 func weights(b blocks) []float64 {
 	w := make([]float64, len(b.y))
 	const half = 4

@@ -10,7 +10,6 @@ import (
 	"strings"
 )
 
-// log makes a Log of the rows collected.
 func (c *collector) log() (*Log, error) {
 	if len(c.rows) == 0 && len(c.err.Problems) > 0 {
 		return nil, &c.err
@@ -318,7 +317,6 @@ func (a *assembly) counts() (these []*series) {
 	return []*series{counted}
 }
 
-// table makes the table of a part.
 func (a *assembly) table(of part) Table {
 	own := trainers()[a.trainer].Evaluation == evalOwns
 	sources, steps, counts := a.train, a.steps, []*series(nil)
@@ -506,7 +504,6 @@ func (a *assembly) spacing(l *Log) {
 	}
 }
 
-// remark adds the notes about values.
 func (a *assembly) remark(l *Log) {
 	switch {
 	case a.steps == nil:

@@ -35,7 +35,6 @@ type collector struct {
 	ofEval  bool   // that row says that it is of evaluation
 }
 
-// series holds the values of one key.
 type series struct {
 	key      string
 	name     string    // the key as it is compared
@@ -313,7 +312,6 @@ func (c *collector) holds(line, values int) bool {
 	return c.values <= mostValues
 }
 
-// put sets the value of a row.
 func (s *series) put(row int, x float64) {
 	for len(s.values) <= row {
 		s.values = append(s.values, math.NaN())
@@ -338,7 +336,6 @@ func (s *series) at(row int) float64 {
 	return s.values[row]
 }
 
-// has reports whether a row has a value.
 func (s *series) has(row int) bool { return !math.IsNaN(s.at(row)) }
 
 // resumed says that a resumed run goes on from a step.

@@ -89,7 +89,6 @@ const (
 	rowForms
 )
 
-// readConsole reads the text of a console.
 func readConsole(c *collector, l *lines) error {
 	k := &console{collector: c, lines: l, heading: math.NaN()}
 	for {

@@ -89,7 +89,6 @@ func openFolder(dir string, how Options) ([]*Log, error) {
 	return []*Log{state}, nil
 }
 
-// last returns the last step.
 func (l *Log) last() int { return l.Steps[len(l.Steps)-1] }
 
 // longestState reads the trainer_state.json of a folder or, if longer, of its newest checkpoint;
@@ -210,7 +209,6 @@ func (c *collector) readRuns(dir string, runs []*runFiles) (newest *collector, e
 	return newest, nil
 }
 
-// read reads the files of a run.
 func (r *runFiles) read(c *collector, dir string) error {
 	r.timeline = newTimeline(newCollector(dir, c.how))
 	r.run, r.container = r.folder, r.form
@@ -298,7 +296,6 @@ func isFile(root fs.FS, name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// metric is a value of a metric.
 type metric struct {
 	time, step int64
 	value      float64

@@ -20,7 +20,6 @@ type format struct {
 	read func(c *collector, in *input) error
 }
 
-// input is a file that is read.
 type input struct {
 	*bufio.Reader
 	head  []byte // its first bytes, at most peeked
@@ -76,7 +75,6 @@ func (c *collector) read(from io.Reader) error {
 	return f.read(c, in)
 }
 
-// firstLine returns the first line of a text.
 func firstLine(text string) string {
 	first, _, _ := strings.Cut(text, "\n")
 	return first

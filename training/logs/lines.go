@@ -23,7 +23,6 @@ type lines struct {
 	err    error  // of the reader, io.EOF at the end
 }
 
-// next takes the next line.
 func (l *lines) next() (line, bool) {
 	next, ok := l.peek(0)
 	l.skip(min(1, len(l.ahead)))
@@ -44,7 +43,6 @@ func (l *lines) peek(n int) (line, bool) {
 	return l.ahead[n], true
 }
 
-// read reads up to the next line feed.
 func (l *lines) read() {
 	var text []byte
 	for {

@@ -64,7 +64,6 @@ func (p *parser) read() byte {
 	return b
 }
 
-// back unreads the byte read last.
 func (p *parser) back() {
 	if p.at > 0 {
 		if p.at--; p.from[p.at] == '\n' {
@@ -248,7 +247,6 @@ func (p *parser) quoted(to []byte, quote byte) []byte {
 	}
 }
 
-// hex reads the four digits of \u.
 func (p *parser) hex() rune {
 	var digits [4]byte
 	for i := range digits {

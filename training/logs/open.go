@@ -50,7 +50,6 @@ func ReadAll(r io.Reader, name string, how Options) ([]*Log, error) {
 	return c.logs()
 }
 
-// only returns the log of the only run.
 func only(path string, all []*Log, err error) (*Log, error) {
 	if err != nil {
 		return nil, err
@@ -67,7 +66,6 @@ func only(path string, all []*Log, err error) (*Log, error) {
 	return all[0], nil
 }
 
-// logs makes a Log of each run.
 func (c *collector) logs() ([]*Log, error) {
 	runs := c.runs
 	switch {

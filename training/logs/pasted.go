@@ -26,7 +26,6 @@ func isPasted(c *collector, begin string) bool {
 		func(text string) bool { return heads(c, bareLine(text)) != nil })
 }
 
-// pasted is a table being read.
 type pasted struct {
 	by    string // between cells: a bar, a tab or spaces
 	names []string
@@ -96,7 +95,6 @@ func heads(c *collector, text string) *pasted {
 	return nil
 }
 
-// readPasted reads the tables in a text.
 func readPasted(c *collector, l *lines) error {
 	var table *pasted
 	for {
@@ -140,7 +138,6 @@ func readPasted(c *collector, l *lines) error {
 	}
 }
 
-// isNumber reports whether a word is a number.
 func isNumber(word string) bool {
 	_, has, ok := number([]byte(word))
 	return has && ok

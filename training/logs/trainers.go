@@ -164,7 +164,6 @@ func evaluated(rules []rule) []rule {
 	return of
 }
 
-// part is a part of a log.
 type part string
 
 const (
@@ -178,7 +177,6 @@ type rulesPlace struct {
 	of      part
 }
 
-// rules returns the rules for a part.
 func (t *trainer) rules(of part) []rule {
 	if of == evaluating {
 		return t.EvalKeys

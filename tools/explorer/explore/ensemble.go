@@ -121,7 +121,6 @@ const (
 	few    = 0.5
 )
 
-// runs returns the number of runs.
 func (n Counts) runs() (runs int) {
 	for _, count := range n {
 		runs += count

@@ -139,7 +139,6 @@ type cell struct {
 	id       string
 }
 
-// cell reads the state.
 func (e *Explorer) cell(state State) (*cell, error) {
 	set, err := state.overrides()
 	if err != nil {

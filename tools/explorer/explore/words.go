@@ -191,7 +191,6 @@ func (r reader) settling() Word {
 	return w
 }
 
-// noise says how far J fluctuates at rest.
 func (r reader) noise() Word {
 	variance, uncertain := r.p.Variance, r.p.AtRest.Variance
 	switch {
@@ -220,7 +219,6 @@ func reach(s *config.Settings) float64 {
 	return slices.Max(means) - slices.Min(means)
 }
 
-// end says where the policy ends.
 func (r reader) end() Word {
 	best, point := force.BestReward(theory.Params(r.s, rom.Unit)), r.p.FixedPoint
 	if point == nil {
@@ -245,7 +243,6 @@ func (r reader) end() Word {
 	return w
 }
 
-// summary is the answer in one sentence.
 func (r reader) summary(words []Word) Summary {
 	if units := r.s.Units(); units != "" { // all else follows from it
 		return Summary{units + ".", "this η is that of a network, not of logits", Warn}
