@@ -188,9 +188,7 @@ func firstCells(sets []plan.CellSet) []*plan.Cell {
 func variantsOf(sets []plan.CellSet) []string {
 	var variants []string
 	for _, set := range sets {
-		if v := set.Cells[0].Variant; !slices.Contains(variants, v) {
-			variants = append(variants, v)
-		}
+		variants = config.AddNew(variants, set.Cells[0].Variant)
 	}
 	return variants
 }

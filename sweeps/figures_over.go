@@ -65,11 +65,7 @@ func figureOver(j *claim.Question, sets []plan.CellSet, picture frame,
 	var cells []*plan.Cell
 	for _, set := range sets {
 		// those of a set across cells are judged singly too, or drawn like them
-		for _, c := range set.Cells {
-			if !slices.Contains(cells, c) {
-				cells = append(cells, c)
-			}
-		}
+		cells = config.AddNew(cells, set.Cells...)
 	}
 	if cells[0].Settings.Deep() && picture.Deep != nil {
 		picture.Theories = picture.Deep
@@ -262,9 +258,7 @@ func drawHypothesis(j *claim.Question, d *figureSource) Figure {
 	lo, hi := h.Allowed(margin)
 	var places []float64
 	for _, s := range f.Series {
-		for _, p := range s.Points {
-			places = append(places, p.X)
-		}
+		places = append(places, config.Each(s.Points, func(p FigurePoint) float64 { return p.X })...)
 	}
 	slices.Sort(places)
 	for _, x := range slices.Compact(places) {

@@ -74,9 +74,7 @@ func NewMap(sweep *plan.Plan, q MapQuery) (*Map, error) {
 		var swept []string
 		for _, c := range sweep.Cells {
 			for _, a := range c.Axes {
-				if !slices.Contains(swept, a.Param) {
-					swept = append(swept, a.Param)
-				}
+				swept = config.AddNew(swept, a.Param)
 			}
 		}
 		if q.X != "" && !slices.Contains(swept, q.X) {

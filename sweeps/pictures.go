@@ -2,7 +2,6 @@ package sweeps
 
 import (
 	"fmt"
-	"slices"
 
 	"grposim/sweeps/config"
 	"grposim/sweeps/judge"
@@ -117,9 +116,7 @@ func figureSources(plan *plan.Plan, verdicts []judge.Verdict) []*figureSource {
 					byID[id] = d
 					sources = append(sources, d)
 				}
-				if !slices.Contains(d.checks, planned.Check) {
-					d.checks = append(d.checks, planned.Check)
-				}
+				d.checks = config.AddNew(d.checks, planned.Check)
 				for _, set := range planned.Sets {
 					if p.across || set.Cells[0].Variant == variant {
 						d.add(set)

@@ -128,10 +128,9 @@ func tableKeys(p *plan.Plan) (keys []config.Key) {
 // the given columns. It calls part before each row.
 func (e *Experiment) cellTable(w io.Writer, columns []string, part func() (more bool),
 	values func(e *claim.Evidence, c *plan.Cell) []string) error {
-	header, keys := names(columnDocs().Identity), tableKeys(e.Plan)
-	for _, k := range keys {
-		header = append(header, k.Path)
-	}
+	keys := tableKeys(e.Plan)
+	header := slices.Concat(names(columnDocs().Identity),
+		config.Each(keys, func(k config.Key) string { return k.Path }))
 	table := csv.NewWriter(w)
 	if err := table.Write(append(header, columns...)); err != nil {
 		return err

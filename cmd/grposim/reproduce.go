@@ -156,11 +156,8 @@ const explorerFolder = "explorer"
 
 // builtInNames returns the names of all embedded configurations, those of the experiments last.
 func builtInNames() []string {
-	names := slices.Concat(embeddedNames("."), embeddedNames(explorerFolder))
-	for _, suite := range suiteNames() {
-		names = append(names, experimentNames(suite)...)
-	}
-	return names
+	folders := append([]string{".", explorerFolder}, suiteNames()...)
+	return slices.Concat(config.Each(folders, embeddedNames)...)
 }
 
 // embeddedNames returns the names of the configurations in an embedded folder, sorted.

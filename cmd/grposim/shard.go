@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"grposim/sweeps"
+	"grposim/sweeps/config"
 	"grposim/sweeps/report"
 	"grposim/sweeps/store"
 )
@@ -42,10 +43,7 @@ func newMerge(stdout, stderr io.Writer) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var others []error
-		for _, dir := range args[1:] {
-			others = append(others, badFolder(dir, nil))
-		}
+		others := config.Each(args[1:], func(dir string) error { return badFolder(dir, nil) })
 		if err := errors.Join(others...); err != nil {
 			return err
 		}

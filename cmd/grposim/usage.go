@@ -17,10 +17,8 @@ func knownCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	word, known := args[0], []string{"--version"}
-	for _, c := range root.Commands() {
-		known = append(known, c.Name())
-	}
+	names := config.Each(root.Commands(), (*cobra.Command).Name)
+	word, known := args[0], append([]string{"--version"}, names...)
 	text := config.DidYouMean(strings.ToLower(word), known)
 	if other := (&input{name: "a command"}).instead(word); text == "" && other != "" {
 		text = ": " + other

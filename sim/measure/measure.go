@@ -38,12 +38,7 @@ func Determined(estimates ...Named) []Named {
 
 // Finite reports whether no value is infinite or NaN.
 func Finite(values ...float64) bool {
-	for _, x := range values {
-		if math.IsInf(x, 0) || math.IsNaN(x) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(values, func(x float64) bool { return math.IsNaN(x - x) })
 }
 
 // Certain returns the estimate of a value that is not random.

@@ -147,6 +147,16 @@ func Each[T, U any](list []T, of func(T) U) []U {
 	return all
 }
 
+// AddNew appends those of the items that a list does not have.
+func AddNew[T comparable](list []T, items ...T) []T {
+	for _, item := range items {
+		if !slices.Contains(list, item) {
+			list = append(list, item)
+		}
+	}
+	return list
+}
+
 // ShortName returns the key's symbol, or the last word of its path where it has none.
 func (k Key) ShortName() string { return cmp.Or(k.Symbol, lastName(k.Path)) }
 
@@ -253,9 +263,7 @@ func sectionNames(prefix string) []string {
 	for _, k := range Keys {
 		if rest, under := strings.CutPrefix(k.Path, prefix); under {
 			name, _, _ := strings.Cut(rest, ".")
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
+			names = AddNew(names, name)
 		}
 	}
 	return names

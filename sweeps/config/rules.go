@@ -118,17 +118,9 @@ func (t *test) holds(s *Settings) bool {
 }
 
 func (r *rule) broken(s *Settings) bool {
-	for i := range r.all {
-		if !r.all[i].holds(s) {
-			return false
-		}
-	}
-	for i := range r.any {
-		if r.any[i].holds(s) {
-			return true
-		}
-	}
-	return r.any == nil
+	holds := func(t test) bool { return t.holds(s) }
+	fails := func(t test) bool { return !t.holds(s) }
+	return !slices.ContainsFunc(r.all, fails) && (r.any == nil || slices.ContainsFunc(r.any, holds))
 }
 
 // of reports whether the rule is one of a check.

@@ -230,9 +230,7 @@ func (t *JudgedStatement) Experiments() []string {
 	var names []string
 	for _, r := range t.Readings {
 		for _, e := range r.Evidence {
-			if !slices.Contains(names, e.Experiment) {
-				names = append(names, e.Experiment)
-			}
+			names = config.AddNew(names, e.Experiment)
 		}
 	}
 	return names

@@ -19,6 +19,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 
 	"grposim/sweeps"
+	"grposim/sweeps/config"
 )
 
 // Draw draws a figure on a white panel, as SVG and as PNG. Equal figures give equal bytes.
@@ -318,9 +319,7 @@ func (p *picture) layerOf(s sweeps.FigureSeries) *layer {
 			}
 		}
 	case sweeps.Boundary:
-		for _, run := range runs {
-			m.lines = append(m.lines, xys(run))
-		}
+		m.lines = config.Each(runs, xys)
 	default:
 		if p.f.Categories != nil {
 			for _, pt := range points {
@@ -389,11 +388,8 @@ func runsOf(points []sweeps.FigurePoint, in func(sweeps.FigurePoint) bool) (runs
 }
 
 func xys(points []sweeps.FigurePoint) plotter.XYs {
-	var all plotter.XYs
-	for _, pt := range points {
-		all = append(all, plotter.XY{X: pt.X, Y: pt.Y})
-	}
-	return all
+	return config.Each(points,
+		func(pt sweeps.FigurePoint) plotter.XY { return plotter.XY{X: pt.X, Y: pt.Y} })
 }
 
 // place returns where a line or a point of a group is over a category: its offset from the

@@ -174,8 +174,6 @@ func (o *Outcome) valid() bool {
 	return t.Series(sim.ExpectedReward) != nil
 }
 
-func notFinite(x float64) bool { return math.IsNaN(x - x) }
-
 // Number is a float64 whose JSON is null if it is NaN or infinite.
 type Number float64
 
@@ -190,7 +188,7 @@ func (n Number) appendJSON(text []byte) []byte {
 		return append(text, '1')
 	case math.Float64bits(x) == 0:
 		return append(text, '0')
-	case notFinite(x):
+	case math.IsNaN(x - x): // or infinite
 		return append(text, "null"...)
 	}
 	if size := math.Abs(x); size == 0 || size >= 1e-6 && size < 1e21 {

@@ -123,7 +123,7 @@ func appendRows(rows []trajectoryRow, cell LabelledCell, recorded *Trajectory) [
 
 // finite returns the number at x, nil where it is not finite.
 func finite(x *Number) *float64 {
-	if notFinite(float64(*x)) {
+	if math.IsNaN(float64(*x - *x)) { // or infinite
 		return nil
 	}
 	return (*float64)(x)

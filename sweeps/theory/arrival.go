@@ -65,10 +65,8 @@ type Target struct {
 // the prediction.
 func NewTarget(s *config.Settings, start []float64, p *rom.Prediction) Target {
 	prompts := Prompts(s)
-	g := Target{Held: 1, First: slices.Index(start, slices.Max(start)), Began: 1}
-	for _, arm := range Params(s, rom.Unit).Arms {
-		g.Means = append(g.Means, arm.Mean)
-	}
+	g := Target{Held: 1, First: slices.Index(start, slices.Max(start)), Began: 1,
+		Means: config.Each(Params(s, rom.Unit).Arms, func(a option.Arm) float64 { return a.Mean })}
 	g.Front = slices.Max(g.Means)
 	g.Reward, g.Span = g.Front, g.Front-slices.Min(g.Means)
 	if prompts != nil && prompts.Parameters == option.Tabular {

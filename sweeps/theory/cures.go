@@ -96,9 +96,7 @@ func curesOf(cures []cure, cells []config.Settings, judged func([]config.Setting
 			for i := range changed {
 				value, ok := cure.change(&changed[i])
 				possible = possible && ok
-				if !slices.Contains(values, value) {
-					values = append(values, value)
-				}
+				values = config.AddNew(values, value)
 			}
 			if !possible {
 				break

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/template"
 
+	"grposim/sweeps/config"
 	"grposim/sweeps/judge"
 )
 
@@ -87,11 +88,7 @@ func (t *table) String() string {
 	fmt.Fprintf(w, "| mistake | %s |\n", strings.Join(t.claims, " | "))
 	fmt.Fprintf(w, "|---|%s\n", strings.Repeat("---|", len(t.claims)))
 	for f, name := range t.faults {
-		var entries []string
-		for c := range t.claims {
-			entries = append(entries, entry(t.moved[f][c]))
-		}
-		fmt.Fprintf(w, "| %s | %s |\n", name, strings.Join(entries, " | "))
+		fmt.Fprintf(w, "| %s | %s |\n", name, strings.Join(config.Each(t.moved[f], entry), " | "))
 	}
 	return w.String()
 }

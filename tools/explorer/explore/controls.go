@@ -144,10 +144,7 @@ func Presets() []string {
 
 // Describe returns the controls and the presets.
 func Describe() (*Description, error) {
-	d := &Description{}
-	for _, c := range given.Controls {
-		d.Controls = append(d.Controls, c.described())
-	}
+	d := &Description{Controls: config.Each(given.Controls, Control.described)}
 	for _, p := range given.Presets {
 		spec, err := load(p.Name)
 		if err != nil {

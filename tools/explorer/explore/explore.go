@@ -97,11 +97,8 @@ func failed(err error) []byte {
 	if !are {
 		problems = problemOf("", err.Error())
 	}
-	var f failure
-	for _, p := range problems {
-		f.Problems = append(f.Problems, problem{p.Key, p.Text})
-	}
-	return mustMarshal(f)
+	said := func(p config.Problem) problem { return problem{p.Key, p.Text} }
+	return mustMarshal(failure{config.Each(problems, said)})
 }
 
 // problemOf returns the one problem of a key; "": of none.
