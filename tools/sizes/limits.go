@@ -3,19 +3,19 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_863
-	mostTools   = 5_290
+	mostProduct = 69_753
+	mostTools   = 5_263
 	mostTests   = 46_117
 	mostDocs    = 329
 )
 
 // rooms has the most lines of each folder, without tests.
 var rooms = map[string]int{
-	"cmd/grposim":            4961,
+	"cmd/grposim":            4953,
 	"configs":                39,
 	"fp":                     546,
 	"grpo":                   1258,
-	"network":                1214,
+	"network":                1209,
 	"option":                 913,
 	"rom":                    92,
 	"rom/arrive":             818,
@@ -34,31 +34,31 @@ var rooms = map[string]int{
 	"sim/draw":               1126,
 	"sim/lanes":              1493,
 	"sim/lanes/wide":         42,
-	"sim/measure":            1069,
-	"sim/probe":              1616,
-	"sweeps":                 4151,
-	"sweeps/advice":          1827,
-	"sweeps/claim":           2870,
-	"sweeps/config":          5187,
-	"sweeps/judge":           1782,
+	"sim/measure":            1064,
+	"sim/probe":              1614,
+	"sweeps":                 4133,
+	"sweeps/advice":          1823,
+	"sweeps/claim":           2869,
+	"sweeps/config":          5174,
+	"sweeps/judge":           1777,
 	"sweeps/plan":            1148,
-	"sweeps/report":          1744,
-	"sweeps/store":           1857,
-	"sweeps/theory":          2623,
-	"tools/bench":            161,
-	"tools/calibrate":        1256,
-	"tools/explorer":         119,
-	"tools/explorer/explore": 1349,
+	"sweeps/report":          1732,
+	"sweeps/store":           1852,
+	"sweeps/theory":          2619,
+	"tools/bench":            160,
+	"tools/calibrate":        1253,
+	"tools/explorer":         116,
+	"tools/explorer/explore": 1338,
 	"tools/explorer/wasm":    21,
-	"tools/fuzz":             1252,
+	"tools/fuzz":             1248,
 	"tools/guard":            279,
 	"tools/internal/tool":    148,
-	"tools/site":             462,
-	"tools/sizes":            243,
+	"tools/site":             460,
+	"tools/sizes":            240,
 	"training/change":        328,
 	"training/diagnose":      1187,
-	"training/equivalence":   799,
-	"training/findings":      1678,
-	"training/fit":           860,
-	"training/logs":          5031,
+	"training/equivalence":   797,
+	"training/findings":      1677,
+	"training/fit":           858,
+	"training/logs":          5008,
 }
