@@ -42,6 +42,8 @@ type adamState struct {
 	// How far few draws in the memory of v may have moved runs, as coast and move tell. The larger
 	// of both counts: they may have opposite signs.
 	idle, beyond []float64
+	// by arm the log of the share of runs in which v remembers no force of rewards, see coast
+	unfelt []float64
 	// The sums over the steps so far of the variance of m/√v, of first and of second order in noise.
 	// Where the latter is over half of the former, no deviation over runs is known.
 	moves [2]float64
@@ -62,7 +64,7 @@ type adamLocal struct {
 func newAdamState(p cell.Params, init []float64, steps int) *adamState {
 	arms := len(p.Arms)
 	s := &adamState{state: newState(&p, init, steps, arms, 0, 3), decay1: 1, decay2: 1,
-		idle: make([]float64, arms), beyond: make([]float64, arms),
+		idle: make([]float64, arms), beyond: make([]float64, arms), unfelt: make([]float64, arms),
 		locals: make(map[force.Turned]*adamLocal)}
 	copy(s.mean, init)
 	for block := range s.kept() {
@@ -193,48 +195,52 @@ func (s *adamState) step(t int) {
 	}
 }
 
-// coast adds how far the runs may have moved along the penalty, beside their mean. With n =
-// (1+β2)/(1−β2) (1−β2^t)/(1+β2^t) steps in the memory of v and a share p of steps that exert a
-// force on an arm, no sample has exerted any in a share e^{−np} of the runs. What they divide is
-// the penalty alone, by its own size: they move by η a step, up to the reference. No expansion
-// about a mean knows of them.
+// coast adds how far the runs may have moved along the penalty, beside their mean. Where a share p
+// of steps has had rewards exert a force on an arm, none has in a share e^{−Σp} of the runs, each p
+// times √β2 a step since. What they divide is the penalty of steps without one, by its own size:
+// they move by η a step, up to the reference. k1 in the loss knows none. No expansion about a mean
+// knows of them.
 func (s *adamState) coast(l *adamLocal, rate float64) {
-	if s.Pull() == 0 {
+	if s.KL.Coefficient+s.Entropy == 0 {
 		return
 	}
+	still := math.Log(max(s.still(), math.SmallestNonzeroFloat64))
 	penalty := make([]float64, len(s.Arms))
 	s.SubtractPenalty(penalty)
 	s.AddEntropy(penalty)
-	memory := (1 + s.Optimizer.Beta2) / (1 - s.Optimizer.Beta2) * (1 - s.decay2) / (1 + s.decay2)
-	if s.reused > 0 {
-		memory /= float64(s.period)
-	}
-	still := fp.Pow(s.still(), memory)
 	for a, excess := range l.excess {
-		if share := max(still, fp.MathExp(-memory/max(excess, 0))); share > 0 && penalty[a] != 0 {
+		s.unfelt[a] *= math.Sqrt(s.Optimizer.Beta2)
+		s.unfelt[a] += max(still, -1/max(excess, 1e-3)) / float64(s.uses)
+		if share := fp.MathExp(s.unfelt[a]); penalty[a] != 0 {
 			s.idle[a] += math.Copysign(rate*share, penalty[a])
-			if far := math.Abs(s.Now.Logs[a] - s.Target[a]); math.Abs(s.idle[a]) > far {
-				s.idle[a] = math.Copysign(far, s.idle[a])
+			if far := math.Abs(s.Now.Logs[a] - s.Target[a]); s.Restoring() == s.KL.Coefficient {
+				s.idle[a] = max(-far, min(far, s.idle[a]))
 			}
 		}
 	}
 }
 
-// still returns the probability that no group of a step exerts a force, of rewards of two values.
-// All rewards of such a group are equal, or all its samples have one arm. It is 0 if not known.
+// still returns the probability that no rewards of a step exert a force, 0 if not known. Those of a
+// group are equal, or all its samples have one arm. It makes κ that of the samples of such groups.
 func (s *adamState) still() (p float64) {
-	if s.Counts == nil || s.Filter != option.KeepAll {
+	if s.Filter != option.KeepAll {
 		return 0
 	}
-	for _, counts := range s.Each {
-		j, rest := counts.Chances(s.Old)
-		p += fp.Pow(j, s.Size) + fp.Pow(rest, s.Size)
-		for a, q := range s.Old {
-			m := counts.Success[a]
-			p += fp.Pow(q, s.Size) * (1 - fp.Pow(m, s.Size) - fp.Pow(1-m, s.Size))
+	shares, all := make([]float64, len(s.Old)), s.Law.Values(s.Old)
+	for a, q := range s.Old {
+		one := make([]float64, len(s.Old))
+		one[a], shares[a] = 1, fp.Pow(q, s.Size)
+		for v, m := range s.Law.Values(one) {
+			if m > 0 {
+				shares[a] += (q*m*fp.Pow(all[v], s.Size-1) - fp.Pow(q*m, s.Size)) / s.Law.Prompts()
+			}
 		}
 	}
-	return fp.Pow(p/float64(len(s.Each)), float64(s.GroupsPerStep))
+	p = floats.Sum(shares)
+	for a, q := range s.Old {
+		s.Kappa[a] *= shares[a] / max(q*p, math.SmallestNonzeroFloat64)
+	}
+	return fp.Pow(p, float64(s.GroupsPerStep))
 }
 
 // average is the first half of a step: m and v take in the force and its square, of these moments.

@@ -848,6 +848,25 @@ func TestRunsWithoutAForce(t *testing.T) {
 	}
 }
 
+// While all groups have one arm, k1 in the loss alone moves runs away from it by η a step. What makes
+// up for that in the mean are rare samples, which most runs have not seen yet.
+func TestK1MovesRunsWithoutRareSamples(t *testing.T) {
+	const eta, steps, gap = 0.02, 40, 6.0
+	p, _ := plainRun(2, eta, 0.9, 0.2)
+	p.KL, p.Reference = option.KL{Coefficient: 0.01, Gradient: option.K1}, []float64{0, 0}
+	p.Optimizer = adamCell(option.NoScale, 2, 1, 0, eta, 0.999, 1).Optimizer
+	path := Paths(p, []float64{gap / 2, -gap / 2}, []int{steps}, Reward)[0]
+	right, chance := 0.0, 1.0
+	for n := range steps + 1 {
+		if right = 1 / (1 + math.Exp(2*eta*float64(n)-gap)); n < steps {
+			chance *= right * right
+		}
+	}
+	if off := chance * (path.Mean[0] - 0.2 - 0.7*right); !(off > 0 && off <= path.Neglected[0]) {
+		t.Errorf("J %v leaves out %v, want %v", path.Mean[0], path.Neglected[0], off)
+	}
+}
+
 // Along a reused batch of two arms g/|g| is a sign: runs hardly differ, while the first order in
 // noise gives them a deviation. Later batches average.
 func TestDeviationOfSignsIsNotKnown(t *testing.T) {
