@@ -171,11 +171,9 @@ var domains = []struct {
 	{SpreadOfRuns, randomAges, func(p *Params) bool {
 		return p.KL.OfReward() && composes(p) && len(p.Arms) > 2
 	}, simulated("random ages with a KL penalty in the reward of more than two arms")},
-	{SpreadOfRuns, anyLag, func(p *Params) bool { return fewUnderAdam(p, 2*group.LeastExpanded) },
-		simulated("Adam's runs with fewer than 16 samples a step of other rewards than 0 and 1, with a " +
-			"scale of the step or k1 in the loss")},
-	{DeviationOfRuns, anyLag, func(p *Params) bool { return fewUnderAdam(p, 4*group.LeastExpanded) },
-		simulated("deviations under Adam with fewer than 32 such samples a step")},
+	{DeviationOfRuns, anyLag, fewUnderAdam,
+		simulated("deviations under Adam with fewer than 32 samples a step of other rewards than 0 and " +
+			"1, with a scale of the step or k1 in the loss")},
 	{DeviationOfRuns, anyLag, func(p *Params) bool { return adam(p) && p.LimitedOnTheWay() },
 		scope.NormClips.Because("")},
 	{SpreadOfRuns, anyLag, (*Params).oldBaseline,
@@ -249,11 +247,11 @@ func manyValues(p *Params) bool {
 
 func clips(p *Params) bool { return !p.NeverClipped(0) }
 
-// fewUnderAdam reports whether Adam's steps have fewer samples, whose force is taken for normal, as
-// also under k1. Of 40 random cells with 16 to 24 no mean was beyond its size.
-func fewUnderAdam(p *Params, samples int) bool {
-	return adam(p) && p.GroupSize*p.GroupsPerStep < samples && (p.KL.Coefficient > p.Restoring() ||
-		p.Advantage.Scale.OfStep() || manyValues(p) && !composes(p))
+// fewUnderAdam reports whether Adam's steps have few samples, whose force is taken for normal, as
+// also under k1.
+func fewUnderAdam(p *Params) bool {
+	return adam(p) && p.GroupSize*p.GroupsPerStep < 4*group.LeastExpanded &&
+		(p.KL.Coefficient > p.Restoring() || p.Advantage.Scale.OfStep() || manyValues(p) && !composes(p))
 }
 
 // fewLimited reports whether a limited gradient is of fewer samples, if their law on the way is not
