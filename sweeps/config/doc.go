@@ -14,7 +14,7 @@
 //  4. [Load] returns a complete [Spec] (spec.go), or [Problems]: all errors at once, each
 //     as file:line:column: key: got X, want Y.
 //  5. From the Spec, [Spec.Points] lists the cells (expand.go), [Canonical] writes the
-//     settings of one cell for its id (canonical.go), and [Spec.Document] writes the whole
+//     settings of one cell for its id, and [Spec.Document] writes the whole
 //     configuration for a results folder (document.go).
 //
 // A key is one row of keys.yaml: its name, values, default, meaning and place in a Go value
