@@ -107,7 +107,6 @@ func NewTransformer(tokens [][]int, vocabulary, arms int, shape Shape) *Transfor
 	return n
 }
 
-// embeddings returns the number of weights of E and P.
 func (n *Transformer) embeddings() int { return (n.vocabulary + n.positions) * n.shape.Width }
 
 // Initial returns weights drawn from the seed: normal with standard deviation 1/√d. Of W_o and W_2,

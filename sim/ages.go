@@ -114,7 +114,6 @@ func (r *replica) staleness() (clipped, ratio float64) {
 	return r.clipFraction(), r.maxRatio()
 }
 
-// maxRatio returns the largest importance ratio of the step.
 func (r *replica) maxRatio() float64 {
 	if r.ages == nil || len(r.ages.snapshots) == 0 {
 		return r.policy.MaxRatio(r.snapshot)

@@ -116,7 +116,6 @@ type drawnGroup struct {
 	statistics grpo.GroupStatistics
 }
 
-// promptPolicy is the policy of one prompt.
 type promptPolicy struct {
 	policy    *grpo.Policy
 	snapshot  *grpo.Policy // π_old; on-policy it is policy itself
@@ -130,7 +129,6 @@ type promptPolicy struct {
 	reward    float64 // J
 }
 
-// newTabular returns the policies of a tabular cell.
 func newTabular(c *Cell) *tabular {
 	p := &tabular{
 		prompts: make([]promptPolicy, len(c.Prompts.Means)),
@@ -205,7 +203,6 @@ func (p *tabular) draw(r *replica, t int) {
 	p.clipped.add(clipped)
 }
 
-// drawGroups draws the groups of a step.
 func (p *tabular) drawGroups(r *replica) {
 	r.statistics.Reset()
 	r.sampler.reward = 0

@@ -93,7 +93,6 @@ type moments struct {
 	mean, m2 []float64
 }
 
-// newMoments returns the moments of no replicas.
 func newMoments(values int) moments {
 	return moments{mean: make([]float64, values), m2: make([]float64, values)}
 }

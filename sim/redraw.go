@@ -131,7 +131,6 @@ func (r *promptRedraws) near(probs *[2]float64) *promptTable {
 	return t
 }
 
-// newTable returns the table of a policy.
 func (r *promptRedraws) newTable(odds float64, probs [2]float64) *promptTable {
 	t := &promptTable{odds, probs, make([]float64, len(r.groups))}
 	accumulate(t.sums, func(x int) float64 { return r.groups[x].Chance(probs[:]) })

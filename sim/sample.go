@@ -45,7 +45,6 @@ type laws struct {
 	rewards    []*draw.BinomialTable     // by arm: rewarded ones of n ≤ G, for G above MaxPacked
 }
 
-// sameLaws reports whether two cells have equal laws.
 func sameLaws(a, b *Cell) bool {
 	return slices.Equal(a.Bandit.Arms, b.Bandit.Arms) &&
 		a.Estimator.GroupSize == b.Estimator.GroupSize &&
@@ -76,7 +75,6 @@ func coupledLaws(bandit *option.Bandit, estimator *option.Estimator) *laws {
 	return l
 }
 
-// allBernoulli reports whether the rewards of all arms are Bernoulli.
 func allBernoulli(bandit *option.Bandit) bool {
 	return !slices.ContainsFunc(bandit.Arms, func(arm option.Arm) bool { return arm.Law != option.Bernoulli })
 }

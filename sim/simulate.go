@@ -403,7 +403,6 @@ func (w *cellWork) result() Result {
 	return r
 }
 
-// traces returns Result.Traces of rows of the given width.
 func (w *cellWork) traces(width int) (traces [][][]float64) {
 	for _, values := range w.early[:min(w.cell.Traces, len(w.early))] {
 		var trace [][]float64

@@ -272,7 +272,6 @@ func (x *twoArmReplica) redraw() bool {
 	return true
 }
 
-// addGroup adds the counted group.
 func (b *twoArmBatch) addGroup(x *twoArmReplica) {
 	up, down := b.advantages.Of(x.k0 + x.k1)
 	x.positive0 += float64(up * float64(x.k0))

@@ -74,7 +74,6 @@ func open(dir string) (*plan.Plan, map[string]*store.Outcome, error) {
 	return plan, journal.Outcomes, nil
 }
 
-// damaged returns the error of a damaged or incomplete folder.
 func damaged(format string, args ...any) error {
 	return &store.DamagedError{Message: fmt.Sprintf(format, args...)}
 }

@@ -30,7 +30,6 @@ func parseShard(text string) (*store.Shard, error) {
 // maxShards bounds the number of shards, by which the time to divide a sweep grows.
 const maxShards = 10_000
 
-// resultsFolder returns the name of the folder of a sweep.
 func resultsFolder(name string) string { return filepath.Join("results", "local", name) }
 
 func newMerge(stdout, stderr io.Writer) *cobra.Command {

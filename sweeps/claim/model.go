@@ -50,7 +50,6 @@ func (m *Model) prediction(c *plan.Cell) *rom.Prediction {
 	return m.predictSettings(m.Settings(c))
 }
 
-// faulty reports whether the theory has a planted fault.
 func (m *Model) faulty() bool { return m.Fault.Set != nil || m.Fault.Scale != rom.Unit }
 
 // predictSettings returns the prediction for settings as returned by settings, without

@@ -121,7 +121,6 @@ type checkReader struct {
 	known  bool // whether the claim is
 }
 
-// pathOf is the path of a check, by its index.
 func pathOf(check int) string { return fmt.Sprintf("checks[%d]", check) }
 
 func (l *loader) decodeChecks(n *node) {

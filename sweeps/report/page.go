@@ -184,7 +184,6 @@ type page struct {
 	LeadSection *section  // where it is from
 }
 
-// count is the number of verdicts with a badge.
 type count struct {
 	badge
 	Count int
@@ -310,7 +309,6 @@ func shows(f *sweeps.Figure) bool {
 // More returns the figures behind the first.
 func (s section) More() []figure { return s.Figures[min(1, len(s.Figures)):] }
 
-// newSection returns the i-th section of the page.
 func newSection(i int, part Part) section {
 	e, spec := part.Experiment, part.Experiment.Plan.Spec
 	file := ConfigFile(spec.Name)
@@ -439,7 +437,6 @@ type outcome struct {
 var marks = [...][2]string{{"holds", "✓"}, {"in-part", "◐"}, {"fails", "✗"}, {"depends", "◇"},
 	{"undecided", "?"}}
 
-// statement is a statement of the paper on the page.
 type statement struct {
 	judge.JudgedStatement
 	Deciding []link // the sections of the experiments whose verdicts are about it

@@ -47,7 +47,6 @@ func shortCell(cell string) string {
 	return cell
 }
 
-// finite reports whether x is neither NaN nor infinite.
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
 // key formats a number to sort by; it is "" if x is not finite.

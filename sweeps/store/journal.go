@@ -99,7 +99,6 @@ func ReadJournal(dir string) (*Journal, error) {
 	return j, errors.Join(err, file.Close())
 }
 
-// readJournal reads all lines of a journal's text.
 func readJournal(path string, text io.ReaderAt) (*Journal, error) {
 	j := &Journal{source: &lineSource{text, path}, Outcomes: make(map[string]*Outcome),
 		synced: time.Now()}

@@ -107,7 +107,6 @@ func LineSize(o *Outcome) (int, error) {
 	return len(line), err
 }
 
-// appendLine appends the journal line of the outcome.
 func (o *Outcome) appendLine(text []byte) ([]byte, error) {
 	cell, err := json.Marshal(o)
 	if err != nil {

@@ -36,7 +36,6 @@ type policyNetwork struct {
 	space   func() *deep.Range // of the Jacobian at weights
 }
 
-// newNetwork returns the policy of settings with a network.
 func newNetwork(s *config.Settings) *policyNetwork {
 	task := taskOf(s)
 	p := &policyNetwork{build: func() network.Network { net, _ := build(s, task); return net }}

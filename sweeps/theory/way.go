@@ -197,7 +197,6 @@ func losing(sizes Series, lost float64) Series {
 	return sizes
 }
 
-// span returns the largest of some numbers less the smallest.
 func span(x []float64) float64 { return slices.Max(x) - slices.Min(x) }
 
 // lostShare returns the largest share of the runs that flagged mechanisms keep away from a path;

@@ -20,7 +20,6 @@ import (
 // confidence is the confidence of every single interval.
 const confidence = 0.95
 
-// dataBudget says how much data a trial has.
 type dataBudget string
 
 const (

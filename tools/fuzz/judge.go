@@ -39,7 +39,6 @@ type request struct {
 	Data int // factor of the numbers of replicas and draws, ≥ 1
 }
 
-// answer holds the results of judging a file.
 type answer struct {
 	File     file // as judged, its length included
 	Slow     bool // too slow for the budget: only scope is known

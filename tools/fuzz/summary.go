@@ -18,7 +18,6 @@ import (
 	"grposim/tools/internal/tool"
 )
 
-// summary holds the results of all configurations.
 type summary []result
 
 // found returns the error that there is a confirmed disagree or a failure, nil if there is none.
@@ -117,7 +116,6 @@ func (s summary) write(dir string, seed uint64) error {
 	return os.WriteFile(name, []byte(table.String()), 0o644)
 }
 
-// result holds the findings of one configuration.
 type result struct {
 	seed     uint64 // of the draw
 	index    int

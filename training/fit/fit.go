@@ -115,7 +115,6 @@ func (r *Result) weigh(correlation float64) {
 	}
 }
 
-// parameters is the number of parameters of the law.
 func (m *Model) parameters() int {
 	if m.Name == ConstantLaw {
 		return 1

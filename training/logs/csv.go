@@ -142,7 +142,6 @@ func asReward(c *collector, key string) *series {
 // decimalComma finds a number whose decimals follow a comma.
 var decimalComma = regexp.MustCompile(`(?:^|\t)[-+]?(?:0,\d+|\d+,(?:\d{1,2}|\d{4,}))(?:\t|\r?\n)`)
 
-// readCSV reads a file of a header and rows.
 func readCSV(c *collector, in *input) error {
 	by := separator(c, headerOf(in))
 	commas := by == ';' || by == '\t' && decimalComma.MatchString(in.begin)

@@ -19,7 +19,6 @@ import (
 // TensorBoard, metrics of MLflow, or files of W&B. It may hold several of these. As in TensorBoard,
 // every folder with event files is a run.
 
-// runFiles are the files of a run in a folder.
 type runFiles struct {
 	folder    string // of the run in the one that was opened, with slashes; its name, as in TensorBoard
 	form      Container

@@ -123,7 +123,6 @@ func (l *Log) Prefix(rows int) *Log {
 	return &p
 }
 
-// prefix returns the first rows of a table.
 func (t *Table) prefix(rows int) Table {
 	p := Table{Steps: t.Steps[:rows], Columns: slices.Clone(t.Columns)}
 	for i := range p.Columns {

@@ -91,7 +91,6 @@ func (e *Explorer) Call(name string, request []byte) (reply []byte) {
 	return mustMarshal(result)
 }
 
-// failed returns the reply with the problems of an error.
 func failed(err error) []byte {
 	problems, are := errors.AsType[config.Problems](err)
 	if !are {
