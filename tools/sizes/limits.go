@@ -3,19 +3,19 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_757
-	mostTools   = 5_263
+	mostProduct = 69_701
+	mostTools   = 5_214
 	mostTests   = 46_136
 	mostDocs    = 329
 )
 
 // rooms has the most lines of each folder, without tests.
 var rooms = map[string]int{
-	"cmd/grposim":            4953,
+	"cmd/grposim":            4933,
 	"configs":                39,
 	"fp":                     546,
 	"grpo":                   1258,
-	"network":                1209,
+	"network":                1203,
 	"option":                 913,
 	"rom":                    92,
 	"rom/arrive":             818,
@@ -30,27 +30,27 @@ var rooms = map[string]int{
 	"rom/rest":               2880,
 	"rom/scope":              462,
 	"rom/weight":             238,
-	"sim":                    4420,
+	"sim":                    4410,
 	"sim/draw":               1126,
 	"sim/lanes":              1493,
 	"sim/lanes/wide":         42,
 	"sim/measure":            1064,
 	"sim/probe":              1614,
-	"sweeps":                 4133,
+	"sweeps":                 4132,
 	"sweeps/advice":          1823,
-	"sweeps/claim":           2869,
-	"sweeps/config":          5174,
+	"sweeps/claim":           2868,
+	"sweeps/config":          5168,
 	"sweeps/judge":           1777,
 	"sweeps/plan":            1148,
-	"sweeps/report":          1732,
-	"sweeps/store":           1852,
-	"sweeps/theory":          2619,
+	"sweeps/report":          1728,
+	"sweeps/store":           1850,
+	"sweeps/theory":          2617,
 	"tools/bench":            160,
-	"tools/calibrate":        1253,
+	"tools/calibrate":        1235,
 	"tools/explorer":         116,
-	"tools/explorer/explore": 1338,
+	"tools/explorer/explore": 1330,
 	"tools/explorer/wasm":    21,
-	"tools/fuzz":             1248,
+	"tools/fuzz":             1225,
 	"tools/guard":            279,
 	"tools/internal/tool":    148,
 	"tools/site":             460,
@@ -59,6 +59,6 @@ var rooms = map[string]int{
 	"training/diagnose":      1187,
 	"training/equivalence":   797,
 	"training/findings":      1677,
-	"training/fit":           858,
-	"training/logs":          5008,
+	"training/fit":           857,
+	"training/logs":          5005,
 }
