@@ -83,7 +83,8 @@ type Path struct {
 	//
 	//	Σ_i (f_i′² V_i + ½ f_i″² V_i²) + variance of the samples
 	//
-	// It errs by a share of the order of V, the variance of a gap of two logits. It is 0 for a
+	// It errs by a share of the order of V, the variance of a gap of two logits. Of 2,822 simulated
+	// ones above Neglected 3 were off by over a third, of 1,562 below it 104. It is 0 for a
 	// quantity of the policy at G = ∞, NaN where Mean is or where it is not derived. Of prompts with a
 	// policy each, which are independent, the variance of a mean over C of them is the sum of theirs
 	// over C², in shuffled epochs with that by the order of the prompts; between the visits of a
