@@ -3,15 +3,15 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_702
-	mostTools   = 5_214
+	mostProduct = 69_661
+	mostTools   = 5_206
 	mostTests   = 46_136
 	mostDocs    = 329
 )
 
 // rooms has the most lines of each folder, without tests.
 var rooms = map[string]int{
-	"cmd/grposim":            4933,
+	"cmd/grposim":            4918,
 	"configs":                39,
 	"fp":                     546,
 	"grpo":                   1258,
@@ -38,20 +38,20 @@ var rooms = map[string]int{
 	"sim/probe":              1614,
 	"sweeps":                 4132,
 	"sweeps/advice":          1823,
-	"sweeps/claim":           2868,
+	"sweeps/claim":           2855,
 	"sweeps/config":          5168,
 	"sweeps/judge":           1777,
 	"sweeps/plan":            1148,
 	"sweeps/report":          1728,
 	"sweeps/store":           1850,
-	"sweeps/theory":          2617,
+	"sweeps/theory":          2604,
 	"tools/bench":            160,
 	"tools/calibrate":        1235,
 	"tools/explorer":         116,
 	"tools/explorer/explore": 1330,
 	"tools/explorer/wasm":    21,
 	"tools/fuzz":             1225,
-	"tools/guard":            279,
+	"tools/guard":            271,
 	"tools/internal/tool":    148,
 	"tools/site":             460,
 	"tools/sizes":            240,
