@@ -182,9 +182,6 @@ var domains = []struct {
 		scope.NoNoise.Because()},
 	{ShareOnTheWay, anyLag, func(p *Params) bool { return p.KL.OfReward() }, simulated(
 		"the share of groups with equal rewards where the KL is a part of the reward")},
-	{ShareOnTheWay, anyLag, func(p *Params) bool {
-		return p.Tabular() && p.Prompts.Order == option.InOrder && adam(p)
-	}, simulated("the share of equal groups of prompts in order under Adam")},
 	{ClipOnTheWay, anyLag, func(p *Params) bool {
 		return manyValues(p) || p.Advantage.Baseline > option.LeaveOneOut || clipsOnTheWay(p)
 	}, simulated("the share of clipped samples of finite groups, of other rewards than two values, " +
@@ -210,14 +207,10 @@ var domains = []struct {
 		"the share of runs that end on a wrong arm of more than two")},
 
 	{visitsOfPrompts, anyLag, func(p *Params) bool {
-		return p.Optimizer.Kind != option.HeavyBall || rateVaries(p)
-	}, simulated("prompts with a policy each under Adam, Nesterov or a varying learning rate")},
-	{visitsOfPrompts, anyLag, func(p *Params) bool {
-		return p.Optimizer.Momentum > 0 && (reused(p) || p.Prompts.Order == option.Shuffled)
-	}, simulated("momentum with shuffled epochs of prompts, or with reused samples in any")},
-	{visitsOfPrompts, anyLag, func(p *Params) bool {
-		return classOf(&p.Lag) != lastBlock || p.coastsOnSnapshot()
-	}, simulated("a snapshot older than the last visit of its prompt")},
+		return p.Optimizer.Kind != option.HeavyBall || rateVaries(p) || p.Varies() ||
+			p.Optimizer.Momentum > 0 && (reused(p) || p.Prompts.Order == option.Shuffled) ||
+			classOf(&p.Lag) != lastBlock || p.coastsOnSnapshot()
+	}, simulated("prompts whose state at a visit is not that after the last one")},
 }
 
 // simulated returns the reason of what the simulator alone knows.

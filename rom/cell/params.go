@@ -67,7 +67,7 @@ func (p *Params) Draws(t int) bool { return p.Drawn(t+1) > p.Drawn(t) }
 
 // Visiting returns the probability that a group of a step is of this prompt, see Chance.
 func Visiting(p *Params) float64 {
-	if p.Chance > 0 {
+	if p.Chance > 0 && p.turn.prompts == 0 {
 		return p.Chance
 	}
 	return 1
@@ -143,6 +143,7 @@ type Params struct {
 	Others   [][2]float64
 	OnTheWay bool // rewards with the KL in them have the law of their compositions, which has jumps
 
+	turn    turn
 	uniform []float64 // logits of the uniform policy over arms, by class; nil: all 0
 
 	cut float64 // bound of |g_1| by the largest norm, by checked; 0: see cutForce

@@ -11,7 +11,7 @@ import (
 // Prompt returns the bandit of one prompt alone, and where it starts if all start at init.
 func (p *Params) Prompt(x int, init []float64) (one Params, start []float64) {
 	one = *p
-	one.Prompts = Prompts{}
+	one.Prompts, one.turn.place = Prompts{}, x
 	one.Arms = []option.Arm{{Law: option.Bernoulli, Mean: p.Prompts.First[x]},
 		{Law: option.Bernoulli, Mean: p.Prompts.Second[x]}}
 	if p.Prompts.Starts != nil {
@@ -47,28 +47,28 @@ func (p *Params) Visits() (visit Params, period int, because scope.Reason) {
 		visit.Lag = option.Lag{Kind: option.Block, Interval: 1}
 	}
 	visit.Optimizer.Momentum = fp.Pow(o.Momentum, float64(period))
-	visit.Optimizer.LearningRate = o.LearningRate * Coasted(o.Momentum, period) /
-		float64(p.GroupsPerStep/visit.GroupsPerStep)
+	way := (1 - visit.Optimizer.Momentum) / (1 - o.Momentum)
+	visit.Optimizer.LearningRate = o.LearningRate * way / float64(p.GroupsPerStep/visit.GroupsPerStep)
 	return visit, period, because
 }
 
 // ByChance returns the bandit of one prompt to which each group of a step belongs with a chance. It
-// is 1/C of prompts that are drawn with replacement. Shuffled epochs, and under Adam all, are taken
-// for such draws. A step then has one group of the prompt with the chance B/C, the B-th part of the
-// gradient, or B/C in all.
+// is 1/C of prompts that are drawn with replacement. Shuffled epochs are taken for such draws. A step
+// then has one group of the prompt with the chance B/C, the B-th part of the gradient, or B/C in all.
+// In order it has that group InTurn.
 func (p *Params) ByChance() (visit Params, because scope.Reason) {
 	visit = *p
 	visit.Prompts, visit.Chance = Prompts{Order: p.Prompts.Order}, 1/float64(len(p.Prompts.First))
 	prompts, groups := len(p.Prompts.First), p.GroupsPerStep
 	switch {
 	case p.Prompts.Order == option.Independent:
-	case !adam(p) && p.Prompts.Order == option.InOrder && !p.always(),
-		p.Prompts.Order == option.ByFailure:
+	case p.Prompts.Order == option.ByFailure:
 		_, _, because = p.Visits()
 		return visit, because
-	case prompts < 2*groups && prompts%groups != 0 && groups%prompts != 0:
-		return visit, scope.NotPredicted.Because("epochs of prompts of which some steps hold one twice")
-	default:
+	case p.Prompts.Order == option.InOrder && groups < prompts:
+		visit.turn.groups, visit.turn.prompts = groups, prompts
+		fallthrough
+	case prompts >= 2*groups || prompts%groups == 0 || groups%prompts == 0:
 		visit.GroupsPerStep = max(groups/prompts, 1)
 		visit.Chance = min(float64(groups)*visit.Chance, 1)
 		each := float64(groups / visit.GroupsPerStep)
@@ -76,6 +76,8 @@ func (p *Params) ByChance() (visit Params, because scope.Reason) {
 		if visit.Optimizer.Epsilon *= each; !adam(p) {
 			visit.Optimizer.LearningRate /= each
 		}
+	default:
+		return visit, scope.NotPredicted.Because("epochs of prompts of which some steps hold one twice")
 	}
 	if clips(p) && (p.Filter == option.Redraw || !visit.GroupsCounted()) {
 		return visit, p.Clipped(math.Inf(1))
@@ -83,13 +85,35 @@ func (p *Params) ByChance() (visit Params, because scope.Reason) {
 	return visit, p.NotDerived(MeanForceKnown)
 }
 
+// turn is the place of a prompt with a policy of its own in epochs in order of so many prompts, of
+// which a step has so many groups; no prompts: it comes by chance or in every step.
+type turn struct{ place, groups, prompts int }
+
+// InTurn returns C/B in steps t whose groups have one of this prompt, for sure where it does not come
+// by chance, and 0 in others. It is 1 of prompts that do not come in order.
+func InTurn(p *Params, t int) float64 {
+	if p.Samples == option.Reused {
+		t /= p.Lag.Interval
+	}
+	switch o := &p.turn; {
+	case o.prompts == 0:
+		return 1
+	case (o.place+o.prompts-t*o.groups%o.prompts)%o.prompts < o.groups:
+		return float64(o.prompts) / float64(o.groups)
+	}
+	return 0
+}
+
 // Beside returns mean and variance of R, the sum of g_1² over the other prompts in a step of this
-// one. Σ is that sum in any step. By chance N other prompts have Bc/(B−1) of the rest:
+// one. Σ is that sum in any step, and in order in this one. By chance N other prompts have Bc/(B−1) of the rest:
 //
 //	f E Σ,   f (Var Σ − (1/c − 1)(E Σ)²/N),   f = (B−1)/(Nc)
 func Beside(p *Params, sum, variance float64) [2]float64 {
 	all, groups := float64(len(p.Prompts.First)), float64(p.GroupsPerStep)
 	others := all
+	if p.Prompts.Order == option.InOrder {
+		return [2]float64{sum, max(variance, 0)}
+	}
 	if p.Prompts.Order < option.Independent {
 		groups, others = min(groups, all), all-1
 	}
@@ -151,12 +175,8 @@ func (p *Params) DrawnAsByChance() bool {
 func (p Params) Visited(visit *Params) Params {
 	p.GroupsPerStep, p.Lag, p.Optimizer = visit.GroupsPerStep, visit.Lag, visit.Optimizer
 	p.Chance, p.Prompts.Order = visit.Chance, visit.Prompts.Order
+	p.turn.groups, p.turn.prompts = visit.turn.groups, visit.turn.prompts
 	return p
-}
-
-// Coasted returns s_j = (1−μ^j)/(1−μ), the way in j steps from a visit per unit of the first.
-func Coasted(momentum float64, steps int) float64 {
-	return (1 - fp.Pow(momentum, float64(steps))) / (1 - momentum)
 }
 
 // StartingPrompt is a prompt alone, where it starts, and the prompts that are equal to it.
@@ -166,15 +186,18 @@ type StartingPrompt struct {
 	Alike []int // indices in Params.Prompts, ascending
 }
 
-// Distinct returns the prompts of p that differ, of which all start at init unless they have
+// Distinct returns the prompts of p that differ, in order all, of which all start at init unless they have
 // starts of their own.
 func (p *Params) Distinct(init []float64) (all []StartingPrompt) {
-	seen := make(map[[3]float64]int) // never ranged over
+	seen := make(map[[4]float64]int) // never ranged over
 	for x := range p.Prompts.First {
 		one, start := p.Prompt(x, init)
-		key := [3]float64{p.Prompts.First[x], p.Prompts.Second[x]}
+		key := [4]float64{p.Prompts.First[x], p.Prompts.Second[x]}
 		if start != nil {
 			key[2] = start[0] - start[1]
+		}
+		if p.Prompts.Order == option.InOrder && !p.always() {
+			key[3] = float64(x)
 		}
 		i, known := seen[key]
 		if !known {

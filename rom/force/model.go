@@ -45,6 +45,7 @@ type Model struct {
 	Counts *group.Counts
 	Each   []*group.Counts  // of each prompt
 	draws  []*group.Prompts // of prompts in a fixed order, see Turn; nil: of none
+	away   bool             // no group of the step is of this prompt, see Turn
 	others [2]float64       // of Params.Others, see Turn
 	Anchor []float64        // logits of π_ref, see Turn
 	whole  option.Estimator // whose schedules are those of Params.Estimator, see Turn
@@ -130,6 +131,9 @@ func Turn(m *Model, t int, theta []float64) (at Turned) {
 		m.others = m.Others[min(t, n-1)]
 		at.Others = int(math.Log(max(m.others[0], math.SmallestNonzeroFloat64)) / 0.02)
 	}
+	if m.away = cell.InTurn(m.Params, t) == 0; m.away {
+		at.Draw = -1
+	}
 	if m.draws != nil {
 		if m.Estimator.Samples == option.Reused {
 			t /= m.Lag.Interval
@@ -160,6 +164,9 @@ func Scheduled(x float64, s *option.Schedule, t int) float64 {
 
 // Visiting returns the probability that a group is of this prompt, at the state that is set.
 func Visiting(m *Model) float64 {
+	if m.away {
+		return 0
+	}
 	if m.Others == nil || m.Filter != option.Redraw {
 		return cell.Visiting(m.Params)
 	}

@@ -188,7 +188,11 @@ func (s *adamState) step(t int) {
 		}
 	}
 	rate := RateAt(&s.Optimizer, t)
-	s.coast(local, rate)
+	if turn := cell.InTurn(s.Params, t); turn > 0 {
+		s.coast(local, rate*turn)
+	} else {
+		floats.Scale(math.Sqrt(s.Optimizer.Beta2), s.unfelt)
+	}
 	s.move(rate, local.share)
 	if s.moveReference(t, arms, 3*arms); resets(s.Params, t) {
 		s.decay1, s.decay2 = 1, 1

@@ -98,26 +98,22 @@ func tabularPaths(p cell.Params, init []float64, at []int, of ...observable) []P
 
 // epochs are the visits of prompts that are drawn once an epoch.
 type epochs struct {
-	order    option.PromptOrder
-	period   int // M, draws of an epoch
-	uses     int // K, steps of a visit
-	groups   int // B
-	prompts  int // C
-	momentum float64
-	at       []int // steps
+	period  int   // M, draws of an epoch
+	uses    int   // K, steps of a visit
+	prompts int   // C
+	at      []int // steps
+	steps   []int // the steps of a prompt that are followed to
 }
 
 // newEpochs returns the epochs of prompts with a policy each, and the bandit of a prompt alone. Of
-// prompts that are drawn by chance every step is a visit.
+// prompts that come by chance or in order every step is a visit.
 func newEpochs(p *cell.Params) (e *epochs, visit cell.Params, because scope.Reason) {
 	visit, period, because := p.Visits()
-	order := p.Prompts.Order
-	if because.Out() {
-		order, period = option.Shuffled, 1
+	if because.Out() || p.Prompts.Order == option.InOrder && period > 1 {
+		period = 1
 		visit, because = p.ByChance()
 	}
-	e = &epochs{order: order, period: period, uses: 1, groups: p.GroupsPerStep,
-		prompts: len(p.Prompts.First), momentum: p.Optimizer.Momentum}
+	e = &epochs{period: period, uses: 1, prompts: len(p.Prompts.First)}
 	if p.Samples == option.Reused && period > 1 {
 		e.uses = p.Lag.Interval
 	}
@@ -132,76 +128,47 @@ func (e *epochs) visits(steps int) (all []int) {
 	return all
 }
 
-// visited returns for how many of its own steps prompt x has been visited for certain before step t,
-// and the share of its way to the next visit that it has gone: in an epoch in order s_j/s_M, j steps
-// after a visit; in a shuffled epoch the probability that it has been visited in this one.
-func (e *epochs) visited(x, t int) (before int, way float64) {
-	draw, within := t/e.uses, t%e.uses
-	if e.order == option.Shuffled {
-		part := float64(within) / float64(e.uses)
-		return draw / e.period * e.uses, (float64(draw%e.period) + part) / float64(e.period)
-	}
-	since := draw - x/e.groups
-	switch {
-	case e.uses > 1 && since >= 0: // rests after its steps
-		return since/e.period*e.uses + min(since%e.period*e.uses+within, e.uses), 0
-	case since <= 0:
-		return 0, 0
-	}
-	before = (since - 1) / e.period // since−1 is a step after the visit of number before
-	return before, cell.Coasted(e.momentum, since-before*e.period) / cell.Coasted(e.momentum, e.period)
+// visited returns for how many of its own steps a prompt has been visited for certain before step t,
+// and the probability that it has been visited in this epoch.
+func (e *epochs) visited(t int) (before int, way float64) {
+	draw, part := t/e.uses, float64(t%e.uses)/float64(e.uses)
+	return draw / e.period * e.uses, (float64(draw%e.period) + part) / float64(e.period)
 }
 
-// drawn returns the probability that prompt x is drawn in step t.
-func (e *epochs) drawn(x, t int) float64 {
-	switch {
-	case e.order == option.Shuffled:
-		return 1 / float64(e.period)
-	case t/e.uses%e.period == x/e.groups:
-		return 1
+// needed returns the steps of a prompt that add asks for.
+func (e *epochs) needed() (all []int) {
+	for _, t := range e.at {
+		before, _ := e.visited(t)
+		all = append(all, before, before+t%e.uses, before+e.uses)
 	}
-	return 0
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
-// add adds the path of prompt x over its visits to that of a part.
-func (e *epochs) add(part *partOfPrompts, o *observable, of *Path, one *cell.Params, x int) {
-	last, first, second := len(of.Mean)-1, one.Arms[0].Mean, one.Arms[1].Mean
+// add adds the path of a prompt over its visits to that of a part.
+func (e *epochs) add(part *partOfPrompts, o *observable, of *Path, one *cell.Params) {
+	place := func(step int) int { n, _ := slices.BinarySearch(e.steps, step); return n }
 	for i, t := range e.at {
-		before, way := e.visited(x, t)
+		step, way := e.visited(t)
+		before := place(step)
 		// spread: the weight of the variance beside that of the square of the mean
-		after, weight, spread := min(before+e.uses, last), 1.0, 1.0
+		after, weight, spread := place(step+e.uses), 1.0, 1.0
 		if o.depends == ofDrawing {
-			before = t / e.uses / e.period * e.uses
-			after, way = before, 0
-			weight = e.drawn(x, t) * float64(e.period)
+			after, way, spread, weight = before, 0, float64(e.period), cell.InTurn(one, t)
 		}
 		from, to, d, later := of.Mean[before], of.Mean[after], of.Deviation[before], of.Deviation[after]
 		part.Mean[i] += weight * ((1-way)*from + way*to) / part.count
-		variance := (1-way)*d + way*later
-		variance *= variance
-		if e.order == option.Shuffled {
-			variance = (1-way)*d*d + way*later*later
-			change := to - from
-			if o.depends == ofDrawing {
-				spread, change = float64(e.period), from
-			}
-			part.changes[i] += change
-			part.squares[i] += change * change
+		variance, change := (1-way)*d*d+way*later*later, to-from
+		if o.depends == ofDrawing {
+			change = from
 		}
+		part.changes[i] += change
+		part.squares[i] += change * change
 		part.Deviation[i] += weight * weight * spread * variance / (part.count * part.count)
 		part.Neglected[i] += weight * of.Neglected[after] / part.count
-		if at := float64(t%e.uses) / float64(e.uses); e.order == option.Shuffled { // of those of this step
-			mid := of.Mean[min(before+t%e.uses, last)]
+		if at := float64(t%e.uses) / float64(e.uses); at > 0 { // of those of this step
+			mid := of.Mean[place(step+t%e.uses)]
 			part.Neglected[i] += math.Abs(mid-(1-at)*from-at*to) / (float64(e.period) * part.count)
-		}
-		if e.momentum == 0 || o.fourth(one) == 0 { // of a function that is linear in the logit gap
-			continue
-		}
-		if q := (from - second) / (first - second); !o.isReward {
-			part.Neglected[i] += way * (1 - way) * math.Abs(to-from) / part.count
-		} else if q > 0 && q < 1 {
-			part.Neglected[i] += way * (1 - way) / 2 * (to - from) * (to - from) *
-				math.Abs((1-2*q)/(q*(1-q)*(first-second))) / part.count
 		}
 	}
 }
@@ -217,12 +184,12 @@ func (e *epochs) add(part *partOfPrompts, o *observable, of *Path, one *cell.Par
 func (e *epochs) close(part *partOfPrompts, o *observable) {
 	c := float64(e.prompts)
 	for i, t := range e.at {
-		_, f := e.visited(0, t)
+		_, f := e.visited(t)
 		chance := f * (1 - f)
 		if o.depends == ofDrawing {
 			chance = float64(e.period - 1) // f(1−f)/f²
 		}
-		if e.order == option.Shuffled && chance > 0 {
+		if chance > 0 {
 			part.Deviation[i] += chance * (c*part.squares[i] - part.changes[i]*part.changes[i]) /
 				((c - 1) * part.count * part.count)
 		}
@@ -232,11 +199,8 @@ func (e *epochs) close(part *partOfPrompts, o *observable) {
 
 // followEpochs computes the paths of parts of prompts with a policy each that are drawn by epochs:
 // the mean over the prompts of the paths of single bandits over their visits, each as far as it is
-// at that step. In an epoch in order with momentum the mean is interpolated linearly between
-// visits, in the way f of the logits from one to the next, of J with the error
-// f(1−f)(ΔJ)²|J″|/(2J′²), of other quantities but the logit gap with f(1−f) of the change. In a
-// shuffled epoch, without momentum, the share of the epoch that has passed is that of the prompts
-// that have been visited, so that the interpolation is exact.
+// at that step. In a shuffled epoch, without momentum, the share of the epoch that has passed is that
+// of the prompts that have been visited, so that the interpolation is exact.
 func followEpochs(of []observable, p cell.Params, init []float64, at []int,
 	parts [][]*partOfPrompts) scope.Reason {
 	e, visit, because := newEpochs(&p)
@@ -250,14 +214,16 @@ func followEpochs(of []observable, p cell.Params, init []float64, at []int,
 	}
 	all, _ := alone(&p, &visit, init, visits)
 	var before [][]Path
+	e.steps = e.needed()
 	if _, coupled := coupling(&visit); coupled {
+		e.steps = visits
 		if because = noSpread(&all[0].Params, len(visits)); because.Out() {
 			return because
 		}
 		before = together(&p, all, visits, of)
 	}
 	for i, one := range all {
-		for k, path := range pathsOf(one.Params, one.Init, visits, of...) {
+		for k, path := range pathsOf(one.Params, one.Init, e.steps, of...) {
 			if !path.Scope.In {
 				return path.Scope.Because
 			}
@@ -269,7 +235,7 @@ func followEpochs(of []observable, p cell.Params, init []float64, at []int,
 			for _, part := range parts[k] {
 				for _, x := range one.Alike {
 					if part.prompts == nil || slices.Contains(part.prompts, x) {
-						e.add(part, &of[k], &path, &one.Params, x)
+						e.add(part, &of[k], &path, &one.Params)
 					}
 				}
 			}
@@ -277,7 +243,7 @@ func followEpochs(of []observable, p cell.Params, init []float64, at []int,
 	}
 	for k := range of {
 		for _, part := range parts[k] {
-			if e.close(part, &of[k]); visit.Chance > 0 && visit.Chance < 1 || before != nil {
+			if e.close(part, &of[k]); cell.Visiting(&visit) < 1 || before != nil {
 				part.Deviation = nil
 			}
 		}

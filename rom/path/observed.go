@@ -142,7 +142,7 @@ var observables = map[Observed]observable{
 			return m.Law.EqualRewards(m.Now.Probs)
 		},
 		samples: func(m *force.Model, z float64) float64 {
-			if m.Chance > 0 { // by how many prompts a step has
+			if cell.Visiting(m.Params) < 1 { // by how many prompts a step has
 				return math.NaN()
 			}
 			return z * (1 - z) / float64(m.GroupsPerStep)

@@ -87,8 +87,7 @@ type Path struct {
 	// ones above Neglected 3 were off by over a third, of 1,562 below it 104. It is 0 for a
 	// quantity of the policy at G = ∞, NaN where Mean is or where it is not derived. Of prompts with a
 	// policy each, which are independent, the variance of a mean over C of them is the sum of theirs
-	// over C², in shuffled epochs with that by the order of the prompts; between the visits of a
-	// prompt with momentum its deviation is interpolated linearly. Drawn by chance, see
+	// over C², in shuffled epochs with that by the order of the prompts. Drawn by chance, see
 	// Params.ByChance, they are not, and it is nil: not derived.
 	Deviation []float64
 

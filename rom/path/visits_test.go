@@ -191,39 +191,65 @@ func TestOrderOfSharedPrompts(t *testing.T) {
 	}
 }
 
-// Prompts that share a policy in a fixed order move it by the mean force of those of each step.
+// Prompts in a fixed order move their policies, one or one each, by the mean force of those of each
+// step. Policies coast between.
 func TestOrderedPromptsStepByStep(t *testing.T) {
-	const steps = 31
-	for _, samples := range []option.Samples{option.Fresh, option.Reused} {
-		p := promptParams(option.Shared, option.StdScale)
+	const steps, prompts = 31, 3
+	for _, c := range []struct {
+		option.Samples
+		option.Parameters
+		nesterov bool
+	}{{}, {option.Reused, option.Shared, false}, {0, option.Tabular, false},
+		{option.Reused, option.Tabular, true}} {
+		p := promptParams(c.Parameters, option.StdScale)
 		p.Prompts.Order, p.GroupsPerStep = option.InOrder, 2
-		p.Samples, p.Lag.Interval = samples, 3
+		p.Samples, p.Lag.Interval = c.Samples, 3
 		p.Optimizer = option.Optimizer{LearningRate: 0.4, Momentum: 0.5}
+		if c.nesterov {
+			p.Optimizer.Kind = option.Nesterov
+			p.Optimizer.Schedule = option.Schedule{Kind: option.LinearDecay, Total: 50}
+		}
 		p.Factors = cell.Factors{Stiffness: 1, Noise: 1e-12, Lag: 1, Mass: 1}
 		got := Paths(p, []float64{0, 0}, []int{steps}, LogitGap)[0]
-		theta, velocity, old := make([]float64, 2), make([]float64, 2), make([]float64, 2)
+		var theta, velocity, old, next [prompts][2]float64
 		for step := range steps {
 			draw := step
-			if samples == option.Reused {
+			if c.Samples == option.Reused {
 				draw /= 3
 			}
 			if step%3 == 0 {
-				copy(old, theta)
+				old = theta
 			}
-			next, g := [2]float64{}, make([]float64, 2)
+			clear(next[:])
 			for i := range 2 {
-				one, _ := p.Prompt((2*draw+i)%3, nil)
-				force.Mean(g, one, theta, old)
-				for a, x := range g {
-					next[a] += x / 2
+				x := (2*draw + i) % prompts
+				g := make([]float64, 2)
+				one, _ := p.Prompt(x, nil)
+				if c.Parameters == option.Shared {
+					x = 0
+				}
+				force.Mean(g, one, theta[x][:], old[x][:])
+				next[x][0], next[x][1] = next[x][0]+g[0]/2, next[x][1]+g[1]/2
+			}
+			for x := range theta {
+				for a, g := range next[x] {
+					velocity[x][a] = 0.5*velocity[x][a] + g
+					move := velocity[x][a]
+					if c.nesterov {
+						move = g + 0.5*move
+					}
+					theta[x][a] += RateAt(&p.Optimizer, step) * move
 				}
 			}
-			for a, x := range next {
-				velocity[a] = 0.5*velocity[a] + x
-				theta[a] += 0.4 * velocity[a]
-			}
 		}
-		near(t, "logit gap", got.Mean[0], theta[0]-theta[1], 1e-9)
+		want := 0.0
+		for _, x := range theta {
+			want += x[0] - x[1]
+		}
+		if c.Parameters == option.Tabular {
+			want /= prompts
+		}
+		near(t, "logit gap", got.Mean[0], want, 1e-9)
 	}
 }
 
