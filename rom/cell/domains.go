@@ -203,8 +203,9 @@ var domains = []struct {
 	{KicksOfK3, anyLag, func(p *Params) bool {
 		return p.Optimizer.MaxNorm > 0 && !p.RewardWithinNorm()
 	}, scope.NormClips.Because("")},
-	{LawOfArrived, anyLag, notTwoArms, simulated(
-		"the share of runs that end on a wrong arm of more than two")},
+	{LawOfArrived, anyLag, func(p *Params) bool {
+		return len(p.Arms) != 2 || p.Arms[0].Mean == p.Arms[1].Mean // there is no better and worse arm
+	}, simulated("the share of runs that end on a wrong arm of more than two")},
 
 	{visitsOfPrompts, anyLag, func(p *Params) bool {
 		return p.Optimizer.Kind != option.HeavyBall || rateVaries(p) || p.Varies() ||
@@ -252,12 +253,6 @@ func fewUnderAdam(p *Params) bool {
 func fewLimited(p *Params, samples int) bool {
 	return p.LimitedOnTheWay() && p.GroupSize*p.GroupsPerStep < samples &&
 		!(p.OnTheWay && p.GroupsCounted())
-}
-
-// notTwoArms reports whether a share of lost runs, derived for a better and a worse arm, has no
-// meaning.
-func notTwoArms(p *Params) bool {
-	return len(p.Arms) != 2 || p.Arms[0].Mean == p.Arms[1].Mean
 }
 
 // noLoneSample reports whether the law of the advantage of a lone sample of an arm in a group is
