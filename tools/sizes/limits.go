@@ -3,7 +3,7 @@ package main
 // The most lines of Go without tests of both modules, lines of their tests, and KB of documents.
 // Whoever adds lines takes others away: a limit goes down, never up.
 const (
-	mostProduct = 69_654
+	mostProduct = 69_649
 	mostTools   = 5_206
 	mostTests   = 46_162
 	mostDocs    = 329
@@ -19,7 +19,7 @@ var rooms = map[string]int{
 	"option":                 913,
 	"rom":                    92,
 	"rom/arrive":             818,
-	"rom/cell":               1213,
+	"rom/cell":               1208,
 	"rom/deep":               954,
 	"rom/fixed":              1059,
 	"rom/force":              1518,
