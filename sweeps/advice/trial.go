@@ -13,6 +13,7 @@ import (
 
 	"grposim/option"
 	"grposim/rom"
+	"grposim/rom/rest"
 	"grposim/rom/scope"
 	"grposim/sim"
 	"grposim/sim/measure"
@@ -162,7 +163,7 @@ func (t *Trials) simulate(ctx context.Context, s config.Settings, runs int) (*Tr
 	in := c.Sim().Cell
 	in.First, in.Ends, in.Run.Replicas = known.Runs, runs, runs-known.Runs
 	in.Run.BurnIn = s.Run.Steps - max(s.Run.Steps/4, 1)
-	target := theory.NewTarget(&s, in.Init, t.cache.Predict(&s, rom.Unit))
+	target := theory.NewTarget(&s, in.Init, t.cache.At(&s, rom.Unit, nil, rest.RulesAlone))
 	trial := &Trial{settings: s, Steps: s.Run.Steps, target: target}
 	err := sim.Simulate(ctx, []sim.Cell{in}, t.Workers, func(_ int, r sim.Result) error {
 		trial.count(slices.Concat(known.ended, r.Ends), sim.RecordedSteps(s.Run.Steps, s.Lag))
