@@ -118,7 +118,7 @@ func Beside(p *Params, sum, variance float64) [2]float64 {
 		groups, others = min(groups, all), all-1
 	}
 	f := (groups - 1) / max(others, 1) * all / groups
-	return [2]float64{f * sum, f * max(variance-(all/groups-1)*sum*sum/others, 0)}
+	return [2]float64{f * sum, f * max(variance-max(all/groups-1, 0)*sum*sum/others, 0)}
 }
 
 // NormOfPrompts returns each √(n/B), which bounds the norm of the gradient of all prompts where each

@@ -140,7 +140,8 @@ const (
 
 // LimitedStep returns the cumulants of g_1 of a step that is cut to [−c/√2, c/√2], where
 // Params.GroupsCounted, given mean and variance without the cut. Other prompts with a policy each
-// add R to g_1², which makes the cut c|g_1|/√(2(g_1² + R)). R is taken for gamma, by two nodes.
+// add R to g_1², which makes the cut c|g_1|/√(2(g_1² + R)). R is taken for gamma, by two nodes. It is
+// that beside a group of B that are drawn with replacement, Cov(R, g_1) = −E R E g_1/B.
 func LimitedStep(m *Model, c, mean, variance float64) (cumulants [4]float64) {
 	free, law, chance := make([]float64, 0, 1024), make([]float64, 0, 1024), Visiting(m)
 	eachGroup(m, newGroupForce(m), nil, func(x, _, w float64) {
@@ -157,7 +158,11 @@ func LimitedStep(m *Model, c, mean, variance float64) (cumulants [4]float64) {
 	values, weights := make([]float64, 0, size), make([]float64, 0, size)
 	for n, square := range others {
 		for i, x := range free {
-			norm := max(math.Sqrt(x*x+square), math.SmallestNonzeroFloat64)
+			rest := square
+			if chance < 1 && m.GroupsPerStep > 1 && variance > 0 { // the more of this prompt, the less
+				rest *= max(1+(1-(x-mean)*mean/variance)/float64(m.GroupsPerStep-1), 0)
+			}
+			norm := max(math.Sqrt(x*x+rest), math.SmallestNonzeroFloat64)
 			most := c / math.Sqrt2 * (math.Abs(x) / norm)
 			values = append(values, max(-most, min(most, x)))
 			weights = append(weights, shares[n]*law[i])

@@ -323,7 +323,7 @@ func (s *spread) force(t int, theta []float64, olds [][]float64) (local *localFo
 		if weight > 0 {
 			here := s.ofStep()
 			if weight == 1 {
-				if middle = here; s.most > 0 && s.counted == nil {
+				if middle = here; s.most > 0 {
 					_, excess := s.Joint(s.free)
 					floats.AddScaled(missed, s.shares[i]*s.missed(all, excess), reduced)
 				}
@@ -522,7 +522,7 @@ func (s *spread) shift(o *observable, t int, theta []float64) shifted {
 		}
 		// a kink that takes the whole slope moves an average over the points by σ/9
 		if s.Limited() || s.counted != nil {
-			by.idle = by.deviation / 4
+			by.idle += by.deviation / 4
 		}
 		return by
 	})

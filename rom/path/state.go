@@ -172,12 +172,19 @@ func (s *state) ofStep() *mat.SymDense {
 }
 
 // missed returns the share of the mean force that a limit leaves out of it, given the excess of arms.
+// Of B > 1 groups that are drawn with replacement 1/BC: with more of them of a prompt, a share 1/C of
+// the norm, others have fewer, of which LimitedStep knows the first order in 1/B.
 func (s *state) missed(mean, excess []float64) float64 {
 	size := floats.Norm(mean, 2)
-	if s.most == 0 || s.counted != nil || size == 0 {
+	switch {
+	case s.most == 0 || size == 0:
 		return 0
+	case s.counted == nil:
+		return LeftOut(s.free, s.noise, excess, s.GroupSize*s.GroupsPerStep, s.most) / size
+	case s.Chance < 1 && s.GroupsPerStep > 1:
+		return s.Chance / float64(s.GroupsPerStep)
 	}
-	return LeftOut(s.free, s.noise, excess, s.GroupSize*s.GroupsPerStep, s.most) / size
+	return 0
 }
 
 // unlikely is the probability of the oldest ages below which the spread counts them as younger.

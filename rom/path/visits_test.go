@@ -128,6 +128,50 @@ func TestNormOfPromptsStepByStep(t *testing.T) {
 	near(t, "logit gap", got.Mean[0], want, 3e-3)
 }
 
+// Where groups are drawn with replacement, the more are of one prompt, the less does the largest norm
+// leave to the others.
+func TestNormOfDrawnPrompts(t *testing.T) {
+	const steps, prompts, groups, runs, bound = 20, 2, 8, 1000, 0.1
+	p := fourPrompts(option.Independent, 0)
+	all := &p.Prompts
+	all.First, all.Second, all.Starts = all.First[:prompts], all.Second[:prompts], []float64{0, 0}
+	p.GroupSize, p.GroupsPerStep, p.Optimizer.LearningRate, p.Optimizer.MaxNorm = 256, groups, 2, bound
+	got := Paths(p, []float64{0, 0}, []int{steps}, LogitGap)[0]
+	var models [prompts]*force.Model
+	for x := range models {
+		one, _ := p.Prompt(x, nil)
+		one.GroupsPerStep, one.Optimizer.MaxNorm = 1, 0
+		one = one.Checked()
+		models[x] = force.New(&one)
+	}
+	random, want := rand.New(rand.NewPCG(5, 5)), 0.0
+	for range runs {
+		var theta [prompts][2]float64
+		for range steps {
+			var g [prompts][2]float64
+			square := 0.0
+			for range groups {
+				g[random.IntN(prompts)][0]++
+			}
+			for x := range g {
+				count := g[x][0] / groups
+				models[x].Set(theta[x][:], theta[x][:])
+				models[x].MeanForce(g[x][:])
+				g[x][0] *= count
+				square += 2 * g[x][0] * g[x][0]
+			}
+			for x := range theta {
+				move := 2 * g[x][0] * min(1, bound/math.Sqrt(square))
+				theta[x][0], theta[x][1] = theta[x][0]+move, theta[x][1]-move
+			}
+		}
+		for x := range theta {
+			want += (theta[x][0] - theta[x][1]) / (prompts * runs)
+		}
+	}
+	near(t, "share of the logit gap", got.Mean[0]/want, 1, 0.003)
+}
+
 // Runs under Adam are followed beyond the last step asked for only where they have been spread.
 func TestAdamIsFollowedOnWhereRunsAreSpread(t *testing.T) {
 	for rate, want := range map[float64]int{0.001: 2, 0.5: 3} {
