@@ -345,11 +345,16 @@ func (o *observable) underAdam(s *adamState, t int) shifted {
 		by := o.over(&s.state, at, mean, cov)
 		by.nearBound = s.nearBound
 		here := o.of(s.Model, still, stillOld)
-		for _, far := range [][]float64{s.idle, s.beyond} {
+		off := func(far []float64) float64 {
 			moved := floats.AddTo(make([]float64, n), present, linear.Reduce(s.q, far))
-			there := o.of(s.Model, s.logits(moved), stillOld)
-			by.idle = max(by.idle, math.Abs(there-here))
+			return math.Abs(o.of(s.Model, s.logits(moved), stillOld) - here)
 		}
+		for a, x := range s.beyond { // of an unknown sign
+			one := make([]float64, len(s.beyond))
+			one[a] = x
+			by.idle += off(one)
+		}
+		by.idle = max(by.idle, off(s.idle))
 		by.isRough = s.moves[1] > s.moves[0]/2
 		return by
 	})
