@@ -85,8 +85,8 @@ func (p *Params) ByChance() (visit Params, because scope.Reason) {
 	return visit, p.NotDerived(MeanForceKnown)
 }
 
-// turn is the place of a prompt with a policy of its own in epochs in order of so many prompts, of
-// which a step has so many groups; no prompts: it comes by chance or in every step.
+// turn is the place of a prompt with a policy of its own in epochs in order, with the groups of a
+// step. Without prompts it comes by chance or in every step.
 type turn struct{ place, groups, prompts int }
 
 // InTurn returns C/B in steps t whose groups have one of this prompt, for sure where it does not come
@@ -105,7 +105,8 @@ func InTurn(p *Params, t int) float64 {
 }
 
 // Beside returns mean and variance of R, the sum of g_1² over the other prompts in a step of this
-// one. Σ is that sum in any step, and in order in this one. By chance N other prompts have Bc/(B−1) of the rest:
+// one. Σ is that sum in any step, and in order in this one. By chance N other prompts have Bc/(B−1)
+// of the rest:
 //
 //	f E Σ,   f (Var Σ − (1/c − 1)(E Σ)²/N),   f = (B−1)/(Nc)
 func Beside(p *Params, sum, variance float64) [2]float64 {

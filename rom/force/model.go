@@ -110,10 +110,10 @@ func New(p *cell.Params) *Model {
 // Turned is what tells steps apart whose forces at the same policies differ.
 type Turned struct{ Draw, Others, KL, Clip int }
 
-// Turn gives a model β, the clip, π_ref and the law of a group of step t, which begins at the logits
-// theta. It is called in every step. Steps of about the same force return the same: of one draw in an
-// epoch of prompts that share a policy and come in a fixed order, and of the same Params.Others, β
-// and clip within 2 %. They do not tell references apart.
+// Turn gives a model β, the clip, π_ref and the law of a group of step t. The step begins at the
+// logits theta. It is called in every step. Steps of about the same force return the same, whatever
+// the reference: of one draw in an epoch in order of prompts with one policy, and of Params.Others, β
+// and clip within 2 %.
 func Turn(m *Model, t int, theta []float64) (at Turned) {
 	if u := m.ReferenceUpdate; t > 0 && u.Moves(t-1) {
 		floats.Scale(1-u.Rate, m.Anchor)

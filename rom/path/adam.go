@@ -196,6 +196,7 @@ func (s *adamState) step(t int) {
 	s.move(rate, local.share)
 	if s.moveReference(t, arms, 3*arms); resets(s.Params, t) {
 		s.decay1, s.decay2 = 1, 1
+		clear(s.unfelt)
 	}
 }
 
@@ -272,7 +273,8 @@ func (s *adamState) average(l *adamLocal, growth float64, moments []float64, at 
 		}
 		old := at[len(at)-1]
 		for a, x := range pushOf(s.Model, c, s.mean[:arms], s.mean[old:old+arms]) {
-			moments[arms+a] += 2*moments[a]*x + 2*floats.Dot(l.along[a][s.before()*arms:][:arms], c.RawRowView(a))
+			slope := l.along[a][s.before()*arms:][:arms]
+			moments[arms+a] += 2*moments[a]*x + 2*floats.Dot(slope, c.RawRowView(a))
 			moments[a] += x
 		}
 		if s.visit.chance < 1 {
@@ -328,8 +330,8 @@ func (s *adamState) move(rate, share float64) {
 	s.add(0, 2*arms, byV)
 }
 
-// fewDraws is the number of draws up to which steps are about the signs of forces, of which no normal
-// law knows the spread. Of 77 simulated deviations after so few 40 were off by a third.
+// fewDraws is the number of draws up to which steps are about the signs of forces. No normal law
+// knows their spread. Of 77 simulated deviations after so few 40 were off by a third.
 const fewDraws = 4
 
 // underAdam is spread.shift with the mean itself in the place of its shift.

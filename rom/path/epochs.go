@@ -128,8 +128,8 @@ func (e *epochs) visits(steps int) (all []int) {
 	return all
 }
 
-// visited returns for how many of its own steps a prompt has been visited for certain before step t,
-// and the probability that it has been visited in this epoch.
+// visited returns for how many of its own steps a prompt has been visited for certain before step
+// t. way is the probability that it has been in this epoch.
 func (e *epochs) visited(t int) (before int, way float64) {
 	draw, part := t/e.uses, float64(t%e.uses)/float64(e.uses)
 	return draw / e.period * e.uses, (float64(draw%e.period) + part) / float64(e.period)

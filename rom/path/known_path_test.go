@@ -118,7 +118,7 @@ func TestPathsOfSeveralOldPolicies(t *testing.T) {
 		lag   option.Lag
 		adam  bool
 		stale func(r *rand.Rand, t int) int // step of the snapshot
-		falls bool                          // β does, while the clip widens, and π_ref moves; no deviation near its bound
+		falls bool                          // β does, while the clip widens and π_ref moves; no deviation near a bound
 	}{
 		"age by group": {option.Lag{Kind: option.Random, Ages: option.Ages{To: 4}}, false,
 			func(r *rand.Rand, t int) int { return t - r.IntN(5) }, false},

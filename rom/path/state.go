@@ -172,8 +172,8 @@ func (s *state) ofStep() *mat.SymDense {
 }
 
 // missed returns the share of the mean force that a limit leaves out of it, given the excess of arms.
-// Of B > 1 groups that are drawn with replacement 1/BC: with more of them of a prompt, a share 1/C of
-// the norm, others have fewer, of which LimitedStep knows the first order in 1/B.
+// Of B > 1 groups that are drawn with replacement it is 1/BC. With more of them of a prompt others
+// have fewer, of which LimitedStep knows the first order in 1/B.
 func (s *state) missed(mean, excess []float64) float64 {
 	size := floats.Norm(mean, 2)
 	switch {
