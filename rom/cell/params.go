@@ -54,6 +54,9 @@ func (p *Params) Drawn(t int) int {
 	return t
 }
 
+// Draw returns the number of the draw, from 0, whose groups step t uses.
+func Draw(p *Params, t int) int { return p.Drawn(t+1) - 1 }
+
 // From returns the logits from which the mean field starts.
 func (p *Params) From() []float64 {
 	if p.Start == nil {

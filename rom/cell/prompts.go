@@ -92,13 +92,10 @@ type turn struct{ place, groups, prompts int }
 // InTurn returns C/B in steps t whose groups have one of this prompt, for sure where it does not come
 // by chance, and 0 in others. It is 1 of prompts that do not come in order.
 func InTurn(p *Params, t int) float64 {
-	if p.Samples == option.Reused {
-		t /= p.Lag.Interval
-	}
 	switch o := &p.turn; {
 	case o.prompts == 0:
 		return 1
-	case (o.place+o.prompts-t*o.groups%o.prompts)%o.prompts < o.groups:
+	case (o.place+o.prompts-Draw(p, t)*o.groups%o.prompts)%o.prompts < o.groups:
 		return float64(o.prompts) / float64(o.groups)
 	}
 	return 0

@@ -135,10 +135,7 @@ func Turn(m *Model, t int, theta []float64) (at Turned) {
 		at.Draw = -1
 	}
 	if m.draws != nil {
-		if m.Estimator.Samples == option.Reused {
-			t /= m.Lag.Interval
-		}
-		at.Draw = t % len(m.draws)
+		at.Draw = cell.Draw(m.Params, t) % len(m.draws)
 		m.Law = m.draws[at.Draw]
 	}
 	return at
