@@ -190,7 +190,8 @@ func (f *logFit) print(p *page) {
 	}
 	p.paragraph("  ", fmt.Sprintf("regime: %s; %s.", r.Regime, meaning(r)))
 	parameters := [][]string{{strings.ToUpper(string(best.Name)), "VALUE", "90 % INTERVAL", ""}}
-	fixed, trust, but := true, fmt.Sprintf("trust the %s law", best.Name), " but for what the log does not fix: "
+	fixed, trust := true, fmt.Sprintf("trust the %s law", best.Name)
+	but := " but for what the log does not fix: "
 	for _, x := range best.Parameters() {
 		name, known := strings.ReplaceAll(x.Name, "_", " "), "identified"
 		if !x.Identifiable {

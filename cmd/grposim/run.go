@@ -251,7 +251,8 @@ func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 		if strings.ContainsAny(got, "]}") {
 			quotes = ": a value with spaces needs quotes"
 		}
-		return misuse("got %s: usage: %s: for example `%s %s`%s", got, c.UseLine(), c.CommandPath(), example, quotes)
+		return misuse("got %s: usage: %s: for example `%s %s`%s",
+			got, c.UseLine(), c.CommandPath(), example, quotes)
 	}
 }
 

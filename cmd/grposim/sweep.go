@@ -238,7 +238,8 @@ func (f *runnerFlags) addWait(c *cobra.Command) { c.Flags().BoolVar(&f.wait, "wa
 
 // runner returns the runner of a sweep in the results folder dir, which draws its figures and
 // pages. The error is that of a folder that cannot be a cache.
-func (f *runnerFlags) runner(ctx context.Context, workers int, dir string, stderr io.Writer) (r sweeps.Runner, err error) {
+func (f *runnerFlags) runner(ctx context.Context, workers int, dir string, stderr io.Writer) (
+	r sweeps.Runner, err error) {
 	display := newProgress(stderr)
 	r = sweeps.Runner{Workers: workers, Progress: display, Wait: f.wait}
 	r.Draw = func(e *sweeps.Experiment) error {

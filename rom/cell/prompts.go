@@ -53,9 +53,9 @@ func (p *Params) Visits() (visit Params, period int, because scope.Reason) {
 }
 
 // ByChance returns the bandit of one prompt to which each group of a step belongs with a chance. It
-// is 1/C of prompts that are drawn with replacement. Shuffled epochs are taken for such draws. A step
-// then has one group of the prompt with the chance B/C, the B-th part of the gradient, or B/C in all.
-// In order it has that group InTurn.
+// is 1/C of prompts that are drawn with replacement. Shuffled epochs are taken for such draws. A
+// step then has one group of the prompt with the chance B/C, the B-th part of the gradient, or B/C
+// in all. In order it has that group InTurn.
 func (p *Params) ByChance() (visit Params, because scope.Reason) {
 	visit = *p
 	visit.Prompts, visit.Chance = Prompts{Order: p.Prompts.Order}, 1/float64(len(p.Prompts.First))
@@ -89,8 +89,8 @@ func (p *Params) ByChance() (visit Params, because scope.Reason) {
 // step. Without prompts it comes by chance or in every step.
 type turn struct{ place, groups, prompts int }
 
-// InTurn returns C/B in steps t whose groups have one of this prompt, for sure where it does not come
-// by chance, and 0 in others. It is 1 of prompts that do not come in order.
+// InTurn returns C/B in steps t whose groups have one of this prompt for sure, and 0 in others. It
+// is 1 of prompts that do not come in order.
 func InTurn(p *Params, t int) float64 {
 	switch o := &p.turn; {
 	case o.prompts == 0:
@@ -184,7 +184,7 @@ type StartingPrompt struct {
 	Alike []int // indices in Params.Prompts, ascending
 }
 
-// Distinct returns the prompts of p that differ, in order all, of which all start at init unless they have
+// Distinct returns the prompts of p that differ, in order all. They start at init unless they have
 // starts of their own.
 func (p *Params) Distinct(init []float64) (all []StartingPrompt) {
 	seen := make(map[[4]float64]int) // never ranged over

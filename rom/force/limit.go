@@ -140,8 +140,8 @@ const (
 
 // LimitedStep returns the cumulants of g_1 of a step that is cut to [−c/√2, c/√2], where
 // Params.GroupsCounted, given mean and variance without the cut. Other prompts with a policy each
-// add R to g_1², which makes the cut c|g_1|/√(2(g_1² + R)). R is taken for gamma, by two nodes. It is
-// that beside a group of B that are drawn with replacement, Cov(R, g_1) = −E R E g_1/B.
+// add R to g_1², which makes the cut c|g_1|/√(2(g_1² + R)). R is taken for gamma, by two nodes.
+// Of B groups that are drawn with replacement it is that beside one, Cov(R, g_1) = −E R E g_1/B.
 func LimitedStep(m *Model, c, mean, variance float64) (cumulants [4]float64) {
 	free, law, chance := make([]float64, 0, 1024), make([]float64, 0, 1024), Visiting(m)
 	eachGroup(m, newGroupForce(m), nil, func(x, _, w float64) {

@@ -112,8 +112,8 @@ type Turned struct{ Draw, Others, KL, Clip int }
 
 // Turn gives a model β, the clip, π_ref and the law of a group of step t. The step begins at the
 // logits theta. It is called in every step. Steps of about the same force return the same, whatever
-// the reference: of one draw in an epoch in order of prompts with one policy, and of Params.Others, β
-// and clip within 2 %.
+// the reference. They have one draw in an epoch in order of prompts with one policy, and
+// Params.Others, β and clip within 2 %.
 func Turn(m *Model, t int, theta []float64) (at Turned) {
 	if u := m.ReferenceUpdate; t > 0 && u.Moves(t-1) {
 		floats.Scale(1-u.Rate, m.Anchor)

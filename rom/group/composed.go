@@ -322,8 +322,8 @@ func (l *Composed) sum(many int) {
 	}
 }
 
-// apart returns the parts of moments. They are sums over the samples of a value with one sign, those
-// of one sample, and products with other sums and with numbers of samples.
+// apart returns the parts of moments: sums over the samples of a value with one sign, those of one
+// sample, and products. These are with other sums and with numbers of samples.
 func (l *Composed) apart(of []float64) (line, square []float64, pairs [][]float64) {
 	size := 2 * len(l.first)
 	return of[:size], of[size : 2*size], slices.Collect(slices.Chunk(of[2*size:], size/2*3))

@@ -201,10 +201,10 @@ func (s *adamState) step(t int) {
 }
 
 // coast adds how far the runs may have moved along the penalty, beside their mean. Where a share p
-// of steps has had rewards exert a force on an arm, none has in a share e^{−Σp} of the runs, each p
-// times √β2 a step since. What they divide is the penalty of steps without one, by its own size:
-// they move by η a step, up to the reference. k1 in the loss knows none. No expansion about a mean
-// knows of them.
+// of steps has had rewards exert a force on an arm, none has in a share e^{−Σp} of the runs. Each p
+// counts √β2 times as much a step later. What they divide is the penalty of steps without one, by
+// its own size: they move by η a step, up to the reference. k1 in the loss knows none. No expansion
+// about a mean knows of them.
 func (s *adamState) coast(l *adamLocal, rate float64) {
 	if s.KL.Coefficient+s.Entropy == 0 {
 		return

@@ -199,8 +199,8 @@ func (e *epochs) close(part *partOfPrompts, o *observable) {
 
 // followEpochs computes the paths of parts of prompts with a policy each that are drawn by epochs:
 // the mean over the prompts of the paths of single bandits over their visits, each as far as it is
-// at that step. In a shuffled epoch, without momentum, the share of the epoch that has passed is that
-// of the prompts that have been visited, so that the interpolation is exact.
+// at that step. In a shuffled epoch, without momentum, as many of the prompts have been visited as
+// of its steps have passed. The interpolation then is exact.
 func followEpochs(of []observable, p cell.Params, init []float64, at []int,
 	parts [][]*partOfPrompts) scope.Reason {
 	e, visit, because := newEpochs(&p)

@@ -118,7 +118,8 @@ func TestPathsOfSeveralOldPolicies(t *testing.T) {
 		lag   option.Lag
 		adam  bool
 		stale func(r *rand.Rand, t int) int // step of the snapshot
-		falls bool                          // β does, while the clip widens and π_ref moves; no deviation near a bound
+		// β does, while the clip widens and π_ref moves; no deviation is known near a bound
+		falls bool
 	}{
 		"age by group": {option.Lag{Kind: option.Random, Ages: option.Ages{To: 4}}, false,
 			func(r *rand.Rand, t int) int { return t - r.IntN(5) }, false},
@@ -885,8 +886,8 @@ func TestRunsWithoutAForce(t *testing.T) {
 	}
 }
 
-// While all groups have one arm, k1 in the loss alone moves runs away from it by η a step. What makes
-// up for that in the mean are rare samples, which most runs have not seen yet.
+// While all groups have one arm, k1 in the loss alone moves runs away from it by η a step. What
+// makes up for that in the mean are rare samples, which most runs have not seen yet.
 func TestK1MovesRunsWithoutRareSamples(t *testing.T) {
 	const eta, steps, gap = 0.02, 40, 6.0
 	p, _ := plainRun(2, eta, 0.9, 0.2)

@@ -56,9 +56,9 @@ type limited struct {
 }
 
 // visit compares the runs whose block draws groups of a prompt, a share p of them, with the others.
-// It holds by how much their θ, m and v differ since the block began, m being a velocity of the heavy
-// ball. The former are (1−p)·moved away from the mean of all runs; weights and penalties are taken
-// there. Of B groups, each with the chance p, the differences are those by one group more.
+// It holds by how much their θ, m and v differ since the block began. Of the heavy ball m is the
+// velocity. The former are (1−p)·moved away from the mean of all runs; weights and penalties are
+// taken there. Of B groups, each with the chance p, the differences are those by one group more.
 type visit struct {
 	chance      float64   // p; 1: all draw
 	groups      float64   // B
@@ -71,8 +71,8 @@ func (v *visit) from(mean []float64) []float64 {
 	return floats.AddScaledTo(make([]float64, len(mean)), mean, 1-v.chance, v.moved)
 }
 
-// leave takes (1−p)·force·moved out of the covariance c of the reused noise with the logits. That is
-// what the draw itself contributes to it.
+// leave takes (1−p)·force·moved out of the covariance c of the reused noise with the logits. That
+// is what the draw itself contributes to it.
 func (v *visit) leave(c *mat.Dense) {
 	n := len(v.moved)
 	c.RankOne(c, v.chance-1, mat.NewVecDense(n, v.force), mat.NewVecDense(n, v.moved))

@@ -11,11 +11,12 @@ import (
 	"grposim/rom/force"
 )
 
-// A prompt that few blocks draw has the mean logit gap of runs that draw it by chance and move by the
-// mean force of its groups. Its clip and its penalty are those of the runs that drew it.
+// A prompt that few blocks draw has the mean logit gap of runs that draw it by chance. These move by
+// the mean force of its groups. Its clip and its penalty are those of the runs that drew it.
 func TestVisitsOfReusedPrompts(t *testing.T) {
 	const steps, runs, prompts, arms = 160, 4000, 2, 2
-	adam := option.Optimizer{Kind: option.Adam, LearningRate: 0.02, Beta1: 0.5, Beta2: 0.999, Epsilon: 0.1}
+	adam := option.Optimizer{
+		Kind: option.Adam, LearningRate: 0.02, Beta1: 0.5, Beta2: 0.999, Epsilon: 0.1}
 	ball := option.Optimizer{LearningRate: 0.1, Momentum: 0.5}
 	for i, o := range []option.Optimizer{adam, ball, ball} {
 		p := promptParams(option.Tabular, option.StdScale)
@@ -128,8 +129,8 @@ func TestNormOfPromptsStepByStep(t *testing.T) {
 	near(t, "logit gap", got.Mean[0], want, 3e-3)
 }
 
-// Where groups are drawn with replacement, the more are of one prompt, the less does the largest norm
-// leave to the others.
+// Where groups are drawn with replacement, the more are of one prompt, the less does the largest
+// norm leave to the others.
 func TestNormOfDrawnPrompts(t *testing.T) {
 	const steps, prompts, groups, runs, bound = 20, 2, 8, 1000, 0.1
 	p := fourPrompts(option.Independent, 0)

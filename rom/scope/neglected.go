@@ -113,7 +113,7 @@ func OfZeroShare(s *Sizes) float64  { return s.ZeroVariance }
 func OfRelaxation(s *Sizes) float64 { return s.RelaxationRate }
 func OfDamping(s *Sizes) float64    { return s.DampingRatio }
 
-// written returns the sizes as files have them: the largest number stands for one that is not known.
+// written returns the sizes as files have them. An unknown one is the largest number.
 func (s Sizes) written() Sizes {
 	for _, x := range []*float64{&s.RewardMean, &s.RewardVariance, &s.ZeroVariance} {
 		*x = min(*x, math.MaxFloat64)
@@ -129,7 +129,9 @@ func (n Neglected) MarshalJSON() ([]byte, error) {
 	}
 	terms := []term{}
 	for _, left := range n.Terms {
-		if s := left.Sizes; s.RewardMean > nothing*n.RewardMean || s.RewardVariance > nothing*n.RewardVariance || s.ZeroVariance > nothing*n.ZeroVariance || math.IsInf(n.RewardMean+n.RewardVariance, 1) {
+		if s := left.Sizes; s.RewardMean > nothing*n.RewardMean ||
+			s.RewardVariance > nothing*n.RewardVariance ||
+			s.ZeroVariance > nothing*n.ZeroVariance || math.IsInf(n.RewardMean+n.RewardVariance, 1) {
 			terms = append(terms, term{left.Term, left.written()})
 		}
 	}

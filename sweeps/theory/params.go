@@ -115,7 +115,8 @@ func theoryOf(p *sim.Prompts) (t cell.Prompts) {
 // ID returns the id of a cell: the sha256, in hexadecimal, of the canonical JSON of its settings
 // and of what is measured beside its run, by name.
 func ID(s *config.Settings, measured map[string]any) string {
-	content := map[string]any{"seed": s.Seed, "settings": json.RawMessage(config.Canonical(*s, config.SeedKey))}
+	settings := json.RawMessage(config.Canonical(*s, config.SeedKey))
+	content := map[string]any{"seed": s.Seed, "settings": settings}
 	maps.Copy(content, measured)
 	data, err := json.Marshal(content) // sorts keys
 	if err != nil {

@@ -216,7 +216,8 @@ func crossing(holds func(x float64) bool, first, largest, within float64) float6
 // scale returns the parameter as a function of a step from its best value, and the largest step
 // that is tried. Steps are in the logarithm for shapes, which are positive, and in units of the
 // curve's range for start and plateau.
-func (p *problem) scale(best solution, which held) (from func(step float64) float64, reach float64) {
+func (p *problem) scale(best solution, which held) (
+	from func(step float64) float64, reach float64) {
 	if which >= firstShape {
 		x := best.shape[which-firstShape]
 		return func(step float64) float64 {
